@@ -285,93 +285,79 @@ from paddle_jax.tensor.elementwise import (
 from paddle_jax.tensor.histogram import bincount, histogram, histogram_bin_edges, histogramdd
 from paddle_jax import bounded, fft, func, interop, linalg, signal
 
-abs_, acos_, addmm_, atan_, baddbmm_, bitwise_and_ = (
-    abs.inplace,
-    acos.inplace,
-    addmm.inplace,
-    atan.inplace,
-    baddbmm.inplace,
-    bitwise_and.inplace,
-)
-bitwise_invert_, bitwise_left_shift_, bitwise_not_ = (
-    bitwise_invert.inplace,
-    bitwise_left_shift.inplace,
-    bitwise_not.inplace,
-)
-bitwise_or_, bitwise_right_shift_, bitwise_xor_, copysign_ = (
-    bitwise_or.inplace,
-    bitwise_right_shift.inplace,
-    bitwise_xor.inplace,
-    copysign.inplace,
-)
-cos_, cumprod_, cumsum_, digamma_, div_, divide_ = (
-    cos.inplace,
-    cumprod.inplace,
-    cumsum.inplace,
-    digamma.inplace,
-    divide.inplace,
-    divide.inplace,
-)
-equal_, erf_, expm1_, floor_divide_, floor_mod_ = (
-    equal.inplace,
-    erf.inplace,
-    expm1.inplace,
-    floor_divide.inplace,
-    remainder.inplace,
-)
-frac_, gammainc_, gammaincc_, gammaln_, gcd_ = (
-    frac.inplace,
-    gammainc.inplace,
-    gammaincc.inplace,
-    gammaln.inplace,
-    gcd.inplace,
-)
-greater_equal_, greater_than_, hypot_, i0_, lcm_ = (
-    greater_equal.inplace,
-    greater_than.inplace,
-    hypot.inplace,
-    i0.inplace,
-    lcm.inplace,
-)
-ldexp_, less_, less_equal_, less_than_, lgamma_ = (
-    ldexp.inplace,
-    less_than.inplace,
-    less_equal.inplace,
-    less_than.inplace,
-    lgamma.inplace,
-)
-log10_, log2_, log_, logical_and_, logical_not_ = (
-    log10.inplace,
-    log2.inplace,
-    log.inplace,
-    logical_and.inplace,
-    logical_not.inplace,
-)
-logical_or_, logit_, mod_, multigammaln_, multiply_ = (
-    logical_or.inplace,
-    logit.inplace,
-    remainder.inplace,
-    multigammaln.inplace,
-    multiply.inplace,
-)
-nan_to_num_, neg_, polygamma_, pow_, remainder_ = (
-    nan_to_num.inplace,
-    neg.inplace,
-    polygamma.inplace,
-    pow.inplace,
-    remainder.inplace,
-)
-renorm_, sin_, sinc_, sinh_, square_, sub_ = (
-    renorm.inplace,
-    sin.inplace,
-    sinc.inplace,
-    sinh.inplace,
-    square.inplace,
-    subtract.inplace,
-)
-subtract_, t_, tan_, tanh_, trunc_ = subtract.inplace, t.inplace, tan.inplace, tanh.inplace, trunc.inplace
-acosh_, asin_, asinh_, atanh_, cosh_ = acosh.inplace, asin.inplace, asinh.inplace, atanh.inplace, cosh.inplace
-log1p_, logical_xor_, not_equal_ = log1p.inplace, logical_xor.inplace, not_equal.inplace
+abs_ = abs.inplace
+acos_ = acos.inplace
+addmm_ = addmm.inplace
+atan_ = atan.inplace
+baddbmm_ = baddbmm.inplace
+bitwise_and_ = bitwise_and.inplace
+bitwise_invert_ = bitwise_invert.inplace
+bitwise_left_shift_ = bitwise_left_shift.inplace
+bitwise_not_ = bitwise_not.inplace
+bitwise_or_ = bitwise_or.inplace
+bitwise_right_shift_ = bitwise_right_shift.inplace
+bitwise_xor_ = bitwise_xor.inplace
+copysign_ = copysign.inplace
+cos_ = cos.inplace
+cumprod_ = cumprod.inplace
+cumsum_ = cumsum.inplace
+digamma_ = digamma.inplace
+div_ = divide.inplace
+divide_ = divide.inplace
+equal_ = equal.inplace
+erf_ = erf.inplace
+expm1_ = expm1.inplace
+floor_divide_ = floor_divide.inplace
+floor_mod_ = remainder.inplace
+frac_ = frac.inplace
+gammainc_ = gammainc.inplace
+gammaincc_ = gammaincc.inplace
+gammaln_ = gammaln.inplace
+gcd_ = gcd.inplace
+greater_equal_ = greater_equal.inplace
+greater_than_ = greater_than.inplace
+hypot_ = hypot.inplace
+i0_ = i0.inplace
+lcm_ = lcm.inplace
+ldexp_ = ldexp.inplace
+less_ = less_than.inplace
+less_equal_ = less_equal.inplace
+less_than_ = less_than.inplace
+lgamma_ = lgamma.inplace
+log10_ = log10.inplace
+log2_ = log2.inplace
+log_ = log.inplace
+logical_and_ = logical_and.inplace
+logical_not_ = logical_not.inplace
+logical_or_ = logical_or.inplace
+logit_ = logit.inplace
+mod_ = remainder.inplace
+multigammaln_ = multigammaln.inplace
+multiply_ = multiply.inplace
+nan_to_num_ = nan_to_num.inplace
+neg_ = neg.inplace
+polygamma_ = polygamma.inplace
+pow_ = pow.inplace
+remainder_ = remainder.inplace
+renorm_ = renorm.inplace
+sin_ = sin.inplace
+sinc_ = sinc.inplace
+sinh_ = sinh.inplace
+square_ = square.inplace
+sub_ = subtract.inplace
+subtract_ = subtract.inplace
+t_ = t.inplace
+tan_ = tan.inplace
+tanh_ = tanh.inplace
+trunc_ = trunc.inplace
+acosh_ = acosh.inplace
+asin_ = asin.inplace
+asinh_ = asinh.inplace
+atanh_ = atanh.inplace
+cosh_ = cosh.inplace
+log1p_ = log1p.inplace
+logical_xor_ = logical_xor.inplace
+not_equal_ = not_equal.inplace
 # end of arithmetic
 from paddle_jax.tensor.creation import (
     as_tensor,
@@ -554,25 +540,20 @@ from paddle_jax.tensor.sampling import (
 )
 
 # in-place twins of shapes, indices and random numbers
-cast_, flatten_, index_add_, index_fill_ = (
-    cast.inplace,
-    flatten.inplace,
-    index_add.inplace,
-    index_fill.inplace,
-)
-index_put_, masked_fill_, masked_scatter_, reshape_ = (
-    index_put.inplace,
-    masked_fill.inplace,
-    masked_scatter.inplace,
-    reshape.inplace,
-)
-scatter_add_, squeeze_, transpose_, tril_ = (
-    scatter_add.inplace,
-    squeeze.inplace,
-    transpose.inplace,
-    tril.inplace,
-)
-triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
+cast_ = cast.inplace
+flatten_ = flatten.inplace
+index_add_ = index_add.inplace
+index_fill_ = index_fill.inplace
+index_put_ = index_put.inplace
+masked_fill_ = masked_fill.inplace
+masked_scatter_ = masked_scatter.inplace
+reshape_ = reshape.inplace
+scatter_add_ = scatter_add.inplace
+squeeze_ = squeeze.inplace
+transpose_ = transpose.inplace
+tril_ = tril.inplace
+triu_ = triu.inplace
+unsqueeze_ = unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name

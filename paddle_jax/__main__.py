@@ -30,7 +30,9 @@ def main(argv):
 
     if not argv or argv[0] in ("-h", "--help") or (argv[0] in ("-m", "-c") and len(argv) < 2):
         print(_USAGE, file=sys.stdout if argv and argv[0] in ("-h", "--help") else sys.stderr)
-        return 0 if argv and argv[0] in ("-h", "--help") else 2
+        if argv and argv[0] in ("-h", "--help"):
+            return 0
+        return 2
     if argv == ["check"] and not pathlib.Path("check").exists():
         from paddle_jax.utils.install_check import check
 

@@ -103,7 +103,9 @@ def names(path: str) -> Names:
 
 def _groups(path: str) -> Sequence[str]:
     marks, groups = Paths.lines().get(path, ("", ""))
-    return groups.split("\t") if groups else ()
+    if groups:
+        return groups.split("\t")
+    return ()
 
 
 def _defined(path: str) -> Iterator[tuple[str, str, str]]:
@@ -118,13 +120,18 @@ def _defined(path: str) -> Iterator[tuple[str, str, str]]:
 
 def full(path: str) -> str:
     """The name of our module for a path in the table."""
-    return PACKAGE if path == "." else f"{PACKAGE}.{path}"
+    if path == ".":
+        return PACKAGE
+    return f"{PACKAGE}.{path}"
 
 
 @ft.cache
 def written(path: str) -> types.ModuleType | None:
     """Our module of a path if there is a file of it, else None."""
-    file = _HERE if path == "." else _HERE.joinpath(*path.split("."))
+    if path == ".":
+        file = _HERE
+    else:
+        file = _HERE.joinpath(*path.split("."))
     if file.with_suffix(".py").is_file() or (file / "__init__.py").is_file():
         return importlib.import_module(full(path))
     return None
@@ -132,7 +139,9 @@ def written(path: str) -> types.ModuleType | None:
 
 def _namespace(module: types.ModuleType | None) -> dict[str, Any]:
     """The variables of a module; none for None."""
-    return {} if module is None else vars(module)
+    if module is None:
+        return {}
+    return vars(module)
 
 
 def find(path: str, name: str) -> Any:
@@ -161,7 +170,10 @@ def exists(path: str) -> bool:
     """Whether a module without a file of ours has anything: what Paddle defines or exports there,
     or a module in it."""
     known, (marks, _) = names(path), Paths.lines().get(path, ("", ""))
-    its = known.objects if "~" in marks else (*known.defined, *known.exported)
+    if "~" in marks:
+        its = known.objects
+    else:
+        its = (*known.defined, *known.exported)
     return any(has(path, name) for name in its) or any(
         written(c) or exists(c) for c in Paths.children().get(path, ())
     )

@@ -1,7 +1,10 @@
 """The version of Paddle whose API this is, in the form of `paddle.version`."""
 
 full_version = "3.3.1"
-major, minor, patch, rc = "3", "3", "1", "0"
+major = "3"
+minor = "3"
+patch = "1"
+rc = "0"
 cuda_version = cudnn_version = cinn_version = "False"
 xpu_xre_version = xpu_xccl_version = xpu_xhpc_version = "False"
 tensorrt_version = "None"

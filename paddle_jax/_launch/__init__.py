@@ -18,11 +18,14 @@ def run_when_asked() -> None:
         words.pop(0)  # options of Python, such as -u
     program = pathlib.Path(sys.argv[0]).name if sys.argv else ""
     if words[:2] == ["-m", _MODULE]:
-        arguments, alias = words[2:], False
+        arguments = words[2:]
+        alias = False
     elif words[:4] == _ALIAS:
-        arguments, alias = words[4:], True
+        arguments = words[4:]
+        alias = True
     elif program == "fleetrun":
-        arguments, alias = sys.argv[1:], True
+        arguments = sys.argv[1:]
+        alias = True
     else:
         return
     from paddle_jax._launch import job  # lazy: import time, this is asked at every import of the package

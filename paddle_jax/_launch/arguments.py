@@ -104,10 +104,16 @@ def _complete(parser, found):
         hosts = found.ips.split(",")
         found.nnodes = str(len(hosts))
         found.master = found.master or f"{hosts[0]}:{found.start_port}"
-        found.rank = found.rank if found.rank >= 0 else _place(parser, hosts, found.host)
+        if found.rank >= 0:
+            found.rank = found.rank
+        else:
+            found.rank = _place(parser, hosts, found.host)
     _count_machines(parser, found)
     found.devices = _devices(parser, found.devices)
-    found.nproc = found.nproc_per_node if found.nproc_per_node is not None else len(found.devices) or 1
+    if found.nproc_per_node is not None:
+        found.nproc = found.nproc_per_node
+    else:
+        found.nproc = len(found.devices) or 1
     if found.nproc < 1:
         parser.error(f"--nproc_per_node: got {found.nproc_per_node}; it must be positive")
     if found.devices and len(found.devices) % found.nproc:

@@ -49,7 +49,9 @@ class _Job:
     """One call of the launcher."""
 
     def __init__(self, given):
-        self.given, self.pod, self.shown = given, None, 0
+        self.given = given
+        self.pod = None
+        self.shown = 0
         Path(given.log_dir).mkdir(parents=True, exist_ok=True)
         self.meeting = None
         self.log = Path(given.log_dir) / f"{given.job_id}.pod{max(given.rank, 0)}.log"
@@ -84,7 +86,10 @@ class _Job:
 
     def _run_processes(self):
         """Runs the processes, again if they fail and may be; returns the exit status."""
-        again = self.given.max_restart if self.given.elastic_level >= 1 and self.given.most == 1 else 0
+        if self.given.elastic_level >= 1 and self.given.most == 1:
+            again = self.given.max_restart
+        else:
+            again = 0
         for restart in range(again + 1):
             code = self._once(restart)
             if code == 0 or restart == again:
@@ -102,7 +107,10 @@ class _Job:
         if given.most == 1:
             return alone(given)
         host, _, port = given.master.rpartition(":")
-        patience = given.elastic_timeout if given.least < given.most else float("inf")
+        if given.least < given.most:
+            patience = given.elastic_timeout
+        else:
+            patience = float("inf")
         place = rendezvous.Place(host, int(port), given.least, given.most, _FIRST_START, patience)
         described = rendezvous.description(given)
         meeting = rendezvous.meet(place, described, lambda line: self.say("INFO", line))
@@ -138,14 +146,19 @@ class _Job:
         self.pod.end()
         self.show()
         rank = self.meeting.rank * self.given.nproc + i
-        how = f"with exit status {code}" if code > 0 else f"by signal {signal.Signals(-code).name}"
+        if code > 0:
+            how = f"with exit status {code}"
+        else:
+            how = f"by signal {signal.Signals(-code).name}"
         self.say(
             "ERROR",
             f"rank {rank} (process {self.pod.processes[i].pid}) was the first to end {how}; "
             f"the other processes have been ended. The last lines of {self.pod.logs[i]}:",
         )
         print(self.pod.tail(i), file=sys.stderr, flush=True)
-        return code if code > 0 else 128 - code
+        if code > 0:
+            return code
+        return 128 - code
 
     def show(self):
         """Prints what the first process has written since the last look."""

@@ -46,7 +46,8 @@ def described(given, meeting: Meeting, restart: int) -> list[dict[str, str]]:
         "PADDLE_JOB_ID": given.job_id,
         "POD_NAME": f"pod{meeting.rank}",
     }
-    found, share = [], len(given.devices) // given.nproc
+    found = []
+    share = len(given.devices) // given.nproc
     for i in range(given.nproc):
         rank = first + i
         own = {

@@ -117,7 +117,9 @@ def _version():
 
 def _digest(script):
     path = Path(script)
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else str(script)
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return str(script)
 
 
 class _Store:
@@ -229,7 +231,10 @@ class _Store:
 
 
 def _who(described):
-    rank = f" (--rank {described['rank']})" if described["rank"] >= 0 else ""
+    if described["rank"] >= 0:
+        rank = f" (--rank {described['rank']})"
+    else:
+        rank = ""
     return f"{described['host']} process {described['pid']}{rank}"
 
 

@@ -82,7 +82,8 @@ def inherited(own: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     Args:
         own: the variables that the launcher sets for the process.
     """
-    kept, removed = {}, []
+    kept = {}
+    removed = []
     for name, value in os.environ.items():
         if name == MARK or name in own:
             continue

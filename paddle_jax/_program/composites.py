@@ -137,7 +137,10 @@ def eager_mode() -> Any:
     """Inside the block operations run as in eager mode, in a segment of their own."""
     frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None
-    segment = Segment(min(FIRST_LIMIT, settings.max_ops)) if deferring else None
+    if deferring:
+        segment = Segment(min(FIRST_LIMIT, settings.max_ops))
+    else:
+        segment = None
     return swapped_attributes(local.ctx, frame=frame, segment=segment, amp=None)
 
 
@@ -193,7 +196,9 @@ class _SymbolTwins:
         """As `are_equal` for what Tensors hold."""
         if type(a) is not type(b):
             return False
-        return self.are_equal(a, b) if type(a) is Symbol else not _differ(a, b)
+        if type(a) is Symbol:
+            return self.are_equal(a, b)
+        return not _differ(a, b)
 
     def pair_operations(self, a: Operation, b: Operation) -> bool:
         """Whether two operations are the same; then their results are taken to be."""

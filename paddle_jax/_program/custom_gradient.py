@@ -40,7 +40,10 @@ def record_layer(
 
     def backward(*cotangents: Tensor) -> list[Tensor]:
         grads = layer.backward(contexts[0], *cotangents)
-        grads = list(grads) if isinstance(grads, tuple | list) else [grads]
+        if isinstance(grads, tuple | list):
+            grads = list(grads)
+        else:
+            grads = [grads]
         grads += [None] * (len(inputs) - len(grads))
         return [x * 0 if g is None else g for x, g in zip(inputs, grads, strict=True)]
 
@@ -64,7 +67,10 @@ def record_with_gradient(
     if not results:
         raise ValueError(f"{where}: forward returned no Tensor; at least one result must be a Tensor")
     block = forward.block
-    backward = None if backward_fn is None else _backward_block(where, backward_fn, results, len(inputs))
+    if backward_fn is None:
+        backward = None
+    else:
+        backward = _backward_block(where, backward_fn, results, len(inputs))
     outside = _outside_symbols(block, backward)
     kernel = Kernel(
         "pylayer", _with_gradient(block, backward, outside, len(inputs)), nondiff=backward is None

@@ -75,7 +75,9 @@ def _call(op, values, host=False):
                 eager_evaluation()
             ):  # integers that depend on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
-        return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
+        if host and not op.host:
+            return op.kernel.run(*values)
+        return op.kernel.fn(*values)
     except Exception as error:
         raise (
             found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)
@@ -91,11 +93,10 @@ def _taped(op, env, host):
     """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their
     gradients), or None."""
     values = operands(op, env)
-    diff = (
-        ()
-        if op.kernel.nondiff
-        else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
-    )
+    if op.kernel.nondiff:
+        diff = ()
+    else:
+        diff = tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
     if not diff:
         _store(op, _call(op, values, host), env)
         return None
@@ -108,7 +109,9 @@ def _taped(op, env, host):
         found = pull_back(
             out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
         )
-        return found if len(diff) > 1 else (found,)
+        if len(diff) > 1:
+            return found
+        return (found,)
 
     return diff, back
 
@@ -128,13 +131,12 @@ def _taped_on_host(op, values, diff, env):
             (t, c) for t, c in zip(results, starts, strict=True) if c is not None and not t.stop_gradient
         ]
         wanted = [tensors[i] for i in diff]
-        got = (
-            tape_grad(
+        if pairs:
+            got = tape_grad(
                 [t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True, retain_graph=True
             )
-            if pairs
-            else [None] * len(diff)
-        )
+        else:
+            got = [None] * len(diff)
         return [None if g is None else to_array(g._raw) for g in got]
 
     return diff, pull
@@ -151,7 +153,11 @@ class Gradient(Operation):
     __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")
 
     def __init__(self, region, targets, starts, wanted, ends, scope=""):
-        self.region, self.targets, self.starts, self.wanted, self.ends = region, targets, starts, wanted, ends
+        self.region = region
+        self.targets = targets
+        self.starts = starts
+        self.wanted = wanted
+        self.ends = ends
         made = {o for op in region for o in op.outputs}
         self.outside = [
             s

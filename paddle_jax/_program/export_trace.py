@@ -55,7 +55,8 @@ def record(function, specs, converted=None) -> Recording:
         NotWritable, Unsupported: the function needs values, or does different things for different lengths.
     """
     is_open = any(n == -1 for spec in _specs(specs) for n in spec.shape)
-    sets, first = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,), None
+    sets = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,)
+    first = None
     for probes in sets:
         try:
             return _recorded(function, specs, False, probes, is_open)
@@ -66,7 +67,8 @@ def record(function, specs, converted=None) -> Recording:
             try:
                 return _converted(converted(), specs, sets, is_open)
             except Exception as refusal:
-                first, converted = refusal, None
+                first = refusal
+                converted = None
     raise first
 
 
@@ -195,7 +197,9 @@ def _specs(value):
         return [s for v in value for s in _specs(v)]
     if isinstance(value, dict):
         return [s for v in value.values() for s in _specs(v)]
-    return [value] if hasattr(value, "shape") and hasattr(value, "dtype") else []
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return [value]
+    return []
 
 
 @dataclasses.dataclass(slots=True, eq=False)

@@ -44,7 +44,9 @@ class KnownVariable(Variable):
     def size(self):
         """The number of elements."""
         shape = self.shape
-        return shape.numel() if ls.has_lengths(shape) else Tensor.size.fget(self)
+        if ls.has_lengths(shape):
+            return shape.numel()
+        return Tensor.size.fget(self)
 
     def __iter__(self):
         if self.ndim and ls.is_length(self.shape[0]):
@@ -166,7 +168,10 @@ class LengthRecorder(Recorder):
         """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
         if symbol not in self.guesses:
             self.guesses[symbol] = None
-            computed = self._computed(symbol, self._guess_if_whole) if symbol.op is not None else None
+            if symbol.op is not None:
+                computed = self._computed(symbol, self._guess_if_whole)
+            else:
+                computed = None
             self.guesses[symbol] = self._hints_of(symbol) if computed is None else computed
         return self.guesses[symbol]
 
@@ -183,7 +188,8 @@ class LengthRecorder(Recorder):
 
     def _hints_of(self, symbol):
         """Values for a Tensor of sizes that nothing is known of."""
-        shape, kind = symbol.avals[0].shape, symbol.dtype.kind
+        shape = symbol.avals[0].shape
+        kind = symbol.dtype.kind
         if kind not in "iuf":
             raise SymbolError("the value of a Variable")
         one, other = self._hints(self.number_of(symbol))
@@ -205,13 +211,16 @@ class LengthRecorder(Recorder):
             return None
         if op.kernel.name in ("shape", "numel"):
             pair = [np.asarray(a.shape, np.int64) for a in op.inputs[0].avals]
-            return pair if op.kernel.name == "shape" else [np.prod(one, dtype=np.int64) for one in pair]
+            if op.kernel.name == "shape":
+                return pair
+            return [np.prod(one, dtype=np.int64) for one in pair]
         if hasattr(op.kernel.fn, "blocks") or not op.inputs:
             return None
         operands = [values_of(one) for one in op.inputs]
         if any(one is None for one in operands):
             return None
-        position, results = op.outputs.index(symbol), []
+        position = op.outputs.index(symbol)
+        results = []
         for which, kernel in enumerate((op.kernel, self.seconds.get(op, op.kernel))):
             with without_recording(), jax.ensure_compile_time_eval():
                 out = kernel.fn(*[jax.numpy.asarray(one[which]) for one in operands])
@@ -250,7 +259,10 @@ class LengthRecorder(Recorder):
         """What an array of one value holds, of a shape with Lengths."""
         pair = tuple([aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
         nodes = [ls.expression_of(n) if ls.is_length(n) else None for n in shape]
-        number = value if ls.is_length(value) else np.asarray(value).item()
+        if ls.is_length(value):
+            number = value
+        else:
+            number = np.asarray(value).item()
         filled = Filled(number, np.dtype(dtype).name, list(shape))
         if pair[0] == pair[1]:
             pair = pair[0], pair[0]
@@ -269,8 +281,13 @@ class LengthRecorder(Recorder):
         rule = None
         if isinstance(op, Op) and self.has_variables((args, kwargs)):
             rule = ExportRules.composite_rule(op.record)
-        results = None if rule is None else rule(self.add_opaque, *args, **kwargs)
-        return map_tensors(op.fn(*args, **kwargs), self.as_variable) if results is None else results
+        if rule is None:
+            results = None
+        else:
+            results = rule(self.add_opaque, *args, **kwargs)
+        if results is None:
+            return map_tensors(op.fn(*args, **kwargs), self.as_variable)
+        return results
 
     def add_opaque(self, operation, tensors, results, **settings):
         """Records an operation of Paddle.
@@ -284,7 +301,9 @@ class LengthRecorder(Recorder):
             List of Variables.
         """
         kernel, attrs = operation.call(tensors, settings)
-        hints, pairs, nodes = self._hints(len(self.numbered)), [], []
+        hints = self._hints(len(self.numbered))
+        pairs = []
+        nodes = []
         for dtype, shape in results:
             both = [
                 [hints[which] if n is None else ls.substitute(n, which) for n in shape] for which in (0, 1)
@@ -313,7 +332,8 @@ class LengthRecorder(Recorder):
 
     def capture_tensor(self, tensor, name=None):
         raw = tensor._raw
-        aval, taken = aval_of(raw.shape, raw.dtype), self.program.captured
+        aval = aval_of(raw.shape, raw.dtype)
+        taken = self.program.captured
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=tensor))
         taken[id(tensor)] = tensor, raw, symbol
         return taken[id(tensor)]
@@ -352,10 +372,13 @@ class LengthRecorder(Recorder):
                 results = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(results)):
                 return results
-        results = (
-            None if kernel.declaration is None else self._decomposed(kernel, kernel.declaration[2], tensors)
-        )
-        return super().call(kernel, tensors) if results is None else results
+        if kernel.declaration is None:
+            results = None
+        else:
+            results = self._decomposed(kernel, kernel.declaration[2], tensors)
+        if results is None:
+            return super().call(kernel, tensors)
+        return results
 
     def _decomposed(self, kernel, attrs, tensors):
         """The results of a call that Paddle computes by other functions; None of other calls."""
@@ -393,7 +416,9 @@ class LengthRecorder(Recorder):
             self.seconds[operation] = second
         if attrs is not None:
             self.attributes[operation] = attrs
-        return inferred.many(results) if inferred.many else results[0]
+        if inferred.many:
+            return inferred.many(results)
+        return results[0]
 
     def _call_of(self, kernel, attrs, symbols):
         """The Call; None where no length is open."""
@@ -413,8 +438,14 @@ class LengthRecorder(Recorder):
         try:
             many, outs = results_of(first, operands[0])
             is_same = second is first and operands[0] == operands[1]
-            others = outs if is_same else call.second(outs) if is_alike else None
-            others = results_of(second, operands[1])[1] if others is None else others
+            if is_same:
+                others = outs
+            elif is_alike:
+                others = call.second(outs)
+            else:
+                others = None
+            if others is None:
+                others = results_of(second, operands[1])[1]
         except TracedValueError:
             return varying_results(first, symbols, self._hints(len(self.numbered)))
         if is_alike and len(outs) == len(others):
@@ -452,7 +483,9 @@ class LengthRecorder(Recorder):
     def condition_values(self, tensor):
         """The two answers to a condition, as far as they are known; else True and False."""
         pairs = self._values_of(self.symbol(tensor))
-        return (True, False) if pairs is None else tuple([bool(np.all(one)) for one in pairs])
+        if pairs is None:
+            return (True, False)
+        return tuple([bool(np.all(one)) for one in pairs])
 
     def joined_avals(self, pairs):
         common = pairs[0]
@@ -473,7 +506,9 @@ class LengthRecorder(Recorder):
             shapes[0].append(first)
             shapes[1].append(second)
         pair = tuple([aval_of(tuple(shape), yes[0].dtype) for shape in shapes])
-        return pair if pair[0] != pair[1] else (pair[0], pair[0])
+        if pair[0] != pair[1]:
+            return pair
+        return (pair[0], pair[0])
 
     def widened_avals(self, before, after):
         """The avals of what a loop carries: lengths that a step changes vary."""
@@ -485,7 +520,9 @@ class LengthRecorder(Recorder):
                 changed = [n for n in (a.shape[axis] for a in after) if n != shapes[0][axis]]
                 shapes[1][axis] = changed[-1] if changed else shapes[1][axis]
         pair = tuple([aval_of(tuple(shape), before[0].dtype) for shape in shapes])
-        return before if pair == tuple(before) else pair
+        if pair == tuple(before):
+            return before
+        return pair
 
     def number_from(self, tensor, yes, no, answers=(True, False)):
         """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
@@ -529,11 +566,15 @@ def _equal_ones(inferred, numbers):
 
 def listed(value):
     """Nested lists for nested lists and tuples."""
-    return [listed(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [listed(item) for item in value]
+    return value
 
 
 def _default_dtype(array):
-    return dtypes.default().np if array.dtype.kind == "f" else array.dtype
+    if array.dtype.kind == "f":
+        return dtypes.default().np
+    return array.dtype
 
 
 __all__ = ["KnownVariable", "LengthRecorder", "listed"]

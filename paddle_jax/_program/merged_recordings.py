@@ -74,7 +74,8 @@ class Recording:
 
     def prune(self):
         """Leaves out the steps that no output needs."""
-        needed, kept = set(), []
+        needed = set()
+        kept = []
         self._need(self.outputs, needed)
         for step in reversed(self.steps):
             if needed.intersection(step.outputs):
@@ -226,7 +227,9 @@ class Merge:
             self.agreed("an operand", [int(n) for n in column])
             for column in zip(*[one.ravel() for one in arrays], strict=True)
         ]
-        return items if first.ndim else items[0]
+        if first.ndim:
+            return items
+        return items[0]
 
     def steps(self, columns):
         """The Steps of the operations in all runs."""
@@ -263,7 +266,10 @@ class Merge:
         for symbols in zip(*[op.outputs for op in ops], strict=True):
             self.note_result(symbols)
         if declarations[0] is None:
-            blocks = self.blocks(ops) if hasattr(first.kernel.fn, "blocks") else ()
+            if hasattr(first.kernel.fn, "blocks"):
+                blocks = self.blocks(ops)
+            else:
+                blocks = ()
             return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
         op, layout, _ = declarations[0]
         values = [

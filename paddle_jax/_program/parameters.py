@@ -23,7 +23,8 @@ def declare_variable(
     """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
     declared = persistent(program, name, probe_avals(shape, dtype), stop_gradient, kind)
     program.scope_symbol(declared)
-    startup = default_startup_program() if startup is None else startup
+    if startup is None:
+        startup = default_startup_program()
     startup.initializers[name] = fill
     return declared
 

@@ -251,7 +251,9 @@ class Program:
     def get_parameter_value_by_name(self, name):
         """The Parameter of a name, or None."""
         variable = self.vars.get(name)
-        return variable if variable is not None and variable.is_parameter else None
+        if variable is not None and variable.is_parameter:
+            return variable
+        return None
 
     def get_all_parameter_values(self):
         """The Parameters by name."""

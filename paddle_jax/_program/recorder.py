@@ -94,12 +94,16 @@ class Recorder(Frame):
     @property
     def program(self) -> Program:
         """The Program that is being recorded."""
-        return default_main_program() if self.fixed_program is None else self.fixed_program
+        if self.fixed_program is None:
+            return default_main_program()
+        return self.fixed_program
 
     @property
     def ops(self) -> list[Operation]:
         """Where operations go: the Program's list, or that of the innermost block of control flow."""
-        return self.blocks[-1].ops if self.blocks else self.program.ops
+        if self.blocks:
+            return self.blocks[-1].ops
+        return self.program.ops
 
     # operations ---------------------------------------------------------------------------------------------
 
@@ -111,7 +115,9 @@ class Recorder(Frame):
         inferred = infer(kernel, symbols, self.probe)
         stops = tuple([bool(stop or kernel.constant_mask >> i & 1) for i, stop in enumerate(stops)])
         results = self.add(kernel, symbols, stops, inferred, [kernel.nondiff] * len(inferred.avals))
-        return inferred.many(results) if inferred.many else results[0]
+        if inferred.many:
+            return inferred.many(results)
+        return results[0]
 
     def add(
         self,
@@ -152,7 +158,9 @@ class Recorder(Frame):
         """The Symbol of an operand."""
         raw = tensor._raw
         if type(raw) is Symbol:
-            return self._persistent_symbol(tensor) if isinstance(tensor, PersistentVariable) else raw
+            if isinstance(tensor, PersistentVariable):
+                return self._persistent_symbol(tensor)
+            return raw
         captured = self.program.captured
         entry = captured.get(id(tensor)) or captured.get(id(raw))
         if entry is None or entry[1] is not raw:
@@ -185,7 +193,10 @@ class Recorder(Frame):
             program.captured[id(tensor)] = tensor, raw, symbol
             return program.captured[id(tensor)]
         name = name or tensor.name
-        kind = ParameterVariable if isinstance(tensor, Parameter) else PersistentVariable
+        if isinstance(tensor, Parameter):
+            kind = ParameterVariable
+        else:
+            kind = PersistentVariable
         declared = persistent(program, name, (aval, aval), tensor.stop_gradient, kind)
         declared.__dict__.update({k: v for k, v in vars(tensor).items() if k != "init_func"})
         program.values[name] = raw
@@ -452,7 +463,10 @@ class Recorder(Frame):
                 self.probe = None
         if len(runs) == 2 and runs[0].is_same_as(runs[1]):
             return self._merge_runs(*runs)
-        changed = [tensor for tensor, _, _ in runs[0].changes] if runs else ()
+        if runs:
+            changed = [tensor for tensor, _, _ in runs[0].changes]
+        else:
+            changed = ()
         return self.record_opaque(op.name, op.fn, args, kwargs, changed, _public(op))
 
     def _merge_runs(self, first: ProbeRun, second: ProbeRun) -> Any:
@@ -562,7 +576,10 @@ def data(name, shape, dtype=None, lod_level=0):
     if not isinstance(name, str):
         raise TypeError(f"data: name: got {type(name).__name__}; it must be a str")
     if not isinstance(shape, list | tuple) or any(isinstance(length, str) for length in shape):
-        got = list(shape) if isinstance(shape, list | tuple) else type(shape).__name__
+        if isinstance(shape, list | tuple):
+            got = list(shape)
+        else:
+            got = type(shape).__name__
         raise TypeError(
             f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length "
             "that is not known yet"
@@ -637,7 +654,10 @@ def _restore_eager_tensors(recorder: Recorder) -> None:
 
 def _state_of(function: Any) -> list[Tensor]:
     """Parameters and buffers of a Layer, or of the Layer a method belongs to."""
-    owner = function if hasattr(function, "named_buffers") else getattr(function, "__self__", None)
+    if hasattr(function, "named_buffers"):
+        owner = function
+    else:
+        owner = getattr(function, "__self__", None)
     if not hasattr(owner, "named_buffers"):
         return []
     return [*owner.parameters(), *[b for _, b in owner.named_buffers()]]

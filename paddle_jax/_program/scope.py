@@ -56,7 +56,9 @@ class Scope:
 
     def find_var(self, name):
         """The variable of a name, or None."""
-        return ScopeVariable(self.values, name) if name in self.values or name in self.declared else None
+        if name in self.values or name in self.declared:
+            return ScopeVariable(self.values, name)
+        return None
 
     def erase(self, names):
         """Removes variables."""
@@ -105,7 +107,8 @@ def scope_guard(scope):
             f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, "
             "such as paddle.static.global_scope() gives"
         )
-    before, DefaultPrograms.scope = global_scope(), scope
+    before = global_scope()
+    DefaultPrograms.scope = scope
     try:
         yield
     finally:

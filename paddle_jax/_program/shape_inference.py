@@ -21,7 +21,9 @@ from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import PROBE_LENGTHS, known_lengths
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 
-_MAX, _TRIES, _SMALL = 1 << 14, 160, 64
+_MAX = 1 << 14
+_TRIES = 160
+_SMALL = 64
 _known: dict = {}
 _fills: dict = {}
 
@@ -45,7 +47,8 @@ def infer(kernel, symbols, probe=None):
     if probe is not None:
         many, outs = results_of(kernel, tuple([s.avals[probe] for s in symbols]))
         return Inferred(many, [(o, o) for o in outs])
-    first, second = tuple([s.avals[0] for s in symbols]), tuple([s.avals[1] for s in symbols])
+    first = tuple([s.avals[0] for s in symbols])
+    second = tuple([s.avals[1] for s in symbols])
     try:
         found = _both(kernel, first, second)
     except TracedValueError:
@@ -87,7 +90,10 @@ def _traced(kernel, fn, structs):
 
 def _both(kernel, first, second):
     many, outs = results_of(kernel, first)
-    others = outs if first == second else results_of(kernel, second)[1]
+    if first == second:
+        others = outs
+    else:
+        others = results_of(kernel, second)[1]
     return _paired(kernel, many, outs, others)
 
 
@@ -144,7 +150,9 @@ def known_value(symbol, probe):
     alone; else None."""
     if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
         return to_numpy(to_array(symbol.value), "static.save")
-    return symbol.value[probe] if symbol.kind == "result" and symbol.value is not None else None
+    if symbol.kind == "result" and symbol.value is not None:
+        return symbol.value[probe]
+    return None
 
 
 def is_shape(kernel):
@@ -248,12 +256,12 @@ class Sample:
 
 def _sampled(kernel, symbols):
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
-    runs, error = [], None
-    known = (
-        sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
-        if any(s.is_open for s in symbols)
-        else []
-    )
+    runs = []
+    error = None
+    if any(s.is_open for s in symbols):
+        known = sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
+    else:
+        known = []
     for length, make in itertools.product((2, 3, *known), (np.zeros, _count, _mixed)):
         arrays = [_sample(s, length, make) for s in symbols]
         try:

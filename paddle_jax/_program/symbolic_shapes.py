@@ -34,16 +34,25 @@ class Call:
 
     def __init__(self, kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value: bool = False):
         """by_value: whether Lengths of equal values count as the same one."""
-        self.kernel, self.attrs, self.shapes, self.dtypes = kernel, attrs, shapes, dtypes
+        self.kernel = kernel
+        self.attrs = attrs
+        self.shapes = shapes
+        self.dtypes = dtypes
         self.nodes: dict[Any, int] = {}
         self.pairs: dict[int, Any] = {}
         same: dict[Any, Any] = {}
         for value in ls.lengths_in([*shapes, attrs or ()]):
-            node = same.setdefault(value.pair, value.node) if by_value else value.node
+            if by_value:
+                node = same.setdefault(value.pair, value.node)
+            else:
+                node = value.node
             number = self.nodes.setdefault(value.node, self.nodes.get(node, len(self.nodes)))
             self.pairs[number] = value.pair
         pattern = [tuple(map(self._marked, shape)) for shape in shapes]
-        called = kernel if attrs is None else (*kernel.declaration[:2], repr(_marked(attrs, self.nodes)))
+        if attrs is None:
+            called = kernel
+        else:
+            called = (*kernel.declaration[:2], repr(_marked(attrs, self.nodes)))
         self.key = called, tuple(pattern), tuple(dtypes)
 
     def result_lengths(self) -> Any:
@@ -74,11 +83,14 @@ class Call:
         return None
 
     def _marked(self, n: Any) -> Any:
-        return ("open", self.nodes[n.node]) if ls.is_length(n) else n
+        if ls.is_length(n):
+            return ("open", self.nodes[n.node])
+        return n
 
     def _cut(self, axes: tuple) -> list:
         """The shape that an index of integers and slices gives."""
-        lengths, found = iter(self.shapes[0]), []
+        lengths = iter(self.shapes[0])
+        found = []
         for kind in axes:
             length = 1 if kind[0] == "n" else next(lengths)
             if kind[0] != "i":
@@ -161,7 +173,9 @@ class Call:
 def _marked(value: Any, nodes: dict) -> Any:
     if isinstance(value, ls.Length):
         return "open", nodes[value.node]
-    return tuple([_marked(item, nodes) for item in value]) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return tuple([_marked(item, nodes) for item in value])
+    return value
 
 
 def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict) -> Any:
@@ -174,7 +188,9 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict)
     def opened(value: Any) -> Any:
         if isinstance(value, ls.Length):
             return dims[nodes[value.node]]
-        return tuple(map(opened, value)) if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            return tuple(map(opened, value))
+        return value
 
     structs = [
         jax.ShapeDtypeStruct(tuple(map(opened, shape)), np.dtype(dtype))

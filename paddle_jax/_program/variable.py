@@ -52,7 +52,10 @@ def _absent(name: str) -> property:
 
 def _assigned(x: Tensor, item: Any, value: Any) -> Tensor:
     """`x` after `x[item] = value`; the Tensor that was given stays as it is."""
-    copy = wrap(x._raw, x.stop_gradient) if local.ctx.frame.recording else x.clone()
+    if local.ctx.frame.recording:
+        copy = wrap(x._raw, x.stop_gradient)
+    else:
+        copy = x.clone()
     setitem(copy, item, value)
     return copy
 
@@ -135,7 +138,8 @@ class Variable(Tensor):
     # what is not --------------------------------------------------------------------------------------------
 
     def __bool__(self):
-        error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.frame
+        error = _unknown("bool", "use paddle.static.nn.cond or while_loop")
+        recorder = local.ctx.frame
         if recorder.recording and not is_ours(sys._getframe(1).f_globals):
             recorder.on_refusal(error)  # the user's code might catch it
         raise error
@@ -207,7 +211,9 @@ class Variable(Tensor):
     def __getitem__(self, item):
         recorder = local.ctx.frame
         getitem = Tensor.__getitem__
-        return recorder.composite(getitem.op, (self, item), {}) if recorder.recording else getitem(self, item)
+        if recorder.recording:
+            return recorder.composite(getitem.op, (self, item), {})
+        return getitem(self, item)
 
     def __setitem__(self, item, value):
         recorder = local.ctx.frame

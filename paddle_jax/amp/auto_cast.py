@@ -42,7 +42,10 @@ class _Guard(contextlib.ContextDecorator, AtomicContext):
     def steps(self):
         enable, custom_white_list, custom_black_list, level, dtype, use_promote = self._arguments
         name = _low("auto_cast", dtype, enable)
-        found = _policy(level, name, custom_white_list, custom_black_list, use_promote) if enable else None
+        if enable:
+            found = _policy(level, name, custom_white_list, custom_black_list, use_promote)
+        else:
+            found = None
         ctx = local.ctx
         if found is not None:
             Precision.dtype = name
@@ -152,7 +155,9 @@ def get_autocast_dtype(device_type=None):
         ...     paddle.get_autocast_dtype()
         'bfloat16'
     """
-    return "float16" if local.ctx.amp is None else local.ctx.amp.dtype
+    if local.ctx.amp is None:
+        return "float16"
+    return local.ctx.amp.dtype
 
 
 get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
@@ -230,13 +235,15 @@ def _policy(level, dtype, custom_white, custom_black, use_promote):
         raise ValueError(f"auto_cast: level: got {level!r}; it must be 'O0', 'OD', 'O1' or 'O2'")
     if name == "O0":
         return None
-    more, less = frozenset(custom_white or ()), frozenset(custom_black or ())
+    more = frozenset(custom_white or ())
+    less = frozenset(custom_black or ())
     if more & less:
         raise ValueError(
             "auto_cast: custom_white_list and custom_black_list: "
             f"both have {sorted(more & less)}; a name belongs to one of them"
         )
-    white, black = frozenset(white_list()[dtype][name]), frozenset(black_list()[dtype][name])
+    white = frozenset(white_list()[dtype][name])
+    black = frozenset(black_list()[dtype][name])
     return policy(name, dtype, bool(use_promote), (white | more) - less, (black | less) - more)
 
 
@@ -252,7 +259,10 @@ def _low(where, dtype, needed=True):
 
 
 def _listed(name, value, kind):
-    found = list(value) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, list | tuple):
+        found = list(value)
+    else:
+        found = [value]
     if not all(isinstance(v, kind) for v in found):
         raise TypeError(
             f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; "
@@ -271,7 +281,12 @@ def _saved_dtype(dtype):
 
 def _excluded(layers):
     """(ids of Layers, classes) that stay as they are."""
-    listed = [] if layers is None else layers if isinstance(layers, list | tuple) else [layers]
+    if layers is None:
+        listed = []
+    elif isinstance(layers, list | tuple):
+        listed = layers
+    else:
+        listed = [layers]
     ids = {
         id(part)
         for layer in listed

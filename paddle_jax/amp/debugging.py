@@ -64,10 +64,14 @@ def check_numerics(tensor, op_type, var_name, debug_mode=DebugMode.CHECK_NAN_INF
 @jax.jit
 def _numbers(x):
     """(counts of NaN, infinity, zero; greatest, least, mean) of an array."""
-    wide = jnp.abs(x) if jnp.iscomplexobj(x) else x.astype(jnp.promote_types(x.dtype, jnp.float32))
+    if jnp.iscomplexobj(x):
+        wide = jnp.abs(x)
+    else:
+        wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     counts = jnp.stack([jnp.isnan(x).sum(), jnp.isinf(x).sum(), (x == 0).sum()])
     known = jnp.isfinite(wide) | jnp.isinf(wide)
-    most, least = jnp.max(jnp.where(known, wide, -jnp.inf)), jnp.min(jnp.where(known, wide, jnp.inf))
+    most = jnp.max(jnp.where(known, wide, -jnp.inf))
+    least = jnp.min(jnp.where(known, wide, jnp.inf))
     return counts, jnp.stack([most, least, wide.mean()])
 
 
@@ -90,7 +94,10 @@ def _report(value, counts, values, op_type, var_name, mode, write):
         f"[device={device}, op={op_type}, tensor={var_name}, "
         f"dtype={_SHORT.get(value.dtype.name, value.dtype.name)}]"
     )
-    found = f"num_nan={nan}, num_inf={inf}, num_zero={zero}" if bad else f"num_zero={zero}"
+    if bad:
+        found = f"num_nan={nan}, num_inf={inf}, num_zero={zero}"
+    else:
+        found = f"num_zero={zero}"
     write(
         f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, "
         f"min={least:e}, mean={mean:e}"
@@ -195,18 +202,17 @@ class TensorCheckerConfig:
             output_dir,
             stack_height_limit,
         )
-        self.checked_op_list, self.skipped_op_list, self.debug_step = (
-            checked_op_list,
-            skipped_op_list,
-            debug_step,
-        )
+        self.checked_op_list = checked_op_list
+        self.skipped_op_list = skipped_op_list
+        self.debug_step = debug_step
         self.start_step, self.end_step = debug_step or (None, None)
 
     def update_and_check_step_id(self):
         """Counts a step; whether it is to be checked."""
         if not self.enable:
             return False
-        step, self.current_step_id = self.current_step_id, self.current_step_id + 1
+        step = self.current_step_id
+        self.current_step_id = self.current_step_id + 1
         return self.debug_step is None or self.debug_step[0] <= step < self.debug_step[1]
 
     def start_check_nan_inf(self):
@@ -313,7 +319,9 @@ class _Watcher:
     ran them before."""
 
     def __init__(self, inner):
-        self.inner, self.counts, self.checker = inner, None, None
+        self.inner = inner
+        self.counts = None
+        self.checker = None
 
     def __call__(self, kernel, values):
         out = (self.inner or compute)(kernel, values)
@@ -338,7 +346,10 @@ def _name(kernel):
 
 def _set_watched(**changes):
     """Changes what is watched; when nothing is left to watch operations run as before."""
-    watcher = settings.executor if isinstance(settings.executor, _Watcher) else _Watcher(settings.executor)
+    if isinstance(settings.executor, _Watcher):
+        watcher = settings.executor
+    else:
+        watcher = _Watcher(settings.executor)
     for name, value in changes.items():
         setattr(watcher, name, value)
     idle = watcher.counts is None and watcher.checker is None

@@ -62,7 +62,9 @@ class AmpScaler:
         use_dynamic_loss_scaling=True,
     ):
         self._enable, self._use_dynamic_loss_scaling = bool(enable), bool(enable and use_dynamic_loss_scaling)
-        self._init_loss_scaling, self._scale, self._stages = 1.0, None, ()
+        self._init_loss_scaling = 1.0
+        self._scale = None
+        self._stages = ()
         if not enable:
             return
         self._init_loss_scaling = init_loss_scaling
@@ -70,7 +72,8 @@ class AmpScaler:
             _above("incr_ratio", incr_ratio),
             _below("decr_ratio", decr_ratio),
         )
-        self._incr_every_n_steps, self._decr_every_n_nan_or_inf = incr_every_n_steps, decr_every_n_nan_or_inf
+        self._incr_every_n_steps = incr_every_n_steps
+        self._decr_every_n_nan_or_inf = decr_every_n_nan_or_inf
         self._scale = _held([init_loss_scaling], np.float32)
         self._incr, self._decr, self._found_inf = (
             _held(0, np.int32),
@@ -88,7 +91,9 @@ class AmpScaler:
         """
         if self._enable and self._use_dynamic_loss_scaling:
             self._check_dtype()
-        return multiply(var, self._scale) if self._enable else var
+        if self._enable:
+            return multiply(var, self._scale)
+        return var
 
     def _check_dtype(self):
         """Switches itself off where the last guard was not float16, as Paddle does."""
@@ -167,7 +172,10 @@ class AmpScaler:
         if ours:
             optimizer._report_grad_access()
         # of an object round an optimizer
-        params = optimizer._all_params() if ours else optimizer._parameter_list
+        if ours:
+            params = optimizer._all_params()
+        else:
+            params = optimizer._parameter_list
         grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
         if grads:
             *new, found = execute(
@@ -183,7 +191,9 @@ class AmpScaler:
     def _guarded(self, optimizer, step):
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
         if type(optimizer).step is not Optimizer.step:  # code of its own
-            return None if bool(self._found_inf) else step()
+            if bool(self._found_inf):
+                return None
+            return step()
         with swapped_attributes(optimizer, _skip=read_raw(self._found_inf)):
             return step()
 
@@ -446,8 +456,10 @@ def updating(grow, shrink, good, bad):
 
     def fn(scale, incr, decr, found):
         hit = found[0]
-        incr, decr = jnp.where(hit, 0, incr + 1), jnp.where(hit, decr + 1, 0)
-        up, down = incr == good, decr == bad
+        incr = jnp.where(hit, 0, incr + 1)
+        decr = jnp.where(hit, decr + 1, 0)
+        up = incr == good
+        down = decr == bad
         factor = jnp.where(up, grow, jnp.where(down, shrink, 1.0)).astype(scale.dtype)
         return (
             scale * factor,

@@ -27,14 +27,13 @@ class Policy:
     __slots__ = ("black", "dtype", "level", "low", "rules", "use_promote", "white")
 
     def __init__(self, level, dtype, use_promote, white, black):
-        self.level, self.dtype, self.use_promote, self.white, self.black = (
-            level,
-            dtype,
-            use_promote,
-            white,
-            black,
-        )
-        self.low, self.rules = LOW[dtype], {}
+        self.level = level
+        self.dtype = dtype
+        self.use_promote = use_promote
+        self.white = white
+        self.black = black
+        self.low = LOW[dtype]
+        self.rules = {}
 
     def __call__(self, op, tensors, attrs):
         """The operands of a call, cast."""
@@ -45,7 +44,9 @@ class Policy:
             run(_kernel(target), (t,)) if t._raw.dtype in FLOATS and t._raw.dtype != target else t
             for t in tensors[:count]
         ]
-        return done if count is None else [*done, *tensors[count:]]
+        if count is None:
+            return done
+        return [*done, *tensors[count:]]
 
     def target(self, op, tensors, attrs):
         """(the dtype for the floating operands of a call or None, for how many of them or None)."""
@@ -68,16 +69,24 @@ class Policy:
 
     def _learn(self, op):
         if op.record.cast in ("never", "float32"):
-            return _KEEP if op.record.cast == "never" else _WIDEN
+            if op.record.cast == "never":
+                return _KEEP
+            return _WIDEN
         names = op.record.amp or op.name
-        return tuple(map(self._rule, names)) if isinstance(names, tuple) else self._rule(names)
+        if isinstance(names, tuple):
+            return tuple(map(self._rule, names))
+        return self._rule(names)
 
     def _rule(self, name):
         if not self.use_promote and self.level == "O2":
-            return _WIDEN if name in self.black else _LOWER
+            if name in self.black:
+                return _WIDEN
+            return _LOWER
         if name in self.white:
             return _LOWER
-        return _WIDEN if name in self.black or self.level == "OD" else _FOLLOW
+        if name in self.black or self.level == "OD":
+            return _WIDEN
+        return _FOLLOW
 
 
 def _is_number(tensor):

@@ -53,7 +53,10 @@ class LazyRows:
 
     def __init__(self, ys, xs, batched, squeeze=(False, False)):
         self._batch = list(ys.shape[:1]) if batched else []
-        self._ys, self._xs, self._squeeze, self._known = reshape(ys, [*self._batch, -1]), xs, squeeze, {}
+        self._ys = reshape(ys, [*self._batch, -1])
+        self._xs = xs
+        self._squeeze = squeeze
+        self._known = {}
         count = self._ys.shape[-1]
         width = sum(int(x.size) for x in xs) // (self._batch[0] if batched and self._batch[0] else 1)
         self._rows_at = len(self._batch)  # the axis of rows
@@ -77,14 +80,22 @@ class LazyRows:
         width = [] if drop_columns else self.shape[-1:]
         if not rows:
             return zeros([*self._batch, 0, *width], self._ys.dtype)
-        made = self._row(rows[0]) if drop_rows else stack([self._row(i) for i in rows], self._rows_at)
-        return reshape(made, [*self._batch, *([] if drop_rows else [len(rows)])]) if drop_columns else made
+        if drop_rows:
+            made = self._row(rows[0])
+        else:
+            made = stack([self._row(i) for i in rows], self._rows_at)
+        if drop_columns:
+            return reshape(made, [*self._batch, *([] if drop_rows else [len(rows)])])
+        return made
 
     def _all(self):
         return self._of(list(range(self._ys.shape[-1])))
 
     def __getitem__(self, indexes):
-        items = list(indexes) if isinstance(indexes, tuple) else [indexes]
+        if isinstance(indexes, tuple):
+            items = list(indexes)
+        else:
+            items = [indexes]
         if any(isinstance(i, str | float) for i in items):
             raise TypeError(f"Jacobian: got the index {indexes!r}; use an integer or a slice for each axis")
         if any(i is Ellipsis for i in items):
@@ -93,7 +104,8 @@ class LazyRows:
             raise IndexError(
                 "Jacobian: it has no axis to index; every Tensor method works on it, such as numpy()"
             )
-        at, count = self._rows_at, self._ys.shape[-1]
+        at = self._rows_at
+        count = self._ys.shape[-1]
         if self._squeeze[0] or len(items) <= at or not isinstance(items[at], int | slice):
             return self._all()[tuple(items)]
         if isinstance(items[at], slice):
@@ -174,7 +186,9 @@ def _check_axis(batch_axis):
 
 
 def _nested(function, values):
-    return tuple(function(v) for v in values) if isinstance(values, list | tuple) else function(values)
+    if isinstance(values, list | tuple):
+        return tuple(function(v) for v in values)
+    return function(values)
 
 
 def jacobian(ys, xs, batch_axis=None):

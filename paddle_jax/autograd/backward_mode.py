@@ -8,9 +8,12 @@ from paddle_jax._core.tensors.tensor import Tensor
 
 def _tensors(value, what):
     """A Tensor or a non-empty list or tuple of Tensors as a list."""
-    values = (
-        [value] if isinstance(value, Tensor) else list(value) if isinstance(value, list | tuple) else None
-    )
+    if isinstance(value, Tensor):
+        values = [value]
+    elif isinstance(value, list | tuple):
+        values = list(value)
+    else:
+        values = None
     if values is None or not all(isinstance(v, Tensor) for v in values):
         raise CheckError(f"{what}: got {type(value).__name__}; it must be a Tensor or a list of Tensors")
     if not values:
@@ -22,7 +25,10 @@ def _starts(grads, outputs, what):
     """The gradients to start from: one (or None) for each output."""
     if not isinstance(grads, Tensor | list | tuple | None):
         raise CheckError(f"{what}: got {type(grads).__name__}; it must be None, a Tensor or a list of them")
-    values = [grads] if isinstance(grads, Tensor) else list(grads or [None] * len(outputs))
+    if isinstance(grads, Tensor):
+        values = [grads]
+    else:
+        values = list(grads or [None] * len(outputs))
     if len(values) != len(outputs):
         raise CheckError(f"{what}: got {len(values)} gradients for {len(outputs)} outputs; give one for each")
     return [
@@ -94,7 +100,8 @@ def grad(
         raise AssertionError(
             "grad: it follows operations that have run; in a static program use paddle.static.gradients"
         )
-    outs, ins = _tensors(outputs, "grad: outputs"), _tensors(inputs, "grad: inputs")
+    outs = _tensors(outputs, "grad: outputs")
+    ins = _tensors(inputs, "grad: inputs")
     _flags(
         "grad",
         create_graph=create_graph,
@@ -106,8 +113,14 @@ def grad(
         raise CheckError("grad: only_inputs: got False; only True is supported")
     _distinct(outs, "grad: outputs")
     _distinct(ins, "grad: inputs")
-    cut = list(no_grad_vars) if isinstance(no_grad_vars, set) else no_grad_vars
-    cut = _tensors(cut, "grad: no_grad_vars") if isinstance(cut, Tensor) or cut else []
+    if isinstance(no_grad_vars, set):
+        cut = list(no_grad_vars)
+    else:
+        cut = no_grad_vars
+    if isinstance(cut, Tensor) or cut:
+        cut = _tensors(cut, "grad: no_grad_vars")
+    else:
+        cut = []
     missing = []
     starts = _starts(grad_outputs, outs, "grad: grad_outputs")
     found = tape.gradients(_dense(outs), _dense(ins), starts, True, create_graph, _dense(cut), missing)

@@ -18,26 +18,25 @@ class PyLayerContext:
     """What `forward` hands to `backward`: saved tensors, settings and any attribute the user sets."""
 
     def __init__(self):
-        self._saved, self._not_differentiable, self._not_in_place, self._materialize, self._node = (
-            None,
-            (),
-            (),
-            True,
-            None,
-        )
+        self._saved = None
+        self._not_differentiable = ()
+        self._not_in_place = ()
+        self._materialize = True
+        self._node = None
 
     def save_for_backward(self, *tensors):
         """Keeps tensors (and anything else) for `backward`; a further call replaces what was kept."""
         packing = local.ctx.frame.packing
-        self._saved = (
-            tensors
-            if packing is None
-            else [PackedOperand(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
-        )
+        if packing is None:
+            self._saved = tensors
+        else:
+            self._saved = [PackedOperand(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
 
     def saved_tensor(self):
         """What `save_for_backward` kept, as a tuple; None when nothing was."""
-        return None if self._saved is None else tuple([self._restored(t) for t in self._saved])
+        if self._saved is None:
+            return None
+        return tuple([self._restored(t) for t in self._saved])
 
     @property
     def container(self):
@@ -47,7 +46,9 @@ class PyLayerContext:
     def _restored(self, kept):
         if type(kept) is PackedOperand:
             return wrap(kept.value())
-        return wrap(kept.raw, False, self._node(), kept.idx) if type(kept) is _Output else kept
+        if type(kept) is _Output:
+            return wrap(kept.raw, False, self._node(), kept.idx)
+        return kept
 
     def mark_non_differentiable(self, *args):
         """Declares outputs of `forward` that have no gradient."""
@@ -71,7 +72,8 @@ class _Output:
     __slots__ = ("idx", "raw")
 
     def __init__(self, raw, idx):
-        self.raw, self.idx = raw, idx
+        self.raw = raw
+        self.idx = idx
 
 
 class _PyNode(Node):
@@ -84,7 +86,10 @@ class _PyNode(Node):
         wanted = [not t.stop_gradient for t in inputs]
         diff = tuple([i for i, w in enumerate(wanted) if w])
         super().__init__(None, (), diff, tuple([source_of(inputs[i]) for i in diff]), len(outputs))
-        self.layer, self.context, self.wanted, self.constant = layer, context, wanted, {}
+        self.layer = layer
+        self.context = context
+        self.wanted = wanted
+        self.constant = {}
         self.outputs = [(o._raw.shape, o._raw.dtype) if isinstance(o, Tensor) else None for o in outputs]
         context._node, context._shapes = weakref.ref(self), [(t._raw.shape, t._raw.dtype) for t in inputs]
 
@@ -107,7 +112,8 @@ class _PyNode(Node):
                 f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor "
                 "inputs of forward; return one for each"
             )
-        found, self.constant = [], {}
+        found = []
+        self.constant = {}
         for i, gradient in enumerate(got):
             if gradient is not None and not self.wanted[i]:
                 raise ValueError(
@@ -121,12 +127,18 @@ class _PyNode(Node):
                 )
             if self.wanted[i]:
                 found.append(self._handed(gradient, i, len(found), create_graph))
-        return found if kept is None else [found[k] for k in kept]
+        if kept is None:
+            return found
+        return [found[k] for k in kept]
 
     def _passed(self, ct, i):
         if ct is None:
-            return wrap(jnp.zeros(*self.outputs[i])) if self.context._materialize else None
-        return ct if isinstance(ct, Tensor) else wrap(ct, False)
+            if self.context._materialize:
+                return wrap(jnp.zeros(*self.outputs[i]))
+            return None
+        if isinstance(ct, Tensor):
+            return ct
+        return wrap(ct, False)
 
     def _handed(self, gradient, i, edge, create_graph):
         """A gradient for the walk. None stays None at a leaf; operations further down get zeros."""
@@ -145,7 +157,9 @@ class _PyNode(Node):
 
 def _flat(got):
     """Gradients as one list; those of a list of Tensors may come as a list."""
-    return [g for item in got for g in _flat(item)] if isinstance(got, tuple | list) else [got]
+    if isinstance(got, tuple | list):
+        return [g for item in got for g in _flat(item)]
+    return [got]
 
 
 def once_differentiable(backward):
@@ -224,7 +238,8 @@ class PyLayer:
         recorded = state.grad and any(not t.stop_gradient for t in inputs)
 
         def run(tensors):
-            context, fresh = type(f"{cls.__name__}_backward", (PyLayerContext,), {})(), iter(tensors)
+            context = type(f"{cls.__name__}_backward", (PyLayerContext,), {})()
+            fresh = iter(tensors)
             with no_grad():
                 forward = Observing.function(cls.forward)
                 return context, forward(
@@ -235,7 +250,10 @@ class PyLayer:
 
         def call(tensors):
             context, result = run(tensors)
-            outputs = list(result) if isinstance(result, tuple | list) else [result]
+            if isinstance(result, tuple | list):
+                outputs = list(result)
+            else:
+                outputs = [result]
             if not any(isinstance(o, Tensor) for o in outputs):
                 raise ValueError(
                     f"{cls.__name__}: forward returned no Tensor; at least one output must be a Tensor"
@@ -264,7 +282,9 @@ def _filled(argument, tensors):
 def _attach(cls, context, inputs, outputs):
     """Outputs connected to a new tape node: the Tensors that forward made, an input that it returned, or new
     ones where neither can be; the node."""
-    node, given, attached = _PyNode(cls, context, inputs, outputs), {id(t) for t in inputs}, []
+    node = _PyNode(cls, context, inputs, outputs)
+    given = {id(t) for t in inputs}
+    attached = []
     for i, out in enumerate(outputs):
         if isinstance(out, Tensor) and is_inexact(out._raw) and id(out) not in context._not_differentiable:
             returned = id(out) in given and id(out) not in context._not_in_place
@@ -275,7 +295,9 @@ def _attach(cls, context, inputs, outputs):
                 )
             if returned or (out._node is None and out.stop_gradient and id(out) not in given):
                 out._version += returned
-                out._node, out._idx, out.stop_gradient = node, i, False
+                out._node = node
+                out._idx = i
+                out.stop_gradient = False
             else:
                 out = wrap(out._raw, False, node, i)
         attached.append(out)

@@ -50,4 +50,6 @@ def teach(call, inputs, outputs, node):
 def _cotangent(gradient, value):
     if value.dtype.kind not in INEXACT:
         return None
-    return jnp.zeros_like(value) if gradient is None else jnp.conj(to_array(gradient)).astype(value.dtype)
+    if gradient is None:
+        return jnp.zeros_like(value)
+    return jnp.conj(to_array(gradient)).astype(value.dtype)

@@ -25,7 +25,8 @@ class saved_tensors_hooks:
     """
 
     def __init__(self, pack_hook, unpack_hook):
-        self._hooks, self._before = (pack_hook, unpack_hook), []
+        self._hooks = (pack_hook, unpack_hook)
+        self._before = []
 
     def __enter__(self):
         run_pending("a change of settings")

@@ -115,7 +115,11 @@ class AttrType(enum.Enum):
 class AmpLevel(enum.Enum):
     """How much mixed precision there is."""
 
-    OD, O0, O1, O2, O3 = -1, 0, 1, 2, 3
+    OD = -1
+    O0 = 0
+    O1 = 1
+    O2 = 2
+    O3 = 3
 
 
 class op_proto_and_checker_maker:  # noqa: N801  a module in Paddle
@@ -124,7 +128,13 @@ class op_proto_and_checker_maker:  # noqa: N801  a module in Paddle
     class OpRole(enum.IntFlag):
         """What an operation is part of."""
 
-        Forward, Backward, Optimize, RPC, Dist, LRSched, Loss = 0, 1, 2, 4, 8, 16, 256
+        Forward = 0
+        Backward = 1
+        Optimize = 2
+        RPC = 4
+        Dist = 8
+        LRSched = 16
+        Loss = 256
 
 
 class globals:  # noqa: A001, N801  Paddle's name
@@ -259,7 +269,10 @@ def eager_assign_group_by_size(tensors, is_sparse_gradient, group_size_limits=(2
             f"(PreconditionNotMet) eager_assign_group_by_size: is_sparse_gradient: got "
             f"{len(is_sparse_gradient)} for {len(tensors)} tensors; one for each is needed"
         )
-    closed, open_groups, sizes, limits = [], {}, {}, {}
+    closed = []
+    open_groups = {}
+    sizes = {}
+    limits = {}
     for number, tensor in zip(tensor_indices or range(len(tensors)), tensors, strict=True):
         key = tensor.dtype
         if is_sparse_gradient[number]:
@@ -272,7 +285,9 @@ def eager_assign_group_by_size(tensors, is_sparse_gradient, group_size_limits=(2
             closed.append(open_groups.pop(key))
             sizes[key], limits[key] = 0, min(limit + 1, len(group_size_limits) - 1)
     closed += open_groups.values()
-    return closed if tensor_indices else sorted(closed)
+    if tensor_indices:
+        return closed
+    return sorted(closed)
 
 
 def set_prim_eager_enabled(value):

@@ -46,7 +46,9 @@ def convert_dtype(dtype) -> str:
     ):
         try:
             name = dtypes.convert(dtype)._key
-            return "uint16" if name == "bfloat16" else name
+            if name == "bfloat16":
+                return "uint16"
+            return name
         except TypeError:
             pass
     raise TypeError(
@@ -88,7 +90,10 @@ def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=
     Example:
         >>> paddle.base.data_feeder.check_dtype("float32", "x", ["float32", "float64"], "my_op")
     """
-    allowed = [expected_dtype] if isinstance(expected_dtype, str) else expected_dtype
+    if isinstance(expected_dtype, str):
+        allowed = [expected_dtype]
+    else:
+        allowed = expected_dtype
     if local.ctx.frame.recording and convert_dtype(input_dtype) not in allowed:
         found = convert_dtype(input_dtype)
         raise TypeError(

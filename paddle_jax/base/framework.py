@@ -30,20 +30,17 @@ from paddle_jax.framework.mode import (
     use_pir_api,
 )
 
-in_dygraph_mode, EagerParamBase = in_dynamic_mode, Parameter
-_dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = (
-    dygraph_only,
-    non_static_only,
-    static_only,
-    dygraph_not_support,
-)
-GRAD_VAR_SUFFIX, TEMP_VAR_NAME, ZERO_VAR_SUFFIX, EMPTY_VAR_NAME, CONTROL_DEP_VAR_PREFIX = (
-    "@GRAD",
-    "@TEMP@",
-    "@ZERO",
-    "@EMPTY@",
-    "__control_var",
-)
+in_dygraph_mode = in_dynamic_mode
+EagerParamBase = Parameter
+_dygraph_only_ = dygraph_only
+_non_static_only_ = non_static_only
+_static_only_ = static_only
+_dygraph_not_support_ = dygraph_not_support
+GRAD_VAR_SUFFIX = "@GRAD"
+TEMP_VAR_NAME = "@TEMP@"
+ZERO_VAR_SUFFIX = "@ZERO"
+EMPTY_VAR_NAME = "@EMPTY@"
+CONTROL_DEP_VAR_PREFIX = "__control_var"
 
 
 # modes ------------------------------------------------------------------------------------------------------
@@ -60,7 +57,9 @@ def in_cinn_mode() -> bool:
 
 
 def _dygraph_tracer():
-    return TRACER if in_dynamic_mode() else None
+    if in_dynamic_mode():
+        return TRACER
+    return None
 
 
 def _dygraph_guard(tracer):
@@ -192,7 +191,9 @@ def convert_np_dtype_to_dtype_(np_dtype):
         >>> paddle.base.framework.convert_np_dtype_to_dtype_("int64")
         <DataType.INT64: 9>
     """
-    return dtypes.float64 if np_dtype is None else dtypes.convert(np_dtype)
+    if np_dtype is None:
+        return dtypes.float64
+    return dtypes.convert(np_dtype)
 
 
 def convert_to_proto_type(dtype) -> VarDesc.VarType:
@@ -206,7 +207,9 @@ def convert_to_proto_type(dtype) -> VarDesc.VarType:
         >>> paddle.base.framework.convert_to_proto_type("float32")
         <VarType.FP32: 5>
     """
-    return dtype if isinstance(dtype, VarDesc.VarType) else var_type.of("float64" if dtype is None else dtype)
+    if isinstance(dtype, VarDesc.VarType):
+        return dtype
+    return var_type.of("float64" if dtype is None else dtype)
 
 
 convert_np_dtype_to_proto_type = convert_to_proto_type

@@ -27,7 +27,8 @@ class LayerHelper:
     """
 
     def __init__(self, layer_type, **kwargs):
-        self.layer_type, self.kwargs = layer_type, kwargs
+        self.layer_type = layer_type
+        self.kwargs = kwargs
         if kwargs.get("name") is None:
             kwargs["name"] = unique_name.generate(layer_type)
 
@@ -51,7 +52,9 @@ class LayerHelper:
     def multiple_input(self, input_param_name="input"):
         """The Tensors of an argument, as a list."""
         found = self.kwargs.get(input_param_name, [])
-        return list(found) if isinstance(found, list | tuple) else [found]
+        if isinstance(found, list | tuple):
+            return list(found)
+        return [found]
 
     def input(self, input_param_name="input"):
         """The one Tensor of an argument.
@@ -93,7 +96,8 @@ class LayerHelper:
     def multiple_param_attr(self, length):
         """One ParamAttr for each of some Tensors."""
         found = self.param_attr
-        found = found if isinstance(found, list) else [found]
+        if not isinstance(found, list):
+            found = [found]
         if len(found) not in (1, length):
             raise ValueError(f"{self.layer_type}: param_attr: got {len(found)}; it must be one, or {length}")
         return [ParamAttr._to_attr(a) for a in (found * length if len(found) == 1 else found)]
@@ -159,7 +163,9 @@ class LayerHelper:
 
     def to_variable(self, value, name=None):
         """A Tensor of an array."""
-        return value if isinstance(value, Tensor) else to_tensor(value)
+        if isinstance(value, Tensor):
+            return value
+        return to_tensor(value)
 
     def get_parameter(self, name):
         """The parameter of a name in the main Program."""
@@ -179,7 +185,10 @@ class LayerHelper:
         act = self.kwargs.get("act")
         if act is None:
             return input_var
-        settings = dict(act) if isinstance(act, dict) else {"type": act}
+        if isinstance(act, dict):
+            settings = dict(act)
+        else:
+            settings = {"type": act}
         return ft.partial(getattr(functional, settings.pop("type")), **settings)(input_var)
 
 

@@ -34,9 +34,13 @@ class ParamAttr:
     ):
         if name == "":
             raise ValueError("ParamAttr: name: got an empty str; leave it None to get a generated name")
-        self.name, self.initializer, self.learning_rate = name, initializer, learning_rate
-        self.regularizer, self.trainable = regularizer, trainable
-        self.do_model_average, self.need_clip = do_model_average, need_clip
+        self.name = name
+        self.initializer = initializer
+        self.learning_rate = learning_rate
+        self.regularizer = regularizer
+        self.trainable = trainable
+        self.do_model_average = do_model_average
+        self.need_clip = need_clip
 
     @staticmethod
     def _to_attr(arg):
@@ -69,4 +73,6 @@ class ParamAttr:
             "do_model_average": self.do_model_average,
             "need_clip": self.need_clip,
         }
-        return kwargs | {"initializer": self.initializer} if with_initializer else kwargs
+        if with_initializer:
+            return kwargs | {"initializer": self.initializer}
+        return kwargs

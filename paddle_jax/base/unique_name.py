@@ -16,7 +16,9 @@ def generate_with_ignorable_key(key):
         >>> paddle.base.unique_name.generate_with_ignorable_key("fc").startswith("dygraph_tmp_")
         True
     """
-    return _IGNORED("dygraph_tmp") if in_dynamic_mode() else generate(key)
+    if in_dynamic_mode():
+        return _IGNORED("dygraph_tmp")
+    return generate(key)
 
 
 def __getattr__(name):

@@ -6,7 +6,8 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
-MAX_INTEGER, MIN_INTEGER = 2**31 - 1, -(2**31)
+MAX_INTEGER = 2**31 - 1
+MIN_INTEGER = -(2**31)
 
 
 def _getitem_static(x, indices):
@@ -28,7 +29,10 @@ def replace_ellipsis(var, item):
         >>> paddle.base.variable_index.replace_ellipsis(paddle.ones([2, 3, 4]), [0, ..., 1])
         [0, slice(None, None, None), 1]
     """
-    items = list(item) if isinstance(item, list | tuple) else [item]
+    if isinstance(item, list | tuple):
+        items = list(item)
+    else:
+        items = [item]
     at = next((k for k, one in enumerate(items) if one is Ellipsis), None)
     if at is None:
         return items

@@ -101,7 +101,8 @@ def main(argv):
 
 
 def _report(found):
-    ours, theirs = found["paddle_jax"], found["paddle"]
+    ours = found["paddle_jax"]
+    theirs = found["paddle"]
     if found["without"]:
         print("compared without " + ", ".join(found["without"]))
     if found["difference"]:
@@ -140,12 +141,11 @@ def _end(run):
     started = [
         i for i, line in enumerate(lines) if "paddle_jax/compare/child.py" in line or "<frozen runpy>" in line
     ]
-    first = (
-        next(
+    if started:
+        first = next(
             (i for i in range(started[-1] + 1, len(lines)) if lines[i].lstrip().startswith("File ")),
             started[-1] + 1,
         )
-        if started
-        else 0
-    )
+    else:
+        first = 0
     return "\n".join(lines[first:][-30:])

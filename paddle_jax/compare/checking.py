@@ -28,8 +28,11 @@ class Checking:
     """
 
     def __init__(self, reader, factor=1.0):
-        self._reader, self._factor, self._ahead = reader, factor, {}
-        self.calls, self.last = 0, "the start of the program"
+        self._reader = reader
+        self._factor = factor
+        self._ahead = {}
+        self.calls = 0
+        self.last = "the start of the program"
 
     def _next(self, wanted):
         """The next entry of the kind; parameters on the way are kept for later, since engines may make those
@@ -91,7 +94,8 @@ class Checking:
             if short in ("backward", "step"):
                 # so that rounding errors do not grow from step to step
                 self._take_over(short, tensors, arrays)
-        self.calls, self.last = self.calls + 1, what
+        self.calls = self.calls + 1
+        self.last = what
 
     def _take_over(self, short, tensors, arrays):
         for tensor, value in zip(tensors, arrays, strict=True):
@@ -100,7 +104,8 @@ class Checking:
     def _compare(self, what, entry, k, ours, theirs, largest):
         """largest: the largest number of all results; what is zero but for its rounding errors is no
         nearer than that."""
-        dtype, count = entry["dtypes"][k], len(entry["dtypes"])
+        dtype = entry["dtypes"][k]
+        count = len(entry["dtypes"])
         gradient = entry["name"] in ("Tensor.backward", "grad", "autograd.backward")
         # a gradient that is zero is the sum of many that are not, such as that of a bias before a
         # normalisation
@@ -141,4 +146,6 @@ def _line(entry):
 
 
 def _shown(value):
-    return "none" if value is None else value
+    if value is None:
+        return "none"
+    return value

@@ -14,7 +14,8 @@ def remove_randomness(paddle, without):
     for name in DROPOUTS:
         if hasattr(functional, name):
             setattr(functional, name, lambda x, *args, **kwargs: without.add("dropout") or x)
-    rrelu, softmax = functional.rrelu, functional.softmax
+    rrelu = functional.rrelu
+    softmax = functional.softmax
 
     def mean_rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
         without.add("the random slopes of rrelu")
@@ -23,14 +24,18 @@ def remove_randomness(paddle, without):
     def plain_gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None):
         without.add("the noise of gumbel_softmax")
         out = softmax(x / temperature, axis)
-        return (out == out.max(axis, keepdim=True)).astype(out.dtype) - out.detach() + out if hard else out
+        if hard:
+            return (out == out.max(axis, keepdim=True)).astype(out.dtype) - out.detach() + out
+        return out
 
-    functional.rrelu, functional.gumbel_softmax = mean_rrelu, plain_gumbel_softmax
+    functional.rrelu = mean_rrelu
+    functional.gumbel_softmax = plain_gumbel_softmax
     _without_casts(paddle, without)
 
 
 def _without_casts(paddle, without):
-    auto_cast, scaler = paddle.amp.auto_cast, paddle.amp.GradScaler
+    auto_cast = paddle.amp.auto_cast
+    scaler = paddle.amp.GradScaler
 
     def plain_cast(enable=True, *args, **kwargs):
         if enable:
@@ -39,7 +44,9 @@ def _without_casts(paddle, without):
 
     def plain_models(models, optimizers=None, *args, **kwargs):
         without.add("mixed precision")
-        return models if optimizers is None else (models, optimizers)
+        if optimizers is None:
+            return models
+        return (models, optimizers)
 
     class PlainScaler(scaler):
         """A GradScaler that scales nothing."""

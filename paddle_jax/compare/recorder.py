@@ -48,7 +48,9 @@ def is_inside(frame):
 def array_of(tensor):
     """The values of a Tensor; floats that NumPy does not have, as float32."""
     name = str(tensor.dtype)
-    return tensor.astype("float32").numpy() if "bfloat16" in name or "float8" in name else tensor.numpy()
+    if "bfloat16" in name or "float8" in name:
+        return tensor.astype("float32").numpy()
+    return tensor.numpy()
 
 
 class Recorder:
@@ -59,7 +61,8 @@ class Recorder:
     """
 
     def __init__(self, paddle, listener, without=()):
-        self.paddle, self.listener = paddle, listener
+        self.paddle = paddle
+        self.listener = listener
         self.inside, self.thread, self.leaves = 0, threading.get_ident(), {}
         self.without = without
 
@@ -69,7 +72,10 @@ class Recorder:
         paddle.jit.enable_to_static(False)
         remove_randomness(paddle, self.without)
         for path in MODULES:
-            module = functools.reduce(getattr, path.split("."), paddle) if path else paddle
+            if path:
+                module = functools.reduce(getattr, path.split("."), paddle)
+            else:
+                module = paddle
             for name in [n for n in dir(module) if not n.startswith("_")]:
                 thing = getattr(module, name)
                 if inspect.isroutine(thing) and name not in MADE_DETERMINISTIC:
@@ -85,7 +91,8 @@ class Recorder:
 
     def _layers(self):
         layer = self.paddle.nn.Layer
-        call, create = layer.__call__, layer.create_parameter
+        call = layer.__call__
+        create = layer.create_parameter
 
         def called(this, *args, **kwargs):
             if package_of(type(this).__module__) not in PACKAGES:
@@ -99,7 +106,8 @@ class Recorder:
                 self.leaves[id(made)] = made
             return made
 
-        layer.__call__, layer.create_parameter = called, created
+        layer.__call__ = called
+        layer.create_parameter = created
 
     def _optimizers(self):
         base = self.paddle.optimizer.Optimizer
@@ -143,9 +151,10 @@ class Recorder:
             elif name.endswith(".step"):
                 self._tell(name, frame, self._known(lambda leaf: leaf.persistable and leaf.grad is not None))
             else:
-                changed = (
-                    args[:1] if out is None and name in ("Tensor.__setitem__", "Tensor.set_value") else []
-                )
+                if out is None and name in ("Tensor.__setitem__", "Tensor.set_value"):
+                    changed = args[:1]
+                else:
+                    changed = []
                 tensors = [t for t in self._flat([out, *changed]) if t._is_initialized()]
                 if tensors:
                     self._tell(name, frame, tensors)
@@ -164,7 +173,9 @@ class Recorder:
             return [value]
         if isinstance(value, dict):
             value = list(value.values())
-        return [t for v in value for t in self._flat(v)] if isinstance(value, list | tuple) else []
+        if isinstance(value, list | tuple):
+            return [t for v in value for t in self._flat(v)]
+        return []
 
     def _tell(self, name, frame, tensors, error=None):
         entry = {

@@ -5,7 +5,8 @@ import contextlib
 import importlib
 import types
 
-_NAME, _TARGET = "torch", "paddle_jax"
+_NAME = "torch"
+_TARGET = "paddle_jax"
 
 
 class ProxyModule(types.ModuleType):
@@ -17,7 +18,10 @@ class ProxyModule(types.ModuleType):
         path = name[len(_NAME) :]
         real = importlib.import_module(_TARGET + path)
         try:
-            twin = importlib.import_module(f"{_TARGET}.compat{path}") if path else None
+            if path:
+                twin = importlib.import_module(f"{_TARGET}.compat{path}")
+            else:
+                twin = None
         except ModuleNotFoundError:
             twin = None
         self.__file__, self.__doc__, self.__path__ = (
@@ -25,14 +29,14 @@ class ProxyModule(types.ModuleType):
             real.__doc__,
             getattr(real, "__path__", []),
         )
-        self._real, self._twin = real, twin
+        self._real = real
+        self._twin = twin
 
     def __getattr__(self, name):
-        value = (
-            getattr(self._twin, name, None)
-            if name in getattr(self._twin, "__all__", ())
-            else getattr(self._real, name)
-        )
+        if name in getattr(self._twin, "__all__", ()):
+            value = getattr(self._twin, name, None)
+        else:
+            value = getattr(self._real, name)
         if isinstance(value, types.ModuleType) and value.__name__ == f"{self._real.__name__}.{name}":
             value = ProxyModule(f"{self.__name__}.{name}")
         setattr(self, name, value)
@@ -71,7 +75,9 @@ class _Import:
             if part != "*" and not hasattr(module, part):
                 with contextlib.suppress(ModuleNotFoundError):
                     _member(module, part)
-        return module if fromlist else self.top
+        if fromlist:
+            return module
+        return self.top
 
 
 def _member(module, part):
@@ -88,7 +94,9 @@ def _within(name, packages):
 
 
 def _names(given):
-    return {given} if isinstance(given, str) else set(given or ())
+    if isinstance(given, str):
+        return {given}
+    return set(given or ())
 
 
 def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=False):

@@ -67,7 +67,9 @@ def _take_along(x, indices, dim, keepdim):
     if not x.ndim:
         return x.clone(), indices.reshape([])
     values = take_along_axis(x, indices, dim)
-    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+    if keepdim:
+        return (values, indices)
+    return (values.squeeze(dim), indices.squeeze(dim))
 
 
 # max, min ---------------------------------------------------------------------------------------------------
@@ -79,7 +81,10 @@ def _form(name, input, args, kwargs):
     """The arguments after the input by name, which tell one of three forms from the others."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{name}: input: got {type(input).__name__}; it must be a Tensor")
-    first = "other" if args and isinstance(args[0], Tensor) else "dim"
+    if args and isinstance(args[0], Tensor):
+        first = "other"
+    else:
+        first = "dim"
     given = dict(zip((first, "keepdim"), args, strict=False))
     if len(args) > 2 or set(given) & set(kwargs):
         raise TypeError(f"{name}: got too many arguments; {_FORMS}")
@@ -251,7 +256,8 @@ def split(tensor, split_size_or_sections, dim=0):
         [[0, 1], [2, 3], [4]]
     """
     axis = one_axis("split", dim, tensor.ndim, "dim", CheckError)
-    size, given = tensor.shape[axis], split_size_or_sections
+    size = tensor.shape[axis]
+    given = split_size_or_sections
     if isinstance(given, list | tuple):
         lengths = ints("split", given, "split_size_or_sections")
         if any(n < 0 for n in lengths) or sum(lengths) != size:

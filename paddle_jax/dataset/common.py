@@ -81,12 +81,14 @@ def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
         with Path(suffix % number).open("wb" if dumper is pickle.dump else "w") as file:
             dumper(samples, file)
 
-    samples, number = [], 0
+    samples = []
+    number = 0
     for i, sample in enumerate(reader()):
         samples.append(sample)
         if i >= line_count and i % line_count == 0:
             write()
-            samples, number = [], number + 1
+            samples = []
+            number = number + 1
     if samples:
         write()
 

@@ -63,11 +63,9 @@ def reader_creator(
         for name, content in members(data_file, wanted.__contains__):
             yield content, wanted[name]
 
-    return (
-        xmap_readers(mapper, reader, min(4, os.cpu_count() or 1), buffered_size)
-        if use_xmap
-        else map_readers(mapper, reader)
-    )
+    if use_xmap:
+        return xmap_readers(mapper, reader, min(4, os.cpu_count() or 1), buffered_size)
+    return map_readers(mapper, reader)
 
 
 def train(mapper=train_mapper, buffered_size=1024, use_xmap=True, cycle=False):

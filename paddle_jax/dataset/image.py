@@ -31,7 +31,9 @@ def batch_images_from_tar(data_file, dataset_name, img2label, num_per_batch=1024
     if folder.exists():
         return listed
     folder.mkdir(parents=True)
-    data, labels, paths = [], [], []
+    data = []
+    labels = []
+    paths = []
 
     def write():
         paths.append(folder / f"batch_{len(paths)}")
@@ -42,7 +44,8 @@ def batch_images_from_tar(data_file, dataset_name, img2label, num_per_batch=1024
         labels.append(img2label[name])
         if len(data) == num_per_batch:
             write()
-            data, labels = [], []
+            data = []
+            labels = []
     if data:
         write()
     with Path(listed).open("a") as file:
@@ -86,7 +89,10 @@ def resize_short(im, size):
         AssertionError: opencv is not installed.
     """
     cv2, (height, width) = _opencv(), im.shape[:2]
-    wanted = (size, size * height // width) if height > width else (size * width // height, size)
+    if height > width:
+        wanted = (size, size * height // width)
+    else:
+        wanted = (size * width // height, size)
     return cv2.resize(im, wanted, interpolation=cv2.INTER_CUBIC)
 
 
@@ -157,11 +163,14 @@ def simple_transform(im, resize_size, crop_size, is_train, is_color=True, mean=N
     im = resize_short(im, resize_size)
     if is_train:
         im = random_crop(im, crop_size, is_color)
-        im = left_right_flip(im, is_color) if _drawn(2) == 0 else im
+        if _drawn(2) == 0:
+            im = left_right_flip(im, is_color)
     else:
         im = center_crop(im, crop_size, is_color)
     im = (to_chw(im) if im.ndim == 3 else im).astype(np.float32)
-    return im if mean is None else im - _mean(mean, im, is_color)
+    if mean is None:
+        return im
+    return im - _mean(mean, im, is_color)
 
 
 def load_and_transform(filename, resize_size, crop_size, is_train, is_color=True, mean=None):
@@ -182,13 +191,17 @@ def _drawn(stop):
 
 def _cut(im, top, left, size, is_color):
     part = slice(top, top + size), slice(left, left + size)
-    return im[(*part, slice(None))] if is_color else im[part]
+    if is_color:
+        return im[(*part, slice(None))]
+    return im[part]
 
 
 def _mean(mean, im, is_color):
     mean = np.array(mean, np.float32)
     if mean.ndim == 1:
-        return mean[:, None, None] if is_color else mean
+        if is_color:
+            return mean[:, None, None]
+        return mean
     if mean.ndim != im.ndim:
         raise AssertionError(
             f"simple_transform: mean: got {mean.ndim} axes for an image of {im.ndim}; "

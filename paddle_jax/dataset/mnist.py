@@ -9,10 +9,14 @@ from paddle_jax.vision.datasets.mnist import MNIST, read_idx
 __all__ = []
 
 URL_PREFIX = MNIST.URL_PREFIX
-TEST_IMAGE_URL, TEST_IMAGE_MD5 = MNIST.TEST_IMAGE_URL, MNIST.TEST_IMAGE_MD5
-TEST_LABEL_URL, TEST_LABEL_MD5 = MNIST.TEST_LABEL_URL, MNIST.TEST_LABEL_MD5
-TRAIN_IMAGE_URL, TRAIN_IMAGE_MD5 = MNIST.TRAIN_IMAGE_URL, MNIST.TRAIN_IMAGE_MD5
-TRAIN_LABEL_URL, TRAIN_LABEL_MD5 = MNIST.TRAIN_LABEL_URL, MNIST.TRAIN_LABEL_MD5
+TEST_IMAGE_URL = MNIST.TEST_IMAGE_URL
+TEST_IMAGE_MD5 = MNIST.TEST_IMAGE_MD5
+TEST_LABEL_URL = MNIST.TEST_LABEL_URL
+TEST_LABEL_MD5 = MNIST.TEST_LABEL_MD5
+TRAIN_IMAGE_URL = MNIST.TRAIN_IMAGE_URL
+TRAIN_IMAGE_MD5 = MNIST.TRAIN_IMAGE_MD5
+TRAIN_LABEL_URL = MNIST.TRAIN_LABEL_URL
+TRAIN_LABEL_MD5 = MNIST.TRAIN_LABEL_MD5
 
 
 def reader_creator(image_filename, label_filename, buffer_size):
@@ -37,7 +41,8 @@ def reader_creator(image_filename, label_filename, buffer_size):
     """
 
     def reader():
-        images, labels = read_idx(image_filename, 3), read_idx(label_filename, 1)
+        images = read_idx(image_filename, 3)
+        labels = read_idx(label_filename, 1)
         if len(images) != len(labels):
             raise ValueError(
                 f"mnist: got {len(images)} images and {len(labels)} labels; give files that belong together"

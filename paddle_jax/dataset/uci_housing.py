@@ -27,7 +27,9 @@ feature_names = [
 
 def __getattr__(name):
     if name in ("UCI_TRAIN_DATA", "UCI_TEST_DATA"):
-        return UciHousingCache.train if name == "UCI_TRAIN_DATA" else UciHousingCache.test
+        if name == "UCI_TRAIN_DATA":
+            return UciHousingCache.train
+        return UciHousingCache.test
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -55,11 +57,9 @@ def feature_range(maximums, minimums):
         ValueError: there are not 13 features.
     Differs from Paddle: how pyplot draws later on is left alone.
     """
-    count, figure = (
-        len(maximums),
-        try_import("matplotlib.figure", "matplotlib is not installed: pip install matplotlib").Figure(
-            (10, 6)
-        ),
+    count = len(maximums)
+    figure = try_import("matplotlib.figure", "matplotlib is not installed: pip install matplotlib").Figure(
+        (10, 6)
     )
     axes = figure.subplots()
     axes.bar(range(count), maximums - minimums, color="r")

@@ -10,11 +10,10 @@ from paddle_jax.text.datasets.wmt14 import URL as URL_TRAIN
 
 __all__ = []
 
-URL_DEV_TEST, MD5_DEV_TEST = (
-    "http://www-lium.univ-lemans.fr/~schwenk/cslm_joint_paper/data/dev+test.tgz",
-    "7d7897317ddd8ba0ae5c5fa7248d3ff5",
-)
-URL_MODEL, MD5_MODEL = "http://paddlemodels.bj.bcebos.com/wmt%2Fwmt14.tgz", "0cb4a5366189b6acba876491c8724fa3"
+URL_DEV_TEST = "http://www-lium.univ-lemans.fr/~schwenk/cslm_joint_paper/data/dev+test.tgz"
+MD5_DEV_TEST = "7d7897317ddd8ba0ae5c5fa7248d3ff5"
+URL_MODEL = "http://paddlemodels.bj.bcebos.com/wmt%2Fwmt14.tgz"
+MD5_MODEL = "0cb4a5366189b6acba876491c8724fa3"
 UNK_IDX = 2
 
 
@@ -57,7 +56,9 @@ def get_dict(dict_size, reverse=True):
     """The dictionaries of the source and of the target: numbers to words, or words to numbers with
     `reverse=False`."""
     words = dictionaries(_archive(), dict_size)
-    return tuple(map(turned, words)) if reverse else words
+    if reverse:
+        return tuple(map(turned, words))
+    return words
 
 
 def fetch():

@@ -12,7 +12,8 @@ from paddle_jax.text.datasets.wmt16 import URL as DATA_URL
 
 __all__ = []
 
-TOTAL_EN_WORDS, TOTAL_DE_WORDS = TOTAL["en"], TOTAL["de"]
+TOTAL_EN_WORDS = TOTAL["en"]
+TOTAL_DE_WORDS = TOTAL["de"]
 
 
 def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
@@ -78,7 +79,9 @@ def get_dict(lang, dict_size, reverse=False):
     words = counted(
         (words for words, _ in pairs_in(_archive(), "wmt16/train", lang)), min(dict_size, TOTAL[lang])
     )
-    return turned(words) if reverse else words
+    if reverse:
+        return turned(words)
+    return words
 
 
 def _reader(name, src_dict_size, trg_dict_size, lang):

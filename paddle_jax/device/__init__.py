@@ -165,7 +165,10 @@ class device:
         if isinstance(device, int) and not isinstance(device, bool):
             if device < 0:
                 raise ValueError(f"device: got {device}; the number of a device is 0 or more")
-            device = parse(memory.accelerator(device, "", "device")) if is_available() else "cpu"
+            if is_available():
+                device = parse(memory.accelerator(device, "", "device"))
+            else:
+                device = "cpu"
         self.place = None if device is None else parse(device)
         if self.place is not None:
             jax_device(self.place)

@@ -90,11 +90,14 @@ def now(device, what):
 def most(device, what):
     """The most since the last reset. XLA counts since its start: while that peak has not been passed, the
     most that was seen when somebody asked."""
-    peak, value = stat(device, *_MOST[what]), now(device, what)
+    peak = stat(device, *_MOST[what])
+    value = now(device, what)
     if (device, what) not in _Resets.peaks:
         return max(peak, value)
     base, seen = _Resets.peaks[device, what]
-    return peak if peak > base else seen
+    if peak > base:
+        return peak
+    return seen
 
 
 def reset(device, what):

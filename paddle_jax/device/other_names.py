@@ -45,7 +45,10 @@ def device_to_place(device=None):
         place = current()
         if place.is_cpu_place() and device:
             raise ValueError(f"device_to_place: device: got {device}; the CPU has the number 0")
-        device = place if place.is_cpu_place() else f"{place.get_device_type()}:{device}"
+        if place.is_cpu_place():
+            device = place
+        else:
+            device = f"{place.get_device_type()}:{device}"
     place = parse(device)
     jax_device(place)
     return place
@@ -76,7 +79,10 @@ def get_device_module(device=None):
     """
     if device is None or isinstance(device, int):
         device = current()
-    kind = device.get_device_type() if isinstance(device, Place) else str(device).lower().partition(":")[0]
+    if isinstance(device, Place):
+        kind = device.get_device_type()
+    else:
+        kind = str(device).lower().partition(":")[0]
     if kind.endswith("_pinned") or not kind.isalnum():
         raise RuntimeError(
             f"get_device_module: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu' and "

@@ -22,7 +22,8 @@ class Event:
     _kind = ""
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False):
-        self._device, self._time = accelerator(None, self._kind, type(self).__name__), None
+        self._device = accelerator(None, self._kind, type(self).__name__)
+        self._time = None
 
     def record(self, stream=None):
         """This moment is now, when everything before it is done."""
@@ -81,7 +82,8 @@ class Stream:
         Args:
             event: Event to record, or None for a new one.
         """
-        event = Event() if event is None else event
+        if event is None:
+            event = Event()
         event.record(self)
         return event
 
@@ -124,7 +126,8 @@ def set_stream(stream):
     """
     if not isinstance(stream, Stream):
         raise AttributeError(f"set_stream: stream: got {type(stream).__name__}; it must be a Stream")
-    before, _Current.stream = _Current.stream or current_stream(), stream
+    before = _Current.stream or current_stream()
+    _Current.stream = stream
     return before
 
 

@@ -49,12 +49,16 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
         raise AssertionError(
             "new_group: there is no group of all processes; call paddle.distributed.init_parallel_env() first"
         )
-    ranks, count = sorted(ranks), len(Groups.known[0].ranks) if is_initialized() else None
+    ranks = sorted(ranks)
+    count = len(Groups.known[0].ranks) if is_initialized() else None
     if count and (len(set(ranks)) < len(ranks) or not all(0 <= rank < count for rank in ranks)):
         raise AssertionError(
             f"new_group: ranks: got {ranks}; they must be different numbers from 0 to {count - 1}"
         )
-    limit = launch_variables.read().timeout if timeout is _LIMIT else seconds(timeout)
+    if timeout is _LIMIT:
+        limit = launch_variables.read().timeout
+    else:
+        limit = seconds(timeout)
     number = Groups.take_number()
     group = Groups.known[number] = create_group(number, ranks, limit, f"_default_pg{number}")
     return group

@@ -24,13 +24,15 @@ _MIB = 1 << 20
 def in_buckets(tensors, size):
     """Tensors in lists, each of one dtype and of `size` bytes at most (a larger Tensor has one of its own),
     in the order given."""
-    found, open_ones = [], {}
+    found = []
+    open_ones = {}
     for tensor in tensors:
         raw = tensor._raw
         nbytes = raw.size * raw.dtype.itemsize
         bucket, full = open_ones.get(raw.dtype, (None, 0))
         if bucket is None or full + nbytes > size:
-            bucket, full = [], 0
+            bucket = []
+            full = 0
             found.append(bucket)
         bucket.append(tensor)
         open_ones[raw.dtype] = bucket, full + nbytes
@@ -41,12 +43,12 @@ def _together(tensors, call):
     """Replaces the values of Tensors of one dtype by what `call` makes of all of them in one row. Putting
     them together and apart is recorded like any operation, so it is compiled with what the program does
     before and after."""
-    flat = (
-        reshape(tensors[0], [-1])
-        if len(tensors) == 1
-        else concat([reshape(tensor, [-1]) for tensor in tensors])
-    )
-    flat, start = wrap(call(flat._value)), 0
+    if len(tensors) == 1:
+        flat = reshape(tensors[0], [-1])
+    else:
+        flat = concat([reshape(tensor, [-1]) for tensor in tensors])
+    flat = wrap(call(flat._value))
+    start = 0
     for tensor in tensors:
         size = tensor._raw.size
         tensor._fill(reshape(flat[start : start + size], list(tensor.shape))._raw)
@@ -125,9 +127,15 @@ class DataParallel(Layer):
             strategy,
             bool(find_unused_parameters),
         )
-        self.comm_buffer_size, self.last_comm_buffer_size = int(comm_buffer_size), last_comm_buffer_size
-        self.grad_need_sync, self._armed, self._waiting = True, False, False
-        self.group = default_group() if group is None and is_initialized() else group
+        self.comm_buffer_size = int(comm_buffer_size)
+        self.last_comm_buffer_size = last_comm_buffer_size
+        self.grad_need_sync = True
+        self._armed = False
+        self._waiting = False
+        if group is None and is_initialized():
+            self.group = default_group()
+        else:
+            self.group = group
         self._several = self.group is not None and self.group.is_member()
         if not self._several:
             warnings.warn(
@@ -169,7 +177,8 @@ class DataParallel(Layer):
             >>> with net.no_sync():
             ...     net(paddle.ones([3, 2])).sum().backward()
         """
-        before, self.grad_need_sync = self.grad_need_sync, False
+        before = self.grad_need_sync
+        self.grad_need_sync = False
         try:
             yield
         finally:

@@ -70,7 +70,9 @@ def get_rank(group=None) -> int:
         >>> paddle.distributed.get_rank()
         0
     """
-    return launch_variables.rank() if group is None else group.rank
+    if group is None:
+        return launch_variables.rank()
+    return group.rank
 
 
 def get_world_size(group=None) -> int:
@@ -87,7 +89,9 @@ def get_world_size(group=None) -> int:
     if group is not None:
         return group.world_size
     count = launch_variables.size()
-    return jax.device_count() if count == 1 and is_single_controller() else count
+    if count == 1 and is_single_controller():
+        return jax.device_count()
+    return count
 
 
 class ParallelEnv:
@@ -101,7 +105,9 @@ class ParallelEnv:
 
     def __init__(self):
         found = launch_variables.read()
-        self._rank, self._world_size, self._devices = found.rank, found.size, found.devices
+        self._rank = found.rank
+        self._world_size = found.size
+        self._devices = found.devices
         self._timeout, self._endpoints = int(found.timeout * 1000), launch_variables.endpoints()
         self._current = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
 
@@ -118,7 +124,9 @@ class ParallelEnv:
     @property
     def device_id(self):
         """The number of the first accelerator of this process, 0 where none was chosen."""
-        return self._devices[0] if self._devices else 0
+        if self._devices:
+            return self._devices[0]
+        return 0
 
     @property
     def device_type(self):
@@ -145,7 +153,9 @@ class ParallelEnv:
         """Milliseconds that a call may take."""
         return self._timeout
 
-    local_rank, nranks, dev_id = rank, world_size, device_id
+    local_rank = rank
+    nranks = world_size
+    dev_id = device_id
 
 
 class ParallelMode:

@@ -78,7 +78,10 @@ class Plan:
     devices = arguments = results = temporaries = shared = 0
 
     def __init__(self):
-        self.collectives, self.tensors, self.ops, self.warnings = [], [], [], []
+        self.collectives = []
+        self.tensors = []
+        self.ops = []
+        self.warnings = []
 
     @property
     def peak(self):
@@ -148,7 +151,9 @@ class Plan:
 def _text(size):
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+            if unit == "B":
+                return f"{size:.0f} {unit}"
+            return f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.2f} GiB"
 
@@ -185,13 +190,17 @@ def plan(step, *args, **kwargs):
         (32, 0)
     """
     static = _static(step)
-    found, ops, layouts = Plan(), [], []
+    found = Plan()
+    ops = []
+    layouts = []
     try:
         tensors, operands, compiled = _compiled(static, args, kwargs, ops, layouts)
     except jax.errors.JaxRuntimeError as error:
         if "inspect_sharding" not in str(error):
             raise
-        ops, layouts = [], []  # JAX cannot name the layout of a result whose axes do not divide
+        # JAX cannot name the layout of a result whose axes do not divide
+        ops = []
+        layouts = []
         tensors, operands, compiled = _compiled(static, args, kwargs, ops, None)
         found.warnings.append(
             "how results of operations lie is not known, since axes of some do not divide "
@@ -199,8 +208,10 @@ def plan(step, *args, **kwargs):
         )
     memory = compiled.memory_analysis()
     if memory is not None:
-        found.arguments, found.results = memory.argument_size_in_bytes, memory.output_size_in_bytes
-        found.temporaries, found.shared = memory.temp_size_in_bytes, memory.alias_size_in_bytes
+        found.arguments = memory.argument_size_in_bytes
+        found.results = memory.output_size_in_bytes
+        found.temporaries = memory.temp_size_in_bytes
+        found.shared = memory.alias_size_in_bytes
     found.devices = max([len(t.sharding.device_set) for t in operands], default=1)
     found.tensors = sorted(map(_described, tensors), key=lambda row: -row[-1])
     found.collectives = collectives(compiled.as_text(), ops)
@@ -234,7 +245,9 @@ def _static(step):
             f"plan: step: got {type(step).__name__}; it must be a function, a Layer or a DistModel"
         )
     made = to_static(step)
-    return made if isinstance(made, StaticFunction) else made.forward
+    if isinstance(made, StaticFunction):
+        return made
+    return made.forward
 
 
 def _compiled(static, args, kwargs, ops, layouts):
@@ -245,7 +258,10 @@ def _compiled(static, args, kwargs, ops, layouts):
     tensors = program._tensors(inputs)
     operands = [_operand(t) for t in tensors]
     numbers = [get() for get in program.numbers.getters]
-    donated = () if program.differentiable else tuple(program.direct.donated)
+    if program.differentiable:
+        donated = ()
+    else:
+        donated = tuple(program.direct.donated)
     function = jax.jit(program._call_captured, donate_argnums=donated)
     return tensors, operands, function.lower(*operands, *numbers).compile()
 
@@ -253,17 +269,19 @@ def _compiled(static, args, kwargs, ops, layouts):
 def _operand(tensor):
     """The shape, dtype and layout of what a Tensor holds."""
     array = to_jax_array(read_raw(tensor))
-    return (
-        array
-        if not array.committed
-        else jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
-    )
+    if not array.committed:
+        return array
+    return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
 
 
 def _described(tensor):
-    array, layout = to_jax_array(read_raw(tensor)), layout_of(tensor)
+    array = to_jax_array(read_raw(tensor))
+    layout = layout_of(tensor)
     size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
-    placements = None if layout is None else list(layout.placements)
+    if layout is None:
+        placements = None
+    else:
+        placements = list(layout.placements)
     return tensor.name, tuple(array.shape), None if layout is None else layout.mesh, placements, size
 
 
@@ -291,7 +309,8 @@ def _append_layout(layouts, number, name, shape, sharding):
 
 def collectives(text, ops=()):
     """The Collectives in the text of a compiled program (HLO). ops: lines of the program by number."""
-    times, found = _trips(text), {}
+    times = _trips(text)
+    found = {}
     inside = ""
     for line in text.splitlines():
         if line and not line[0].isspace():
@@ -305,7 +324,8 @@ def collectives(text, ops=()):
             for kind_, dims in _SHAPE.findall(shapes)
         ]
         result = max(sizes) if f"{kind}-start" in line else sum(sizes)
-        n, count = _group(rest), times.get(inside, 1)
+        n = _group(rest)
+        count = times.get(inside, 1)
         scope = _SCOPE.search(rest)
         op, where = (scope[1], ops[int(scope[2])] if int(scope[2]) < len(ops) else "") if scope else ("", "")
         key = (kind, n, op, where)
@@ -343,17 +363,18 @@ def _group(rest):
         return math.prod(
             int(part or lengths[name]) for name, part in re.findall(r"'([^']+)'(?::\(\d+\)(\d+))?", named[2])
         )
-    return 2 if "source_target_pairs" in rest else 0  # 0: in a form that is not known here
+    # 0: in a form that is not known here
+    if "source_target_pairs" in rest:
+        return 2
+    return 0
 
 
 def _trips(text):
     """How often computations run that are bodies of loops, as far as XLA knows."""
     found = {}
     for line in text.splitlines():
-        body, trips = (
-            re.search(r"body=%?([\w.\-]+)", line),
-            re.search(r'known_trip_count":\{"n":"(\d+)"', line),
-        )
+        body = re.search(r"body=%?([\w.\-]+)", line)
+        trips = re.search(r'known_trip_count":\{"n":"(\d+)"', line)
         if body and trips:
             found[body[1]] = int(trips[1])
     return found

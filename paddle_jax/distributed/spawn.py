@@ -29,7 +29,8 @@ class MultiprocessContext:
     """The processes that `spawn` has started. processes: list of multiprocessing.Process."""
 
     def __init__(self, processes, errors):
-        self.processes, self.errors = processes, errors
+        self.processes = processes
+        self.errors = errors
 
     def join(self, timeout=None):
         """Waits for the processes, at most so many seconds.
@@ -41,7 +42,10 @@ class MultiprocessContext:
         """
         limit = None if timeout is None else time.monotonic() + timeout
         while running := [process for process in self.processes if process.exitcode is None]:
-            left = None if limit is None else max(limit - time.monotonic(), 0)
+            if limit is None:
+                left = None
+            else:
+                left = max(limit - time.monotonic(), 0)
             ready = multiprocessing.connection.wait([process.sentinel for process in running], left)
             if not ready:
                 return False
@@ -116,15 +120,23 @@ def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
             "JAX's threads do not live on in a fork"
         )
     devices = options.get("gpus") or options.get("selected_devices") or options.get("xpus")
-    devices = [part for part in str(devices).split(",") if part] if devices else []
-    count = nprocs if nprocs > 0 else len(devices) or os.cpu_count()
+    if devices:
+        devices = [part for part in str(devices).split(",") if part]
+    else:
+        devices = []
+    if nprocs > 0:
+        count = nprocs
+    else:
+        count = len(devices) or os.cpu_count()
     if devices and len(devices) < count:
         raise ValueError(
             f"spawn: gpus: got {','.join(devices)}; there must be one for each of the {count} processes"
         )
     main = _main()
     payload = bytes(ForkingPickler.dumps((func, tuple(args))))
-    context, processes, errors = multiprocessing.get_context("spawn"), [], []
+    context = multiprocessing.get_context("spawn")
+    processes = []
+    errors = []
     with _starting:
         for told in _variables(count, devices, options):
             end, other = context.Pipe(duplex=False)

@@ -33,7 +33,10 @@ class Bernoulli(ExponentialFamily):
 
     def __init__(self, probs, name=None):
         self.name = name or "Bernoulli"
-        made = as_tensors(probs)[0] if isinstance(probs, float) else self._to_tensor(probs)[0]
+        if isinstance(probs, float):
+            made = as_tensors(probs)[0]
+        else:
+            made = self._to_tensor(probs)[0]
         self.dtype = made.dtype
         self.probs = _clip_probs(made, self.dtype)
         self.logits = self._probs_to_logits(self.probs, is_binary=True)

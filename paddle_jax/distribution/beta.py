@@ -67,7 +67,8 @@ class Beta(ExponentialFamily):
 
     def entropy(self):
         """The entropy of shape batch_shape."""
-        a, b = self.alpha, self.beta
+        a = self.alpha
+        b = self.beta
         return (
             self._log_normalizer(a, b)
             - (a - 1) * a.digamma()

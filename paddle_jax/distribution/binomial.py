@@ -35,13 +35,21 @@ class Binomial(Distribution):
             raise ArgumentError(
                 f"Binomial: total_count: got {type(total_count).__name__}; give an int or a Tensor"
             )
-        self.dtype = probs.dtype if isinstance(probs, Tensor) else get_default_dtype()
-        self._most = total_count if isinstance(total_count, int) else None
+        if isinstance(probs, Tensor):
+            self.dtype = probs.dtype
+        else:
+            self.dtype = get_default_dtype()
+        if isinstance(total_count, int):
+            self._most = total_count
+        else:
+            self._most = None
         self.total_count, self.probs = alike(*(self._as_parameter(v) for v in (total_count, probs)))
         super().__init__(tuple(self.probs.shape))
 
     def _as_parameter(self, value):
-        return value.astype(self.dtype) if isinstance(value, Tensor) else to_tensor(value, dtype=self.dtype)
+        if isinstance(value, Tensor):
+            return value.astype(self.dtype)
+        return to_tensor(value, dtype=self.dtype)
 
     @property
     def mean(self):
@@ -67,12 +75,16 @@ class Binomial(Distribution):
     def _results(self):
         """The whole numbers up to the largest count along a new leading axis, and the logarithms of their
         probabilities (0 beyond the count)."""
-        most = self._most if self._most is not None else int(self.total_count.max())
+        if self._most is not None:
+            most = self._most
+        else:
+            most = int(self.total_count.max())
         values = arange(0, 1 + max(most, 0), dtype=self.dtype).reshape([-1] + [1] * self.probs.ndim)
         return values, self._log_mass(values.minimum(self.total_count))
 
     def _log_mass(self, k):
-        n, p = self.total_count, _clip_probs(self.probs, self.dtype)
+        n = self.total_count
+        p = _clip_probs(self.probs, self.dtype)
         return (
             (n + 1).lgamma() - (k + 1).lgamma() - (n - k + 1).lgamma() + k * p.log() + (n - k) * (-p).log1p()
         )

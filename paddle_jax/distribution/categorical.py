@@ -49,7 +49,8 @@ class Categorical(Distribution):
     def kl_divergence(self, other):
         """The divergence from this categorical distribution to another; the axis of the classes
         stays, with length 1."""
-        log_p, log_q = log_softmax(self.logits, -1), log_softmax(other.logits, -1)
+        log_p = log_softmax(self.logits, -1)
+        log_q = log_softmax(other.logits, -1)
         return (log_p.exp() * (log_p - log_q)).sum(-1, keepdim=True)
 
     def entropy(self):

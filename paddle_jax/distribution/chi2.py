@@ -28,5 +28,8 @@ class Chi2(Gamma):
         values = concrete(self.df)
         if values is not None and not np.all(values > 0):
             raise ValueError(f"Chi2: df: got {values.min()}; it must be > 0")
-        half = self.df / 2 if self.df.is_floating_point() else self.df.astype(get_default_dtype()) / 2
+        if self.df.is_floating_point():
+            half = self.df / 2
+        else:
+            half = self.df.astype(get_default_dtype()) / 2
         super().__init__(half, full_like(half, 0.5))

@@ -39,7 +39,8 @@ class ChainTransform(Transform):
         return y
 
     def _forward_log_det_jacobian(self, x):
-        total, rank = 0.0, self._domain.event_rank
+        total = 0.0
+        rank = self._domain.event_rank
         for transform in self.transforms:
             total = total + sum_rightmost(
                 transform.forward_log_det_jacobian(x), rank - transform._domain.event_rank
@@ -62,25 +63,31 @@ class ChainTransform(Transform):
     def _domain(self):
         if not self.transforms:
             return variable.real
-        first, rank = self.transforms[0]._domain, self.transforms[-1]._codomain.event_rank
+        first = self.transforms[0]._domain
+        rank = self.transforms[-1]._codomain.event_rank
         for transform in reversed(self.transforms):
             rank = max(
                 rank + transform._domain.event_rank - transform._codomain.event_rank,
                 transform._domain.event_rank,
             )
-        return variable.Independent(first, rank - first.event_rank) if rank > first.event_rank else first
+        if rank > first.event_rank:
+            return variable.Independent(first, rank - first.event_rank)
+        return first
 
     @property
     def _codomain(self):
         if not self.transforms:
             return variable.real
-        last, rank = self.transforms[-1]._codomain, self.transforms[0]._domain.event_rank
+        last = self.transforms[-1]._codomain
+        rank = self.transforms[0]._domain.event_rank
         for transform in self.transforms:
             rank = max(
                 rank + transform._codomain.event_rank - transform._domain.event_rank,
                 transform._codomain.event_rank,
             )
-        return variable.Independent(last, rank - last.event_rank) if rank > last.event_rank else last
+        if rank > last.event_rank:
+            return variable.Independent(last, rank - last.event_rank)
+        return last
 
 
 def _sequence(owner, transforms):
@@ -115,7 +122,8 @@ class IndependentTransform(Transform):
                 "IndependentTransform: reinterpreted_batch_rank: "
                 f"got {reinterpreted_batch_rank}; it must be > 0"
             )
-        self._base, self._reinterpreted_batch_rank = base, reinterpreted_batch_rank
+        self._base = base
+        self._reinterpreted_batch_rank = reinterpreted_batch_rank
         super().__init__()
 
     def _is_injective(self):
@@ -191,7 +199,8 @@ class StackTransform(Transform):
         return self._each("forward_log_det_jacobian", x, like=True)
 
     def _each(self, method, value, like=False):
-        axis, count = self._axis, len(self._transforms)
+        axis = self._axis
+        count = len(self._transforms)
         if not -value.ndim <= axis < value.ndim or value.shape[axis] != count:
             raise ValueError(
                 f"StackTransform: got a Tensor of shape {list(value.shape)}; "

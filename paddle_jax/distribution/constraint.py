@@ -32,7 +32,8 @@ class Range(Constraint):
     """Numbers from lower to upper, bounds included."""
 
     def __init__(self, lower, upper):
-        self._lower, self._upper = lower, upper
+        self._lower = lower
+        self._upper = upper
         super().__init__()
 
     def __call__(self, value):

@@ -34,9 +34,15 @@ class ContinuousBernoulli(Distribution):
             raise AttributeError(
                 f"ContinuousBernoulli: probs: got {type(probs).__name__}; give a number or a Tensor"
             )
-        self.dtype = probs.dtype if isinstance(probs, Tensor) else get_default_dtype()
+        if isinstance(probs, Tensor):
+            self.dtype = probs.dtype
+        else:
+            self.dtype = get_default_dtype()
         self.lims = to_tensor(lims, dtype=self.dtype)
-        made = probs if isinstance(probs, Tensor) else to_tensor([probs], dtype=self.dtype)
+        if isinstance(probs, Tensor):
+            made = probs
+        else:
+            made = to_tensor([probs], dtype=self.dtype)
         self.probs = _clip_probs(made, self.dtype)
         super().__init__(tuple(self.probs.shape))
 

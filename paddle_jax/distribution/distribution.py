@@ -112,15 +112,21 @@ class Distribution:
             raise AttributeError(f"{type(self).__name__}: value: got {type(value).__name__}; give a Tensor")
         if not isinstance(value, Tensor):
             raise ValueError(f"{type(self).__name__}: value: got {type(value).__name__}; give a Tensor")
-        return value.astype(param.dtype) if value.dtype != param.dtype and is_floating_point(value) else value
+        if value.dtype != param.dtype and is_floating_point(value):
+            return value.astype(param.dtype)
+        return value
 
     def _probs_to_logits(self, probs, is_binary=False):
         """Logarithms of probabilities, or of odds."""
-        return probs.log() - (-probs).log1p() if is_binary else probs.log()
+        if is_binary:
+            return probs.log() - (-probs).log1p()
+        return probs.log()
 
     def _logits_to_probs(self, logits, is_binary=False):
         """Probabilities of logarithms of odds, or of unnormalised log-probabilities."""
-        return sigmoid(logits) if is_binary else softmax(logits, -1)
+        if is_binary:
+            return sigmoid(logits)
+        return softmax(logits, -1)
 
     def _broadcast_all(self, *args):
         """Numbers and Tensors as Tensors of one shape and of the dtype of the first Tensor (the default
@@ -187,10 +193,17 @@ def alike(*tensors):
 def repeated(shape, *tensors):
     """Tensors expanded to their common shape and repeated along new leading axes; lengths that are
     unknown yet stay so."""
-    made = [t.expand([*shape, *t.shape]) for t in alike(*tensors)] if shape else alike(*tensors)
-    return made if len(made) > 1 else made[0]
+    if shape:
+        made = [t.expand([*shape, *t.shape]) for t in alike(*tensors)]
+    else:
+        made = alike(*tensors)
+    if len(made) > 1:
+        return made
+    return made[0]
 
 
 def sum_rightmost(value, n):
     """The sum over the last n axes."""
-    return value.sum(list(range(-n, 0))) if n > 0 else value
+    if n > 0:
+        return value.sum(list(range(-n, 0)))
+    return value

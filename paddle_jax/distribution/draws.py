@@ -19,7 +19,9 @@ _TINY = -18.0  # below this logarithm of z the first term of the series of P is 
 
 
 def _wide(x):
-    return x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
+    if x.dtype.itemsize < 4:
+        return x.astype(jnp.float32)
+    return x
 
 
 @op("x", random=True, nondiff=True, register=False, method=False)

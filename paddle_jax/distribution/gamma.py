@@ -25,7 +25,8 @@ class Gamma(ExponentialFamily):
     def __init__(self, concentration, rate):
         if not self._validate_args(concentration, rate):
             concentration, rate = self._to_tensor(concentration, rate)
-        self.concentration, self.rate = concentration, rate
+        self.concentration = concentration
+        self.rate = rate
         self.dtype = self.concentration.dtype
         super().__init__(common_shape(self.concentration, self.rate))
 
@@ -47,7 +48,8 @@ class Gamma(ExponentialFamily):
         """The logarithm of the density of a Tensor > 0."""
         if not isinstance(value, Tensor):
             raise ArgumentError(f"{type(self).__name__}: value: got {type(value).__name__}; give a Tensor")
-        a, rate = self.concentration, self.rate
+        a = self.concentration
+        rate = self.rate
         return a * rate.log() + (a - 1) * value.log() - rate * value - a.lgamma()
 
     def entropy(self):
@@ -69,7 +71,10 @@ class Gamma(ExponentialFamily):
         """The divergence from this gamma distribution to another."""
         if not isinstance(other, Gamma):
             raise TypeError(f"Gamma: kl_divergence: got {type(other).__name__}; give a Gamma distribution")
-        a, rate, b, other_rate = self.concentration, self.rate, other.concentration, other.rate
+        a = self.concentration
+        rate = self.rate
+        b = other.concentration
+        other_rate = other.rate
         logs = b * (rate.log() - other_rate.log()) + b.lgamma() - a.lgamma()
         return logs + (a - b) * a.digamma() + a * (other_rate / rate - 1)
 

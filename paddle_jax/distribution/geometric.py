@@ -26,7 +26,10 @@ class Geometric(Distribution):
     def __init__(self, probs):
         if not isinstance(probs, (numbers.Real, Tensor)):
             raise TypeError(f"Geometric: probs: got {type(probs).__name__}; give a number or a Tensor")
-        self.probs = probs if isinstance(probs, Tensor) else to_tensor(float(probs), dtype="float32")
+        if isinstance(probs, Tensor):
+            self.probs = probs
+        else:
+            self.probs = to_tensor(float(probs), dtype="float32")
         super().__init__(tuple(self.probs.shape))
 
     @property
@@ -78,7 +81,9 @@ class Geometric(Distribution):
     def _failures(self, k):
         if not isinstance(k, (numbers.Real, Tensor)):
             raise TypeError(f"Geometric: k: got {type(k).__name__}; give a number or a Tensor")
-        return k if not isinstance(k, Tensor) or k.is_floating_point() else k.astype(self.probs.dtype)
+        if not isinstance(k, Tensor) or k.is_floating_point():
+            return k
+        return k.astype(self.probs.dtype)
 
     def kl_divergence(self, other):
         """The divergence from this geometric distribution to another."""
@@ -86,5 +91,6 @@ class Geometric(Distribution):
             raise TypeError(
                 f"Geometric: kl_divergence: got {type(other).__name__}; give a Geometric distribution"
             )
-        p, q = self.probs, other.probs
+        p = self.probs
+        q = other.probs
         return p.log() - q.log() + (1 / p - 1) * ((-p).log1p() - (-q).log1p())

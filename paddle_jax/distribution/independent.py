@@ -27,7 +27,8 @@ class Independent(Distribution):
                 f"Independent: reinterpreted_batch_rank: got {rank}; "
                 f"base has {len(base.batch_shape)} batch axes, use 1 up to that"
             )
-        self._base, self._reinterpreted_batch_rank = base, rank
+        self._base = base
+        self._reinterpreted_batch_rank = rank
         kept = len(base.batch_shape) - rank
         super().__init__(base.batch_shape[:kept], base.batch_shape[kept:] + base.event_shape)
 

@@ -89,7 +89,8 @@ def _dispatch(cls_p, cls_q):
     def by_q(pair):
         return cls_q.__mro__.index(pair[1]), cls_p.__mro__.index(pair[0])
 
-    left, right = _REGISTER_TABLE[min(found, key=by_p)], _REGISTER_TABLE[min(found, key=by_q)]
+    left = _REGISTER_TABLE[min(found, key=by_p)]
+    right = _REGISTER_TABLE[min(found, key=by_q)]
     if left is not right:
         names = f"{cls_p.__name__} and {cls_q.__name__}"
         message = (
@@ -124,14 +125,18 @@ for _class in (
 
 @register_kl(Beta, Beta)
 def _beta(p, q):
-    a, b, c, d = p.alpha, p.beta, q.alpha, q.beta
+    a = p.alpha
+    b = p.beta
+    c = q.alpha
+    d = q.beta
     means = (a - c) * a.digamma() + (b - d) * b.digamma() + (c + d - a - b) * (a + b).digamma()
     return q._log_normalizer(c, d) - p._log_normalizer(a, b) + means
 
 
 @register_kl(Dirichlet, Dirichlet)
 def _dirichlet(p, q):
-    a, b = p.concentration, q.concentration
+    a = p.concentration
+    b = q.concentration
     means = ((a - b) * (a.digamma() - a.sum(-1, keepdim=True).digamma())).sum(-1)
     return q._log_normalizer(b) - p._log_normalizer(a) + means
 

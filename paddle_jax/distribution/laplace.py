@@ -88,5 +88,6 @@ class Laplace(Distribution):
 
     def kl_divergence(self, other):
         """The divergence from this Laplace distribution to another."""
-        ratio, away = self.scale / other.scale, (self.loc - other.loc).abs()
+        ratio = self.scale / other.scale
+        away = (self.loc - other.loc).abs()
         return ratio * (-away / self.scale).exp() + away / other.scale - ratio.log() - 1

@@ -47,7 +47,8 @@ class LKJCholesky(Distribution):
             raise ValueError(f"LKJCholesky: dim: got {dim}; it must be >= 2")
         if sample_method not in ("onion", "cvine"):
             raise ValueError(f"LKJCholesky: sample_method: got {sample_method!r}; use 'onion' or 'cvine'")
-        self.dim, self.sample_method = dim, sample_method
+        self.dim = dim
+        self.sample_method = sample_method
         self.concentration = self._to_tensor(concentration)[0]
         self.dtype = self.concentration.dtype
         values = concrete(self.concentration)
@@ -59,7 +60,9 @@ class LKJCholesky(Distribution):
         """Random lower triangular matrices of shape `sample_shape` + batch_shape + [dim, dim]."""
         with no_grad():
             eta = repeated(sizes(self, sample_shape), self.concentration).unsqueeze(-1)
-            return self._onion(eta) if self.sample_method == "onion" else self._cvine(eta)
+            if self.sample_method == "onion":
+                return self._onion(eta)
+            return self._cvine(eta)
 
     def _onion(self, eta):
         """Row i is a random direction times the square root of a Beta(i / 2, eta + (dim - 1 - i) / 2) number;
@@ -87,11 +90,15 @@ class LKJCholesky(Distribution):
             raise ArgumentError(
                 f"LKJCholesky: value: got {type(value).__name__}; give a Tensor [..., {self.dim}, {self.dim}]"
             )
-        rest, eta = self.dim - 1, self.concentration
+        rest = self.dim - 1
+        eta = self.concentration
         order = to_tensor(np.arange(rest - 1, -1, -1), dtype=self.dtype) + 2 * (eta.unsqueeze(-1) - 1)
         unnormalised = (order * value.diagonal(0, -2, -1)[..., 1:].log()).sum(-1)
         half = eta + rest / 2
-        constant = multigammaln(half - 0.5, rest) if rest > 1 else (half - 0.5).lgamma()
+        if rest > 1:
+            constant = multigammaln(half - 0.5, rest)
+        else:
+            constant = (half - 0.5).lgamma()
         return unnormalised - (rest / 2 * math.log(math.pi) + constant - rest * half.lgamma())
 
 

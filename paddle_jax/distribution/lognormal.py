@@ -18,7 +18,8 @@ class LogNormal(TransformedDistribution):
 
     def __init__(self, loc, scale):
         base = Normal(loc, scale)
-        self.loc, self.scale = base.loc, base.scale
+        self.loc = base.loc
+        self.scale = base.scale
         super().__init__(base, [ExpTransform()])
 
     @property

@@ -67,7 +67,8 @@ class Multinomial(Distribution):
     def entropy(self):
         """The entropy of shape batch_shape: each count is binomial, so the means of log(count!) are sums
         over 0..total_count."""
-        n, p = self.total_count, self.probs
+        n = self.total_count
+        p = self.probs
         k = arange(0, n + 1, dtype=p.dtype).reshape([-1] + [1] * p.ndim)
         log_factorial = (k + 1).lgamma()
         log_choices = log_factorial[-1] - log_factorial - log_factorial.flip([0])

@@ -65,9 +65,14 @@ class MultivariateNormal(Distribution):
             raise AttributeError(
                 f"MultivariateNormal: loc: got {type(loc).__name__}; give a number or a Tensor"
             )
-        self.dtype = loc.dtype if isinstance(loc, Tensor) else get_default_dtype()
-        loc = loc if isinstance(loc, Tensor) else to_tensor(loc, dtype=self.dtype)
-        loc = loc.reshape([1]) if loc.ndim == 0 else loc
+        if isinstance(loc, Tensor):
+            self.dtype = loc.dtype
+        else:
+            self.dtype = get_default_dtype()
+        if not isinstance(loc, Tensor):
+            loc = to_tensor(loc, dtype=self.dtype)
+        if loc.ndim == 0:
+            loc = loc.reshape([1])
         self.covariance_matrix = self.precision_matrix = self.scale_tril = None
         given = {
             "covariance_matrix": covariance_matrix,
@@ -97,7 +102,9 @@ class MultivariateNormal(Distribution):
     def _square_root(name, matrix):
         if name == "scale_tril":
             return matrix
-        return cholesky(matrix) if name == "covariance_matrix" else precision_to_scale_tril(matrix)
+        if name == "covariance_matrix":
+            return cholesky(matrix)
+        return precision_to_scale_tril(matrix)
 
     @property
     def mean(self):

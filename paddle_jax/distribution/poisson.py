@@ -33,7 +33,10 @@ class Poisson(Distribution):
     def __init__(self, rate):
         if not isinstance(rate, (numbers.Real, Tensor)):
             raise AttributeError(f"Poisson: rate: got {type(rate).__name__}; give a number or a Tensor")
-        self.rate = rate if isinstance(rate, Tensor) else to_tensor([rate], dtype=get_default_dtype())
+        if isinstance(rate, Tensor):
+            self.rate = rate
+        else:
+            self.rate = to_tensor([rate], dtype=get_default_dtype())
         self.dtype = self.rate.dtype
         super().__init__(tuple(self.rate.shape))
 
@@ -93,6 +96,7 @@ class Poisson(Distribution):
                 f"Poisson: kl_divergence: batch shapes are {self.batch_shape} and "
                 f"{other.batch_shape}; they must be equal"
             )
-        p, q = self.rate, other.rate
+        p = self.rate
+        q = other.rate
         tiny = finfo(self.dtype).tiny
         return p * (p.clip(min=tiny).log() - q.clip(min=tiny).log()) - p + q

@@ -79,7 +79,8 @@ class AffineTransform(Transform):
         for name, value in (("loc", loc), ("scale", scale)):
             if not isinstance(value, Tensor):
                 raise TypeError(f"AffineTransform: {name}: got {type(value).__name__}; give a Tensor")
-        self._loc, self._scale = loc, scale
+        self._loc = loc
+        self._scale = scale
         super().__init__()
 
     @property
@@ -251,7 +252,8 @@ class StickBreakingTransform(Transform):
     def _forward(self, x):
         x = x - self._offset(x)
         ends = zeros_like(x[..., :1])
-        share, left = sigmoid(x), cumprod(sigmoid(-x), -1)
+        share = sigmoid(x)
+        left = cumprod(sigmoid(-x), -1)
         return concat([share, ends + 1], -1) * concat([ends + 1, left], -1)
 
     def _inverse(self, y):

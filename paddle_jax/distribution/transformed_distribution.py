@@ -30,7 +30,8 @@ class TransformedDistribution(Distribution):
                 "give a list or tuple of Transforms"
             )
         chain = ChainTransform(transforms)
-        rank, shape = chain._domain.event_rank, base.batch_shape + base.event_shape
+        rank = chain._domain.event_rank
+        shape = base.batch_shape + base.event_shape
         if len(shape) < rank:
             raise ValueError(
                 f"TransformedDistribution: base: its shape is {shape}; "
@@ -60,7 +61,8 @@ class TransformedDistribution(Distribution):
     def log_prob(self, value):
         """The logarithm of the density of a Tensor: that of base where the value comes from, less the
         transforms' log-determinants."""
-        total, rank = 0.0, len(self.event_shape)
+        total = 0.0
+        rank = len(self.event_shape)
         for transform in reversed(self._transforms):
             x = transform.inverse(value)
             rank += transform._domain.event_rank - transform._codomain.event_rank

@@ -37,7 +37,10 @@ class Uniform(Distribution):
             Tensor of shape `shape` + batch_shape, with gradients to low and high.
         """
         low, high = repeated(sizes(self, shape), self.low, self.high)
-        share = uniform(list(low.shape), low.dtype, seed=seed) if seed else draw_uniform_like(low)
+        if seed:
+            share = uniform(list(low.shape), low.dtype, seed=seed)
+        else:
+            share = draw_uniform_like(low)
         return low + (high - low) * share
 
     def log_prob(self, value):

@@ -18,7 +18,9 @@ class Variable:
     """
 
     def __init__(self, is_discrete=False, event_rank=0, constraint=None):
-        self._is_discrete, self._event_rank, self._constraint = is_discrete, event_rank, constraint
+        self._is_discrete = is_discrete
+        self._event_rank = event_rank
+        self._constraint = constraint
 
     @property
     def is_discrete(self):
@@ -53,7 +55,8 @@ class Independent(Variable):
     """A variable whose values are arrays of those of `base`, along `reinterpreted_batch_rank` more axes."""
 
     def __init__(self, base, reinterpreted_batch_rank):
-        self._base, self._reinterpreted_batch_rank = base, reinterpreted_batch_rank
+        self._base = base
+        self._reinterpreted_batch_rank = reinterpreted_batch_rank
         super().__init__(base.is_discrete, base.event_rank + reinterpreted_batch_rank)
 
     def constraint(self, value):
@@ -71,7 +74,8 @@ class Stack(Variable):
     """A variable whose values along an axis are those of several variables."""
 
     def __init__(self, vars, axis=0):
-        self._vars, self._axis = vars, axis
+        self._vars = vars
+        self._axis = axis
 
     @property
     def is_discrete(self):
@@ -82,7 +86,9 @@ class Stack(Variable):
     def event_rank(self):
         """Number of axes of one value."""
         rank = max(v.event_rank for v in self._vars)
-        return rank + 1 if self._axis + rank < 0 else rank
+        if self._axis + rank < 0:
+            return rank + 1
+        return rank
 
     def constraint(self, value):
         """Whether each slice of a Tensor along the axis lies in the set of its variable."""

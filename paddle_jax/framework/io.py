@@ -177,7 +177,9 @@ def _picklable(obj, protocol):
     # of a static program: plain arrays, no table
     if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):
         plain = {name: pickle_writer.as_bits(np.asarray(value)) for name, value in obj.items()}
-        return slice_big(plain) if protocol in (2, 3) else plain
+        if protocol in (2, 3):
+            return slice_big(plain)
+        return plain
     if not is_state_dict(obj):
         return obj
     if not obj:
@@ -251,7 +253,8 @@ def async_save(obj, path, protocol=4, sync_other_task=False, **configs):
 
 def clear_async_save_task_queue():
     """Waits for all background saves; raises what went wrong in them."""
-    waiting, _Background.waiting = _Background.waiting, ()
+    waiting = _Background.waiting
+    _Background.waiting = ()
     _Background.saving.start()
     for task in waiting:
         task.wait()
@@ -389,7 +392,10 @@ def _is_named(item):
 
 
 def _state_dict(content, maker, keep_table):
-    table = content[NAME_TABLE] if keep_table else content.pop(NAME_TABLE)
+    if keep_table:
+        table = content[NAME_TABLE]
+    else:
+        table = content.pop(NAME_TABLE)
     if not isinstance(table, dict):
         raise CorruptFileError(f"the table of names is a {type(table).__name__}")
     for key, name in table.items():
@@ -417,7 +423,11 @@ class _Maker:
     """
 
     def __init__(self, as_numpy, named, budget):
-        self._as_numpy, self._named, self._budget, self._seen, self._values = as_numpy, named, budget, {}, {}
+        self._as_numpy = as_numpy
+        self._named = named
+        self._budget = budget
+        self._seen = {}
+        self._values = {}
 
     def create(self, array, name):
         """The Tensor or ndarray for an array; those of one array share their memory, under whatever names."""
@@ -426,7 +436,10 @@ class _Maker:
             return first[1]
         self._budget.take(400)
         if first is None:
-            made = _to_numpy(array) if self._as_numpy else _to_tensor(array)
+            if self._as_numpy:
+                made = _to_numpy(array)
+            else:
+                made = _to_tensor(array)
             self._values[id(array)] = array, made
         else:
             made = wrap(first[1]._raw)

@@ -38,8 +38,13 @@ class ForbiddenError(CorruptFileError, pickle.UnpicklingError):
 
 def shortened(what) -> str:
     """An exception or a text in at most 200 characters: what a file says may be long."""
-    text = f"{type(what).__name__}: {what}" if isinstance(what, Exception) else what
-    return text if len(text) <= 200 else text[:200] + "..."
+    if isinstance(what, Exception):
+        text = f"{type(what).__name__}: {what}"
+    else:
+        text = what
+    if len(text) <= 200:
+        return text
+    return text[:200] + "..."
 
 
 class Budget:
@@ -51,7 +56,10 @@ class Budget:
     """
 
     def __init__(self, size):
-        self.left, self.arrays, self.named, self._hashes = 4 * size + ROOM, 0, False, {}
+        self.left = 4 * size + ROOM
+        self.arrays = 0
+        self.named = False
+        self._hashes = {}
 
     def take(self, count):
         """Counts bytes.
@@ -160,7 +168,8 @@ class _PaddleDtype(Unfinished):
 
 
 def _dtype(budget, code, align=False, copy=True):
-    code = code if isinstance(code, str) else code.name
+    if not isinstance(code, str):
+        code = code.name
     if len(code) > 32:
         raise CorruptFileError("a dtype has a long name")
     made = _Dtype()
@@ -172,7 +181,10 @@ def _dtype(budget, code, align=False, copy=True):
 
 def _build_array(budget, data, dtype, shape, order):
     budget.arrays += 1
-    shape = (shape,) if isinstance(shape, int) else tuple([int(n) for n in shape])
+    if isinstance(shape, int):
+        shape = (shape,)
+    else:
+        shape = tuple([int(n) for n in shape])
     if any(n < 0 for n in shape):
         raise CorruptFileError(f"array of shape {shape}")
     if dtype.kind == "O":
@@ -206,7 +218,10 @@ def _encode(budget, text, encoding="latin1"):
 def _buffer(cls):
     def make(budget, data=b"", encoding="latin1"):
         # never a number, which would ask for memory
-        data = _encode(budget, data, encoding) if isinstance(data, str) else memoryview(data)
+        if isinstance(data, str):
+            data = _encode(budget, data, encoding)
+        else:
+            data = memoryview(data)
         budget.take(len(data))
         return cls(data)
 
@@ -276,7 +291,8 @@ class Name:
     __slots__ = ("__weakref__", "factory", "make")
 
     def __init__(self, make, factory=None):
-        self.make, self.factory = make, factory
+        self.make = make
+        self.factory = factory
 
 
 def _names():

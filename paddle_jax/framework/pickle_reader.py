@@ -26,7 +26,8 @@ class _Reader(pickle._Unpickler):
 
     def __init__(self, stream, budget):
         super().__init__(stream, encoding="latin1")
-        self._stream, self._budget = stream, budget
+        self._stream = stream
+        self._budget = budget
         position = stream.tell()
         self._end = stream.seek(0, 2)
         stream.seek(position)
@@ -34,9 +35,13 @@ class _Reader(pickle._Unpickler):
 
     def load(self):
         """The object, when everything in it is finished."""
-        self.readline, self.metastack, self.stack, self.proto = self._stream.readline, [], [], 0
+        self.readline = self._stream.readline
+        self.metastack = []
+        self.stack = []
+        self.proto = 0
         self.append = self.stack.append
-        one, table = self._stream.read, _TABLE
+        one = self._stream.read
+        table = _TABLE
         while (key := one(1)) != b".":
             table[key](self)
         found = self.stack.pop()
@@ -126,7 +131,8 @@ class _Reader(pickle._Unpickler):
 
     def load_dict(self):
         """A dict of the keys and values since the mark."""
-        items, made = self.pop_mark(), {}
+        items = self.pop_mark()
+        made = {}
         self._budget.take(64)
         self._set(made, items)
         self.append(made)
@@ -231,7 +237,8 @@ def _short_tuple(count):
     """An opcode that makes a tuple of the top of the stack."""
 
     def load(self):
-        budget, stack = self._budget, self.stack
+        budget = self._budget
+        stack = self.stack
         budget.left -= 40 + 8 * count
         if budget.left < 0:
             budget.take(0)

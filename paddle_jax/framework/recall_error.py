@@ -2,11 +2,10 @@
 
 import math
 
-AADIFF_ERROR, LOSS_NAN_ERROR = "PaddleRecall error(101): AAdiff", "PaddleRecall error(102): LossNan"
-SHARDING_PAD_NON_ZERO_ERROR, LOSS_INF_ERROR = (
-    "PaddleRecall error(103): ShardingPadNonZero",
-    "PaddleRecall error(104): LossInf",
-)
+AADIFF_ERROR = "PaddleRecall error(101): AAdiff"
+LOSS_NAN_ERROR = "PaddleRecall error(102): LossNan"
+SHARDING_PAD_NON_ZERO_ERROR = "PaddleRecall error(103): ShardingPadNonZero"
+LOSS_INF_ERROR = "PaddleRecall error(104): LossInf"
 
 
 def check_naninf(tensor):
@@ -16,4 +15,8 @@ def check_naninf(tensor):
         >>> paddle.framework.recall_error.check_naninf(paddle.to_tensor(1.0))
     """
     number = float(tensor)
-    return LOSS_NAN_ERROR if math.isnan(number) else LOSS_INF_ERROR if math.isinf(number) else None
+    if math.isnan(number):
+        return LOSS_NAN_ERROR
+    if math.isinf(number):
+        return LOSS_INF_ERROR
+    return None

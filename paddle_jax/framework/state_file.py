@@ -19,7 +19,8 @@ def contains(item, kind, seen=None):
     """Whether a Tensor, Layer ... is anywhere in dicts, lists and tuples."""
     if not isinstance(item, dict | list | tuple):
         return isinstance(item, kind)
-    seen = set() if seen is None else seen
+    if seen is None:
+        seen = set()
     if id(item) in seen:
         return False
     seen.add(id(item))
@@ -38,14 +39,21 @@ def to_plain(state, protocol):
     names = {key: value.name for key, value in state.items() if isinstance(value, Tensor)}
     plain = {key: to_array(value) if isinstance(value, Tensor) else value for key, value in state.items()}
     plain[NAME_TABLE] = names
-    return slice_big(plain) if protocol in (2, 3) else plain
+    if protocol in (2, 3):
+        return slice_big(plain)
+    return plain
 
 
 def slice_big(plain):
     """Cuts arrays of more than SLICE_BYTES into flat pieces under keys of their own."""
-    whole, slices, table = {}, {}, {}
+    whole = {}
+    slices = {}
+    table = {}
     for key, value in plain.items():
-        limit = SLICE_BYTES // value.itemsize if isinstance(value, np.ndarray) else math.inf
+        if isinstance(value, np.ndarray):
+            limit = SLICE_BYTES // value.itemsize
+        else:
+            limit = math.inf
         if not isinstance(value, np.ndarray) or value.size <= limit:
             whole[key] = value
             continue

@@ -105,7 +105,8 @@ def _bounded(length):
 
 def _describe(data):
     """The dtype and shape from the protobuf message."""
-    numbers, position = [], 0
+    numbers = []
+    position = 0
     while position < len(data):
         tag, position = _read_varint(data, position)
         value, position = _read_varint(data, position)
@@ -122,7 +123,8 @@ def _read_varint(data, position):
     while position < len(data) and shift < 64:
         byte = data[position]
         number |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
+        position = position + 1
+        shift = shift + 7
         if byte < 0x80:
             return number, position
     raise CorruptFileError("a tensor record has no valid description")

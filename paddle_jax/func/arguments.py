@@ -22,7 +22,10 @@ class Arguments:
         self.leaves, self.tree = jax.tree.flatten((args, kwargs), is_leaf=is_tensor)
         self.at = [i for i, leaf in enumerate(self.leaves) if is_operand(leaf)]
         self.tensors = [_as_tensor(self.leaves[i]) for i in self.at]
-        self.args, self.spans, end, place = args, [], 0, 0
+        self.args = args
+        self.spans = []
+        end = 0
+        place = 0
         for arg in args:
             end += len(jax.tree.leaves(arg, is_leaf=is_tensor))
             count = sum(i < end for i in self.at)
@@ -79,7 +82,9 @@ def is_operand(x) -> bool:
 
 
 def _as_tensor(x):
-    return x if isinstance(x, Tensor) else wrap(jnp.asarray(x))
+    if isinstance(x, Tensor):
+        return x
+    return wrap(jnp.asarray(x))
 
 
 def is_inexact(tensor):

@@ -61,7 +61,10 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
                 fn, in_axes=(*axes, *[0] * indexed, *[None] * len(run.taken)), out_axes=outs, axis_size=size
             )(*arrays)
 
-        index = [wrap(jnp.arange(size, dtype="uint32"))] if indexed else []
+        if indexed:
+            index = [wrap(jnp.arange(size, dtype="uint32"))]
+        else:
+            index = []
         try:
             out = dispatch("vmap", run, make, key, [*given.tensors, *index])
         except ValueError as error:
@@ -126,11 +129,10 @@ def _front(name, axis, ndim):
 def _size(tensors, axes):
     sizes = {t._raw.shape[axis] for t, axis in zip(tensors, axes, strict=True) if axis is not None}
     if len(sizes) != 1:
-        found = (
-            f"got batches of {sorted(sizes)}; they must have the same length"
-            if sizes
-            else "got no Tensor with a batch axis; give at least one"
-        )
+        if sizes:
+            found = f"got batches of {sorted(sizes)}; they must have the same length"
+        else:
+            found = "got no Tensor with a batch axis; give at least one"
         raise ValueError(f"vmap: {found}; see in_axes")
     return sizes.pop()
 

@@ -52,7 +52,9 @@ def jvp(func, primals, tangents):
 
     def make(fn):
         def computed(*arrays):
-            primals, tangents, taken = arrays[:n], arrays[n : n + m], arrays[n + m :]
+            primals = arrays[:n]
+            tangents = arrays[n : n + m]
+            taken = arrays[n + m :]
             out, derivatives = jax.jvp(
                 _of(fn, chosen, primals, taken), [primals[i] for i in chosen], list(tangents)
             )

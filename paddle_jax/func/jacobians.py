@@ -16,7 +16,8 @@ class _Plan:
     """
 
     def __init__(self, name, given, func, argnums, has_aux):
-        self.given, self.argnums = given, argnums
+        self.given = given
+        self.argnums = argnums
         self.chosen = given.chosen(name, argnums)
         self.run = given.traced(lambda *args, **kwargs: split_aux(name, func(*args, **kwargs), has_aux))
         self.places, _ = self.run.rebuild(list(range(len(self.run.structs) - len(self.run.changed))))
@@ -43,10 +44,14 @@ class _Plan:
 
     def shaped(self, blocks):
         """The blocks in the structure of the results, each row in that of the arguments."""
-        rows, width = [], len(self.chosen)
+        rows = []
+        width = len(self.chosen)
         for r in range(len(self.rows)):
             by_place = dict(zip(self.chosen, blocks[r * width : (r + 1) * width], strict=True))
-            numbers = (self.argnums,) if isinstance(self.argnums, int) else self.argnums
+            if isinstance(self.argnums, int):
+                numbers = (self.argnums,)
+            else:
+                numbers = self.argnums
             parts = tuple(
                 self.given.replaced(k, [by_place.get(i) for i in self.given.spans[k]]) for k in numbers
             )
@@ -64,7 +69,9 @@ def _transform(name, jacobian, func, argnums, has_aux):
         count = len(plan.rows) * len(plan.chosen)
         _, aux = finish(plan.run, out[count:])
         found = plan.shaped(out[:count])
-        return (found, aux) if has_aux else found
+        if has_aux:
+            return (found, aux)
+        return found
 
     return differentiated
 

@@ -16,13 +16,16 @@ from paddle_jax.tensor.creation import assign, zeros_like
 
 def _alias(tensor):
     """The same value as a Tensor of its own, connected to where it came from."""
-    return wrap(read_raw(tensor), False) if tensor.stop_gradient else assign(tensor)
+    if tensor.stop_gradient:
+        return wrap(read_raw(tensor), False)
+    return assign(tensor)
 
 
 def _reaches_out(tensors, start, own):
     """Whether what was computed depends on something that is older than `start`, a serial number,
     and not in `own`."""
-    own, seen = {id(t) for t in own}, set()
+    own = {id(t) for t in own}
+    seen = set()
     stack = [t._node if t._node is not None else t for t in tensors if not t.stop_gradient]
     while stack:
         source = stack.pop()
@@ -67,7 +70,9 @@ class _Run:
                 [],
             )
         found = [zeros_like(x) if g is None else g for g, x in zip(found, self.inputs, strict=True)]
-        return found if outward else [g.detach() for g in found]
+        if outward:
+            return found
+        return [g.detach() for g in found]
 
     def released(self, tensors):
         """Results for the caller: on the tape only where something outside wants gradients."""
@@ -78,7 +83,8 @@ class _Run:
 
 def _shaped(given, argnums, found):
     """Gradients in the structure of the arguments they belong to."""
-    parts, found = [], iter(found)
+    parts = []
+    found = iter(found)
     for k in (argnums,) if isinstance(argnums, int) else argnums:
         parts.append(
             given.replaced(
@@ -89,7 +95,9 @@ def _shaped(given, argnums, found):
                 ],
             )
         )
-    return parts[0] if isinstance(argnums, int) else tuple(parts)
+    if isinstance(argnums, int):
+        return parts[0]
+    return tuple(parts)
 
 
 def value_and_grad(func, argnums=0, has_aux=False):
@@ -112,11 +120,10 @@ def value_and_grad(func, argnums=0, has_aux=False):
             or value._raw.dtype.kind == "c"
             or not is_inexact(value)
         ):
-            got = (
-                f"{value.dtype} of shape {list(value.shape)}"
-                if isinstance(value, Tensor)
-                else type(value).__name__
-            )
+            if isinstance(value, Tensor):
+                got = f"{value.dtype} of shape {list(value.shape)}"
+            else:
+                got = type(value).__name__
             raise TypeError(
                 f"grad: the function returned {got}; it must return one real floating number as "
                 "a Tensor; take jacrev or vjp for others"
@@ -156,7 +163,9 @@ def grad(func, argnums=0, has_aux=False):
     @ft.wraps(func)
     def differentiated(*args, **kwargs):
         value, found = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        if has_aux:
+            return (found, value[1])
+        return found
 
     return differentiated
 
@@ -197,4 +206,6 @@ def vjp(func, *primals, has_aux=False):
         return _shaped(given, argnums, run.pull(leaves, cts, retain=True))
 
     results = jax.tree.unflatten(tree, run.released(leaves))
-    return (results, pull, aux) if has_aux else (results, pull)
+    if has_aux:
+        return (results, pull, aux)
+    return (results, pull)

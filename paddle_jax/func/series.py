@@ -42,7 +42,9 @@ def series(jaxpr, consts, inputs, order):
     )
 
     def read(v):
-        return (v.val, None) if is_literal(v) else known[v]
+        if is_literal(v):
+            return (v.val, None)
+        return known[v]
 
     for eqn in jaxpr.eqns:
         results = _step(eqn, [read(v) for v in eqn.invars], order)
@@ -51,15 +53,16 @@ def series(jaxpr, consts, inputs, order):
 
 
 def _step(eqn, operands, order):
-    primals, moving = (
-        [p for p, _ in operands],
-        [i for i, (_, terms) in enumerate(operands) if terms is not None],
-    )
-    name, params = eqn.primitive.name, eqn.params
+    primals = [p for p, _ in operands]
+    moving = [i for i, (_, terms) in enumerate(operands) if terms is not None]
+    name = eqn.primitive.name
+    params = eqn.params
 
     def apply(*values):
         out = eqn.primitive.bind(*values, **eqn.primitive.get_bind_params(params))
-        return out if eqn.primitive.multiple_results else [out]
+        if eqn.primitive.multiple_results:
+            return out
+        return [out]
 
     if not moving or name == "stop_gradient":
         return [(p, None) for p in apply(*primals)]
@@ -94,11 +97,9 @@ def _sum(name, operands, j, apply):
     one, two = [None if terms is None else terms[j] for _, terms in operands]
     if two is None:
         return one
-    return (
-        apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0]
-        if one is not None or name == "sub"
-        else two
-    )
+    if one is not None or name == "sub":
+        return apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0]
+    return two
 
 
 def _general(apply, primals, moving, terms, order, eqn):

@@ -25,12 +25,11 @@ def pooled(x, index, count, how):
         sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index, count).reshape(
             -1, *[1] * (x.ndim - 1)
         )
-        total, sizes = jax.ops.segment_sum(x, index, count), jnp.maximum(sizes, 1)
-        return (
-            total // sizes.astype(x.dtype)
-            if jnp.issubdtype(x.dtype, jnp.integer)
-            else total / sizes.astype(x.dtype)
-        )
+        total = jax.ops.segment_sum(x, index, count)
+        sizes = jnp.maximum(sizes, 1)
+        if jnp.issubdtype(x.dtype, jnp.integer):
+            return total // sizes.astype(x.dtype)
+        return total / sizes.astype(x.dtype)
     return _extremes(x, index, count, how)
 
 

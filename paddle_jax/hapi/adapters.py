@@ -17,12 +17,16 @@ def listed(value):
     """A list as it is, a tuple as a list, None as an empty list, anything else as a list of one."""
     if value is None:
         return []
-    return list(value) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
 
 
 def to_numpy(value):
     """The values of a Tensor; anything else as it is."""
-    return value.numpy() if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor):
+        return value.numpy()
+    return value
 
 
 def _tensors(values):
@@ -44,7 +48,8 @@ def measure(metrics, outputs, labels, ahead=None):
     their results for it."""
     results = []
     for metric, value in zip(metrics, ahead or [None] * len(metrics), strict=True):
-        value = metric.compute(*outputs, *labels) if value is None else value
+        if value is None:
+            value = metric.compute(*outputs, *labels)
         results.append(metric.update(*map(to_numpy, listed(value))))
     return results
 
@@ -72,11 +77,9 @@ class DynamicGraphAdapter:
 
     def _precision(self):
         model = self.model
-        return (
-            amp.auto_cast(level=model._amp_level, **model._amp_lists)
-            if model._amp_level != "O0"
-            else contextlib.nullcontext()
-        )
+        if model._amp_level != "O0":
+            return amp.auto_cast(level=model._amp_level, **model._amp_lists)
+        return contextlib.nullcontext()
 
     def _forward(self, inputs, labels):
         """(outputs, losses, labels)"""
@@ -84,11 +87,10 @@ class DynamicGraphAdapter:
         with self._precision():
             outputs = listed(model.network(*_tensors(inputs)))
             labels = _tensors(labels)
-            losses = (
-                listed(model._loss(*outputs, *labels))
-                if model._loss is not None or self.mode == "train"
-                else []
-            )
+            if model._loss is not None or self.mode == "train":
+                losses = listed(model._loss(*outputs, *labels))
+            else:
+                losses = []
         return outputs, losses, labels
 
     def train_batch(self, inputs, labels=None, update=True):
@@ -114,7 +116,9 @@ class DynamicGraphAdapter:
         with no_grad():
             measured = measure(model._metrics, outputs, labels, ahead)
         losses = [to_numpy(loss) for loss in losses]
-        return (losses, measured) if measured else losses
+        if measured:
+            return (losses, measured)
+        return losses
 
     def eval_batch(self, inputs, labels=None):
         """See Model.eval_batch."""
@@ -127,7 +131,9 @@ class DynamicGraphAdapter:
         losses = [to_numpy(loss) for loss in losses]
         if model._loss is None:
             return measured
-        return (losses, measured) if measured else losses
+        if measured:
+            return (losses, measured)
+        return losses
 
     def _own_part(self, outputs, labels):
         return outputs, labels

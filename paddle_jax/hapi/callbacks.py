@@ -92,9 +92,12 @@ def config_callbacks(
 ):
     """The callbacks of a run: those given, and of progress, checkpoints and learning rates those
     that are missing."""
-    chosen = (
-        list(callbacks) if isinstance(callbacks, list | tuple) else [] if callbacks is None else [callbacks]
-    )
+    if isinstance(callbacks, list | tuple):
+        chosen = list(callbacks)
+    elif callbacks is None:
+        chosen = []
+    else:
+        chosen = [callbacks]
 
     def has(kind):
         return any(isinstance(callback, kind) for callback in chosen)
@@ -144,7 +147,8 @@ class _Timer:
 
     def shown(self):
         """What verbose=3 adds to a report."""
-        steps, whole = self.steps or 1, self.whole or 1e-12
+        steps = self.steps or 1
+        whole = self.whole or 1e-12
         return [
             ("avg_reader_cost", f"{self.reading / steps:.5f} sec"),
             ("avg_batch_cost", f"{self.whole / steps:.5f} sec"),
@@ -208,7 +212,8 @@ class ProgBarLogger(Callback):
         setattr(self, f"_{mode}_timer", _Timer())
 
     def _updates(self, logs, mode):
-        names, step = getattr(self, f"{mode}_metrics", []), getattr(self, f"{mode}_step")
+        names = getattr(self, f"{mode}_metrics", [])
+        step = getattr(self, f"{mode}_step")
         values = [(name, logs[name]) for name in names if name in logs]
         if self.verbose == 3:
             values += getattr(self, f"_{mode}_timer").shown()

@@ -130,7 +130,9 @@ class _Counted:
 def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
     """See `flops`; takes the input itself."""
     found = {}  # Layer: what was counted, in the order of the tree
-    hooks, told, inside = [], set(), inside_recurrent(model)
+    hooks = []
+    told = set()
+    inside = inside_recurrent(model)
     for layer in model.sublayers() or [model]:
         if next(iter(layer.children()), None) is not None:
             continue
@@ -154,10 +156,8 @@ def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
         if training:
             model.train()
     rows = [entry for entry in found.values() if entry.input_shape is not None]
-    total, params = (
-        int(sum(int(entry.total_ops) for entry in rows)),
-        int(sum(int(entry.total_params) for entry in rows)),
-    )
+    total = int(sum(int(entry.total_ops) for entry in rows))
+    params = int(sum(int(entry.total_params) for entry in rows))
     if print_detail:
         table = Table(["Layer Name", "Input Shape", "Output Shape", "Params", "Flops"])
         for entry in rows:
@@ -178,14 +178,14 @@ def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
 def _counter(kind, custom, told):
     """The function that counts for a class; says once which one it is."""
     if kind in custom:
-        count, text = custom[kind], f"Customize Function has been applied to {kind}"
+        count = custom[kind]
+        text = f"Customize Function has been applied to {kind}"
     elif kind in register_hooks:
-        count, text = register_hooks[kind], f"{kind}'s flops has been counted"
+        count = register_hooks[kind]
+        text = f"{kind}'s flops has been counted"
     else:
-        count, text = (
-            count_zero_ops,
-            f"Cannot find suitable count function for {kind}. Treat it as zero FLOPs.",
-        )
+        count = count_zero_ops
+        text = f"Cannot find suitable count function for {kind}. Treat it as zero FLOPs."
     if kind not in told:
         print(text)
         told.add(kind)

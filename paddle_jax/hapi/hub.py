@@ -16,7 +16,8 @@ from paddle_jax.utils import download
 
 __all__ = []
 
-_CONFIG, _DEPENDENCIES = "hubconf", "dependencies"
+_CONFIG = "hubconf"
+_DEPENDENCIES = "dependencies"
 _ARCHIVES = {
     "github": "https://github.com/{}/{}/archive/{}.zip",
     "gitee": "https://gitee.com/{}/{}/repository/archive/{}.zip",
@@ -97,7 +98,10 @@ def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=No
     Raises:
         RuntimeError: it cannot be downloaded, or its MD5 is another one.
     """
-    folder = Path(model_dir) if model_dir is not None else Path(get_dir()) / "checkpoints"
+    if model_dir is not None:
+        folder = Path(model_dir)
+    else:
+        folder = Path(get_dir()) / "checkpoints"
     folder.mkdir(parents=True, exist_ok=True)
     name = file_name or download._map_path(url, "").lstrip("/")
     path = folder / name
@@ -148,7 +152,10 @@ def _opened(repo, source, force_reload):
     """The module `hubconf` of a repository."""
     if source not in (*_ARCHIVES, "local"):
         raise ValueError(f'hub: source: got "{source}"; allowed are "github", "gitee" and "local"')
-    folder = repo if source == "local" else _get_cache_or_reload(repo, force_reload, source=source)
+    if source == "local":
+        folder = repo
+    else:
+        folder = _get_cache_or_reload(repo, force_reload, source=source)
     return _import_module(_CONFIG, folder)
 
 
@@ -192,7 +199,8 @@ def _get_cache_or_reload(repo, force_reload, verbose=True, source="github"):
     if folder.is_dir() and not force_reload:
         return str(folder)
     home.mkdir(parents=True, exist_ok=True)
-    url, archive = _git_archive_link(owner, name, branch, source), home / (branch.replace("/", "_") + ".zip")
+    url = _git_archive_link(owner, name, branch, source)
+    archive = home / (branch.replace("/", "_") + ".zip")
     try:
         download._download_to(url, archive, None)
         fresh = home / f".{folder.name}.new"
@@ -218,11 +226,10 @@ def _check_module_exists(name):
 
 def _check_dependencies(m):
     needed = getattr(m, _DEPENDENCIES, None)
-    missing = (
-        [name for name in needed or [] if not _check_module_exists(name)]
-        if isinstance(needed, builtins.list | tuple)
-        else []
-    )
+    if isinstance(needed, builtins.list | tuple):
+        missing = [name for name in needed or [] if not _check_module_exists(name)]
+    else:
+        missing = []
     if missing:
         raise RuntimeError(
             f"hub: repo_dir: hubconf.py needs modules that are not installed: {', '.join(missing)}"

@@ -80,12 +80,16 @@ class Model:
         self._is_shape_inferred = False
         self._test_dataloader = None
         self.stop_training = False
-        self._amp_level, self._amp_lists = "O0", {}
+        self._amp_level = "O0"
+        self._amp_lists = {}
         if not in_dynamic_mode() and not isinstance(inputs, list | tuple | dict | InputSpec):
             raise TypeError(f"Model: inputs: got {inputs!r}; static mode needs InputSpecs with names")
         self._inputs = self._verify_spec(inputs, is_input=True)
         self._labels = self._verify_spec(labels)
-        self._adapter = DynamicGraphAdapter(self) if in_dynamic_mode() else StaticGraphAdapter(self)
+        if in_dynamic_mode():
+            self._adapter = DynamicGraphAdapter(self)
+        else:
+            self._adapter = StaticGraphAdapter(self)
 
     # batches ------------------------------------------------------------------------------------------------
 
@@ -168,15 +172,22 @@ class Model:
                 f"Model.prepare: metrics: got {type(metric).__name__}; it must be a Metric or a list of them",
             )
         self._place = get_device()
-        self._optimizer, self._loss, self._metrics = optimizer, loss, metrics
+        self._optimizer = optimizer
+        self._loss = loss
+        self._metrics = metrics
         self._prepare_amp(amp_configs)
         self._adapter.prepare()
 
     def _prepare_amp(self, amp_configs):
-        self._amp_level, self._amp_lists, self._scaler = "O0", {}, None
+        self._amp_level = "O0"
+        self._amp_lists = {}
+        self._scaler = None
         if not amp_configs:
             return
-        configs = {"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs)
+        if isinstance(amp_configs, str):
+            configs = {"level": amp_configs}
+        else:
+            configs = dict(amp_configs)
         level = configs.pop("level", "O1")
         _check(
             level in ("O0", "O1", "O2"),
@@ -208,12 +219,19 @@ class Model:
 
     def parameters(self, *args, **kwargs):
         """The parameters of the network, as a list."""
-        return self.network.parameters() if in_dynamic_mode() else self._adapter.parameters()
+        if in_dynamic_mode():
+            return self.network.parameters()
+        return self._adapter.parameters()
 
     def _verify_spec(self, specs, shapes=None, dtypes=None, is_input=False):
         if specs is None:
-            names = _parameters_of(self.network.forward) if is_input else []
-            return [InputSpec([None], "float32", name) for name in names] if is_input else []
+            if is_input:
+                names = _parameters_of(self.network.forward)
+            else:
+                names = []
+            if is_input:
+                return [InputSpec([None], "float32", name) for name in names]
+            return []
         _check(
             not isinstance(specs, str | dict),
             f"Model: inputs: got {specs!r}; it must be an InputSpec, or a list or tuple of them",
@@ -290,7 +308,8 @@ class Model:
         """
         prefix = str(Path(path)).removesuffix(".pdparams")
         _check(Path(prefix + ".pdparams").is_file(), f"Model.load: path: there is no file {prefix}.pdparams")
-        found, pairs = load_file(prefix + ".pdparams"), []
+        found = load_file(prefix + ".pdparams")
+        pairs = []
         for name, parameter in self.network.state_dict().items():
             problem = _mismatch(name, parameter, found.get(name))
             if problem is None:
@@ -302,11 +321,10 @@ class Model:
         state = None
         if not reset_optimizer and self._optimizer is not None and Path(prefix + ".pdopt").is_file():
             state = load_file(prefix + ".pdopt")
-        scaler = (
-            load_file(prefix + ".pdscaler")
-            if self._scaler is not None and Path(prefix + ".pdscaler").is_file()
-            else None
-        )
+        if self._scaler is not None and Path(prefix + ".pdscaler").is_file():
+            scaler = load_file(prefix + ".pdscaler")
+        else:
+            scaler = None
         self._adapter.load(pairs, state, scaler)
 
     # loops --------------------------------------------------------------------------------------------------
@@ -368,14 +386,16 @@ class Model:
         )
         train_size, eval_size = _sizes(batch_size)
         train_loader = self._loader(train_data, train_size, shuffle, drop_last, num_workers)
-        eval_loader = (
-            None if eval_data is None else self._loader(eval_data, eval_size, False, False, num_workers)
-        )
+        if eval_data is None:
+            eval_loader = None
+        else:
+            eval_loader = self._loader(eval_data, eval_size, False, False, num_workers)
         self._accumulate = accumulate_grad_batches
         steps = self._len_data_loader(train_loader)
         self._set_num_iters("fit", num_iters)
         if num_iters is not None and isinstance(steps, int):
-            epochs, steps = -(-num_iters // steps) if steps else epochs, min(steps, num_iters)
+            epochs = -(-num_iters // steps) if steps else epochs
+            steps = min(steps, num_iters)
         elif num_iters is not None:
             epochs = 1
         chosen = config_callbacks(
@@ -485,12 +505,16 @@ class Model:
         return DataLoader(data, batch_sampler=sampler, num_workers=num_workers, return_list=True)
 
     def _run_one_epoch(self, data_loader, callbacks, mode, logs=None):
-        logs, outputs = {} if logs is None else logs, []
+        logs = {} if logs is None else logs
+        outputs = []
         self._reset_metrics()
         steps = self._len_data_loader(data_loader)
         for step, data in enumerate(data_loader):
             data = flatten(data)
-            batch_size = data[0].shape[0] if getattr(data[0], "shape", None) else 1
+            if getattr(data[0], "shape", None):
+                batch_size = data[0].shape[0]
+            else:
+                batch_size = 1
             callbacks.on_batch_begin(mode, step, logs)
             if mode == "predict":
                 outputs.append(self.predict_batch(data[: len(self._inputs)]))
@@ -504,11 +528,14 @@ class Model:
                     self.stop_training = True
                     self.num_iters = None if mode == "eval" else 0
                     break
-        return (logs, outputs) if mode == "predict" else logs
+        if mode == "predict":
+            return (logs, outputs)
+        return logs
 
     def _learn(self, mode, step, steps, data, logs):
         """Runs a batch of training or evaluation, and notes its results."""
-        inputs, labels = data[: len(self._inputs)], data[len(self._inputs) :]
+        inputs = data[: len(self._inputs)]
+        labels = data[len(self._inputs) :]
         if mode == "train":
             last = steps is not None and step + 1 == steps
             results = self.train_batch(inputs, labels, update=(step + 1) % self._accumulate == 0 or last)
@@ -533,7 +560,8 @@ class Model:
             Dict with "total_params" and "trainable_params".
         """
         if input_size is None and self._input_info is not None:
-            input_size, dtype = [tuple(shape) for shape in self._input_info[0]], dtype or self._input_info[1]
+            input_size = [tuple(shape) for shape in self._input_info[0]]
+            dtype = dtype or self._input_info[1]
         return summary(self.network, self._inputs if input_size is None else input_size, dtype)
 
     def _reset_metrics(self):

@@ -59,8 +59,10 @@ def summary(net, input_size=None, dtypes=None, input=None):
 
 def summary_string(model, input_size=None, dtypes=None, input=None):
     """(text, counts) of `summary`; `input_size` is a list of tuples."""
-    rows, hooks = {}, []
-    inner, inside = model.sublayers(), inside_recurrent(model)
+    rows = {}
+    hooks = []
+    inner = model.sublayers()
+    inside = inside_recurrent(model)
     for layer in [*inner, model]:
         container = isinstance(layer, Sequential | LayerList) and not isinstance(layer, RNNBase)
         if (
@@ -80,7 +82,10 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
     finally:
         for hook in hooks:
             hook.remove()
-    given = _shapes_in(input) if input is not None else [list(size) for size in input_size]
+    if input is not None:
+        given = _shapes_in(input)
+    else:
+        given = [list(size) for size in input_size]
     return _table(rows, given)
 
 
@@ -103,7 +108,9 @@ def _sizes(size):
     if isinstance(size, tuple | list) and all(
         each is None or isinstance(each, numbers.Integral) for each in size
     ):
-        return [_known(size)] if isinstance(size, tuple) else [_known((each,)) for each in size]
+        if isinstance(size, tuple):
+            return [_known(size)]
+        return [_known((each,)) for each in size]
     if isinstance(size, tuple | list):
         return [found for each in size for found in _sizes(each)]
     raise TypeError(
@@ -119,7 +126,10 @@ def _known(shape):
 
 
 def _create_inputs(sizes, dtypes):
-    dtypes = list(dtypes) if isinstance(dtypes, list | tuple) else [dtypes or "float32"] * len(sizes)
+    if isinstance(dtypes, list | tuple):
+        dtypes = list(dtypes)
+    else:
+        dtypes = [dtypes or "float32"] * len(sizes)
     return [ones(list(size), dtype) for size, dtype in zip(sizes, dtypes, strict=True)]
 
 
@@ -140,7 +150,9 @@ def _shapes_in(value):
             for each in (value.values() if isinstance(value, dict) else value)
             for shape in _shapes_in(each)
         ]
-    return [_shape(value)] if isinstance(value, Tensor) else []
+    if isinstance(value, Tensor):
+        return [_shape(value)]
+    return []
 
 
 def _count(parameters):
@@ -149,7 +161,8 @@ def _count(parameters):
 
 def _note(rows, layer, args, out):
     """A Layer was called: makes or renews its row."""
-    kind, number = type(layer).__name__, int(layer._full_name.rsplit("_", 1)[-1])
+    kind = type(layer).__name__
+    number = int(layer._full_name.rsplit("_", 1)[-1])
     own = [*layer.parameters(include_sublayers=isinstance(layer, RNNBase)), *_statistics(layer)]
     trainable = sum(_count([parameter]) for parameter in own if not parameter.stop_gradient)
     rows[f"{kind}-{number + 1}"] = (_shape(args), _output(out), _count(own), trainable)
@@ -171,14 +184,17 @@ def _elements(shape):
     """Numbers in Tensors of these shapes."""
     if shape and isinstance(shape[0], list):
         return sum(_elements(each) for each in shape)
-    return int(np.prod(shape, dtype=np.int64)) if shape else 0
+    if shape:
+        return int(np.prod(shape, dtype=np.int64))
+    return 0
 
 
 def _table(rows, given):
     cells = [(name, str(taken), str(made), f"{count:,}") for name, (taken, made, count, _) in rows.items()]
     widths = [max([width, *(len(row[i]) for row in cells)]) for i, width in enumerate(_WIDTHS)]
     rule = sum(widths) + 5
-    total, trainable = sum(row[2] for row in rows.values()), sum(row[3] for row in rows.values())
+    total = sum(row[2] for row in rows.values())
+    trainable = sum(row[3] for row in rows.values())
     sizes = [
         sum(_elements(shape) for shape in given) * 4 / _MEGABYTE,
         2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE,

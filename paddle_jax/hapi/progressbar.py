@@ -15,7 +15,9 @@ def _value(value):
         isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind == "f"
     ):
         value = float(np.reshape(value, ()))
-        return f"{value:.4e}" if abs(value) <= 1e-3 else f"{value:.4f}"
+        if abs(value) <= 1e-3:
+            return f"{value:.4e}"
+        return f"{value:.4f}"
     return str(value)
 
 
@@ -42,8 +44,12 @@ def _clock(seconds):
     seconds = int(seconds)
     if seconds <= 60:
         return f"{seconds}s"
-    hours, minutes, rest = seconds // 3600, seconds % 3600 // 60, seconds % 60
-    return f"{hours}:{minutes:02d}:{rest:02d}" if seconds > 3600 else f"{minutes}:{rest:02d}"
+    hours = seconds // 3600
+    minutes = seconds % 3600 // 60
+    rest = seconds % 60
+    if seconds > 3600:
+        return f"{hours}:{minutes:02d}:{rest:02d}"
+    return f"{minutes}:{rest:02d}"
 
 
 class ProgressBar:
@@ -70,14 +76,18 @@ class ProgressBar:
         self._num = None if num is None else int(num)
         room = self._get_max_width()
         self._width = width if width <= room else room
-        self._verbose, self.file, self.name = verbose, file, name
+        self._verbose = verbose
+        self.file = file
+        self.name = name
         self._shown = 0  # characters in the line that is drawn over
         self._last = 0.0
         if start:
             self._start = time.time()
 
     def _get_max_width(self):
-        return min(shutil.get_terminal_size((100, 24)).columns - 50, 120) if sys.stdout.isatty() else 50
+        if sys.stdout.isatty():
+            return min(shutil.get_terminal_size((100, 24)).columns - 50, 120)
+        return 50
 
     def start(self):
         """Begins to measure time."""
@@ -113,7 +123,8 @@ class ProgressBar:
         if self._num is not None and done < self._num:
             line += f" - ETA: {_clock(pace * (self._num - done))}"
         line += _pace(pace, self.name)
-        ended, shown = "", len(line)
+        ended = ""
+        shown = len(line)
         pad = " " * max(self._shown - shown, 0)
         if self._num is None or done >= self._num:
             ended = "\n"

@@ -45,11 +45,13 @@ class StaticGraphAdapter:
         program = Program()
         with program_guard(program, startup):
             inputs = [data(spec.name, spec.shape, spec.dtype) for spec in model._inputs]
-            labels = (
-                [data(spec.name, spec.shape, spec.dtype) for spec in model._labels] if mode != "test" else []
-            )
+            if mode != "test":
+                labels = [data(spec.name, spec.shape, spec.dtype) for spec in model._labels]
+            else:
+                labels = []
             outputs = listed(model.network(*inputs))
-            losses, measured = [], []
+            losses = []
+            measured = []
             if mode != "test" and model._loss is not None:
                 losses = listed(model._loss(*outputs, *labels))
             if mode != "test":
@@ -78,16 +80,24 @@ class StaticGraphAdapter:
             variable.name: np.asarray(value)
             for variable, value in zip((*taken, *known), values, strict=False)
         }
-        wanted = outputs if mode == "test" else [*losses, *(each for one in measured for each in one)]
+        if mode == "test":
+            wanted = outputs
+        else:
+            wanted = [*losses, *(each for one in measured for each in one)]
         found = self._executor.run(program, feed=feed, fetch_list=list(wanted))
         if mode == "test":
             return found
-        results, rest = found[: len(losses)], iter(found[len(losses) :])
+        results = found[: len(losses)]
+        rest = iter(found[len(losses) :])
         reports = [
             metric.update(*(next(rest) for _ in one))
             for metric, one in zip(self.model._metrics, measured, strict=True)
         ]
-        return (results, reports) if reports and losses else reports if self.model._metrics else results
+        if reports and losses:
+            return (results, reports)
+        if self.model._metrics:
+            return reports
+        return results
 
     def train_batch(self, inputs, labels=None, update=True):
         """See Model.train_batch."""
@@ -125,7 +135,8 @@ class StaticGraphAdapter:
 
     def _state(self):
         """What the training program keeps besides the network, and the state of the schedule."""
-        program, values = self._programs["train"][0], global_scope().values
+        program = self._programs["train"][0]
+        values = global_scope().values
         network = {variable.name for variable in self.model.network.state_dict().values()}
         state = {
             name: program.vars[name].get_value()

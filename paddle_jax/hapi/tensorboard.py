@@ -73,7 +73,8 @@ class TensorBoard(_Writer):
         super().__init__()
         self.log_dir = log_dir
         self.epochs = self.steps = None
-        self.epoch, self._file = 0, None
+        self.epoch = 0
+        self._file = None
 
     def _write(self, tag, value, step):
         if self._file is None:

@@ -16,7 +16,9 @@ def _monitored(who, name, logs):
         warnings.warn(f"Monitor of {who} should be loss or metric name.", stacklevel=3)
         return None
     value = logs[name]
-    return value[0] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return value[0]
+    return value
 
 
 def _larger_is_better(mode, monitor, warning):
@@ -57,7 +59,10 @@ class EarlyStopping(Callback):
         save_best_model=True,
     ):
         super().__init__()
-        self.monitor, self.patience, self.verbose, self.baseline = monitor, patience, verbose, baseline
+        self.monitor = monitor
+        self.patience = patience
+        self.verbose = verbose
+        self.baseline = baseline
         self.wait_epoch = self.stopped_epoch = 0
         self.best_weights = self.save_dir = None
         self.save_best_model = save_best_model
@@ -69,7 +74,10 @@ class EarlyStopping(Callback):
         """Forgets earlier results."""
         self.wait_epoch = 0
         worst = -np.inf if self.monitor_op is np.greater else np.inf
-        self.best_value = worst if self.baseline is None else self.baseline
+        if self.baseline is None:
+            self.best_value = worst
+        else:
+            self.best_value = self.baseline
         self.best_weights = None
 
     def on_eval_end(self, logs=None):
@@ -78,7 +86,8 @@ class EarlyStopping(Callback):
         if value is None:
             return
         if self.monitor_op(value - self.min_delta, self.best_value):
-            self.best_value, self.wait_epoch = value, 0
+            self.best_value = value
+            self.wait_epoch = 0
             if self.save_best_model and self.save_dir is not None:
                 self.model.save(f"{self.save_dir}/best_model")
         else:
@@ -126,8 +135,14 @@ class ReduceLROnPlateau(Callback):
         super().__init__()
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau: factor: got {factor}; it must be less than 1")
-        self.monitor, self.factor, self.min_lr, self.min_delta = monitor, factor, min_lr, min_delta
-        self.patience, self.verbose, self.cooldown, self.mode = patience, verbose, cooldown, mode
+        self.monitor = monitor
+        self.factor = factor
+        self.min_lr = min_lr
+        self.min_delta = min_delta
+        self.patience = patience
+        self.verbose = verbose
+        self.cooldown = cooldown
+        self.mode = mode
         self.epoch = 0
         self._grow = _larger_is_better(mode, monitor, "Learning rate reduction")
         self._reset()
@@ -138,7 +153,9 @@ class ReduceLROnPlateau(Callback):
 
     def monitor_op(self, value, best):
         """Whether a result is better than the best one."""
-        return value > best + self.min_delta if self._grow else value < best - self.min_delta
+        if self._grow:
+            return value > best + self.min_delta
+        return value < best - self.min_delta
 
     def on_train_begin(self, logs=None):
         """Forgets earlier results."""
@@ -157,7 +174,8 @@ class ReduceLROnPlateau(Callback):
             self.cooldown_counter -= 1
             self.wait = 0
         if self.monitor_op(value, self.best):
-            self.best, self.wait = value, 0
+            self.best = value
+            self.wait = 0
         elif not self.in_cooldown():
             self.wait += 1
             if self.wait >= self.patience:
@@ -171,7 +189,8 @@ class ReduceLROnPlateau(Callback):
         self.model._optimizer.set_lr(rate)
         if self.verbose > 0 and get_rank() == 0:
             print(f"\nEpoch {self.epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}.")
-        self.cooldown_counter, self.wait = self.cooldown, 0
+        self.cooldown_counter = self.cooldown
+        self.wait = 0
 
     def in_cooldown(self):
         """Whether no result is counted yet after a change."""

@@ -17,11 +17,13 @@ class _Writer(Callback):
         if not self.epochs:
             raise AssertionError(f"{type(self).__name__}: epochs: the number of epochs is not known")
         self.train_metrics = self.params["metrics"]
-        self._is_fit, self.train_step = True, 0
+        self._is_fit = True
+        self.train_step = 0
 
     def on_epoch_begin(self, epoch=None, logs=None):
         """Keeps the number of the epoch."""
-        self.steps, self.epoch = self.params["steps"], epoch
+        self.steps = self.params["steps"]
+        self.epoch = epoch
 
     def _updates(self, logs, mode):
         if not self._is_write():

@@ -28,7 +28,11 @@ class Config:
 
     def __init__(self, prog_file="", params_file=""):
         self._prog, self._params, self._buffer = os.fspath(prog_file), os.fspath(params_file), False
-        self._gpu, self._gpu_id, self._pool_mb, self._threads, self._used = False, 0, 100, 1, False
+        self._gpu = False
+        self._gpu_id = 0
+        self._pool_mb = 100
+        self._threads = 1
+        self._used = False
         self._on = {
             "ir_optim": True,
             "memory_optim": False,
@@ -38,7 +42,9 @@ class Config:
             "input_names": False,
             "new_ir": True,
         }
-        self._deleted, self._cache_dir, self._level = set(), "", 2
+        self._deleted = set()
+        self._cache_dir = ""
+        self._level = 2
 
     # files --------------------------------------------------------------------------------------------------
 
@@ -162,7 +168,9 @@ class Config:
         """What was set last."""
         return self._on["mkldnn"]
 
-    enable_onednn, disable_onednn, onednn_enabled = enable_mkldnn, disable_mkldnn, mkldnn_enabled
+    enable_onednn = enable_mkldnn
+    disable_onednn = disable_mkldnn
+    onednn_enabled = mkldnn_enabled
 
     def set_optim_cache_dir(self, path):
         """Kept; compiled models are in paddle_jax's cache (FLAGS_compile_cache)."""
@@ -191,7 +199,10 @@ class Config:
 
 
 def _bytes(buffer, size):
-    data = buffer.encode("latin1") if isinstance(buffer, str) else bytes(buffer)
+    if isinstance(buffer, str):
+        data = buffer.encode("latin1")
+    else:
+        data = bytes(buffer)
     return data[: int(size)]
 
 
@@ -211,11 +222,9 @@ def _answer(name, value, what):
     return query
 
 
-_PASSES, _TRT, _KERNELS = (
-    "XLA compiles the model whole",
-    "XLA takes the place of TensorRT",
-    "XLA's kernels are used",
-)
+_PASSES = "XLA compiles the model whole"
+_TRT = "XLA takes the place of TensorRT"
+_KERNELS = "XLA's kernels are used"
 for _name, _what in {
     "enable_cinn": _PASSES,
     "switch_use_feed_fetch_ops": "inputs and outputs go through handles",

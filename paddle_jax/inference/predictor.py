@@ -26,7 +26,10 @@ class Tensor:
     """A named input or output of a Predictor. `get_input_handle` and `get_output_handle` give it."""
 
     def __init__(self, name, dtype):
-        self._name, self._dtype, self._shape, self._array = name, dtype, None, None
+        self._name = name
+        self._dtype = dtype
+        self._shape = None
+        self._array = None
 
     def copy_from_cpu(self, data):
         """Sets the value.
@@ -71,11 +74,16 @@ class Tensor:
         self._shape = [int(n) for n in shape]
         if self._array is not None:
             fits = self._array.size == np.prod(self._shape, dtype=np.int64)
-            self._array = self._array.reshape(self._shape) if fits else None
+            if fits:
+                self._array = self._array.reshape(self._shape)
+            else:
+                self._array = None
 
     def shape(self):
         """The shape as a list; [0] before there is one."""
-        return list(self._shape) if self._shape is not None else [0]
+        if self._shape is not None:
+            return list(self._shape)
+        return [0]
 
     def type(self):
         """The DataType."""
@@ -134,7 +142,8 @@ class Predictor:
         """Another Predictor of the same model, with inputs and outputs of its own; parameters and compiled
         code are shared."""
         found = type(self).__new__(type(self))
-        found._runner, found._arrays = self._runner, self._arrays
+        found._runner = self._runner
+        found._arrays = self._arrays
         found._make_handles()
         return found
 

@@ -4,7 +4,8 @@
 class _Member:
     """A named number, as Paddle's enumerations have them: `__members__` has all of a class by name."""
 
-    _shown, __members__ = "", {}
+    _shown = ""
+    __members__ = {}
 
     def __new__(cls, value):
         found = next((m for m in cls.__members__.values() if m.value == value), None)
@@ -16,10 +17,12 @@ class _Member:
 
     @classmethod
     def _fill(cls, shown, names):
-        cls._shown, cls.__members__ = shown, {}
+        cls._shown = shown
+        cls.__members__ = {}
         for name, value in names.items():
             made = object.__new__(cls)
-            made._name, made._value = name, value
+            made._name = name
+            made._value = value
             cls.__members__[name] = made
             setattr(cls, name, made)
 

@@ -52,7 +52,10 @@ class FlaxLayer(Layer):
                     if getattr(p, "name", None) != "value"
                 )
                 self._names.append(name)
-                raw = jax.random.key_data(value) if _is_key(value) else jnp.asarray(value)
+                if _is_key(value):
+                    raw = jax.random.key_data(value)
+                else:
+                    raw = jnp.asarray(value)
                 if is_param:
                     self.add_parameter(name, Parameter(raw))
                 else:
@@ -142,7 +145,9 @@ class _Held:
 
 
 def _wrapped(x):
-    return wrap(x, not jnp.issubdtype(x.dtype, jnp.inexact)) if isinstance(x, jax.Array) else x
+    if isinstance(x, jax.Array):
+        return wrap(x, not jnp.issubdtype(x.dtype, jnp.inexact))
+    return x
 
 
 @ft.cache

@@ -98,7 +98,10 @@ class OptaxOptimizer(Optimizer):
         for name, tensor in zip(self._names, self._state, strict=True):
             value = state_dict.get(name)
             if value is None or list(np.shape(value)) != list(tensor.shape):
-                got = "nothing" if value is None else f"shape {list(np.shape(value))}"
+                if value is None:
+                    got = "nothing"
+                else:
+                    got = f"shape {list(np.shape(value))}"
                 raise ValueError(
                     f"OptaxOptimizer.set_state_dict: {name}: got {got}; "
                     f"a Tensor of shape {list(tensor.shape)} is needed"

@@ -73,7 +73,10 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
         paddle.Size([5, 4])
     """
     _check_installed("save_stablehlo")
-    platforms = [platforms] if isinstance(platforms, str) else list(platforms)
+    if isinstance(platforms, str):
+        platforms = [platforms]
+    else:
+        platforms = list(platforms)
     if not platforms or any(p not in _PLATFORMS for p in platforms):
         raise ValueError(f"save_stablehlo: platforms: got {platforms}; allowed are {', '.join(_PLATFORMS)}")
     if not isinstance(vjp_order, int) or not 0 <= vjp_order <= 3:
@@ -84,7 +87,10 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
         raise ValueError(
             "save_stablehlo: input_spec: it must be a list of paddle.static.InputSpec, one for each argument"
         )
-    held = dict(layer.state_dict()) if isinstance(layer, Layer) else {}
+    if isinstance(layer, Layer):
+        held = dict(layer.state_dict())
+    else:
+        held = {}
     held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
     arrays = {name: to_numpy(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
@@ -127,11 +133,12 @@ def _described(spec):
 def _exported(layer, kinds, inputs, platforms):
     def program(function):
         def fn(parameters, *inputs):
-            state, given = (
-                {name: _tensor(array) for name, array in parameters.items()},
-                tuple(map(_tensor, inputs)),
-            )
-            out = functional_call(layer, state, given) if isinstance(layer, Layer) else function(*given)
+            state = {name: _tensor(array) for name, array in parameters.items()}
+            given = tuple(map(_tensor, inputs))
+            if isinstance(layer, Layer):
+                out = functional_call(layer, state, given)
+            else:
+                out = function(*given)
             return jax.tree.map(
                 lambda t: to_array(t._raw) if isinstance(t, Tensor) else t,
                 out,
@@ -150,11 +157,10 @@ def _exported(layer, kinds, inputs, platforms):
                 with converted_forwards(layer):
                     return program(layer)
     except Exception as error:
-        name = (
-            type(layer).__name__
-            if isinstance(layer, Layer)
-            else getattr(layer, "__qualname__", "the function")
-        )
+        if isinstance(layer, Layer):
+            name = type(layer).__name__
+        else:
+            name = getattr(layer, "__qualname__", "the function")
         text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0][:300]
         raise ValueError(
             f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
@@ -200,7 +206,10 @@ def load_stablehlo(path):
         whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(
             *_parts(parameters)
         ) == facts.get("data")
-        exported = jax.export.deserialize(bytearray(data["stablehlo"])) if whole or not facts else None
+        if whole or not facts:
+            exported = jax.export.deserialize(bytearray(data["stablehlo"]))
+        else:
+            exported = None
         fits = exported is not None and sorted(names) == sorted(parameters) and set(trained) <= set(names)
     except Exception as error:
         raise CorruptFileError(
@@ -221,7 +230,8 @@ class StableHLOLayer(Layer):
 
     def __init__(self, exported, parameters, trained):
         super().__init__()
-        self.exported, self._places = exported, {}
+        self.exported = exported
+        self._places = {}
         for name, array in parameters.items():
             holder, _, last = name.rpartition(".")
             home = self._home(holder)

@@ -114,9 +114,12 @@ class DataLoader:
         self._persistent_workers = persistent_workers
         self._started = False
         # workers that wait for the next epoch; whether processes do not work
-        self._kept, self._threads = None, False
+        self._kept = None
+        self._threads = False
         # how many there were; the newest; the state to go on from
-        self._epochs, self._epoch, self._loaded = 0, None, None
+        self._epochs = 0
+        self._epoch = None
+        self._loaded = None
         if num_workers > 0 and forkserver.available:
             forkserver.start()
         self.dataset_kind = int(isinstance(dataset, IterableDataset))
@@ -134,7 +137,9 @@ class DataLoader:
         self._set_batches(batch_sampler, batch_size, shuffle, drop_last)
 
     def _set_batches(self, batch_sampler, batch_size, shuffle, drop_last):
-        self.batch_sampler, self.drop_last, self.batch_size = batch_sampler, drop_last, batch_size
+        self.batch_sampler = batch_sampler
+        self.drop_last = drop_last
+        self.batch_size = batch_size
         if batch_sampler is not None:
             default = batch_size == 1 and not shuffle and not drop_last
             _need(
@@ -277,19 +282,26 @@ class DataLoader:
         """What gives the tasks; None for a stream, whose every task is to read on."""
         if self.dataset_kind:
             return None
-        return self.batch_sampler if self.auto_collate_batch else range(len(self.dataset))
+        if self.auto_collate_batch:
+            return self.batch_sampler
+        return range(len(self.dataset))
 
     def _begin(self):
         """(the Epoch that begins or goes on, states of the generators to go on with or None)"""
-        state, self._loaded = self._loaded, None
+        state = self._loaded
+        self._loaded = None
         if state is None:
             self._epochs += 1
-            self._epoch, now = Epoch(), None
+            self._epoch = Epoch()
+            now = None
         else:
-            running, now, self._epochs = state["running"], state["generators"], state["epochs"]
+            running = state["running"]
+            now = state["generators"]
+            self._epochs = state["epochs"]
             set_generators(now)
             if running is None:  # the next one
-                self._epochs, now = self._epochs + 1, None
+                self._epochs = self._epochs + 1
+                now = None
             self._epoch = Epoch(running)
         return self._epoch, now
 
@@ -307,7 +319,8 @@ class DataLoader:
         epoch, now = self._begin()
         if epoch.streams:
             self.dataset.load_state_dict(epoch.streams[0])
-        fetch, tasks = self._fetch()(), epoch.tasks(self._order(), now)
+        fetch = self._fetch()()
+        tasks = epoch.tasks(self._order(), now)
         while epoch.waiting or epoch.draw(tasks):
             batch = fetch(epoch.waiting[0][2])
             if batch is END:
@@ -318,7 +331,8 @@ class DataLoader:
                     RuntimeError,
                 )
                 break
-            batch = batch if epoch.skip else self._finish(batch)
+            if not epoch.skip:
+                batch = self._finish(batch)
             if not epoch.took():
                 yield batch
             elif not epoch.skip:
@@ -342,7 +356,8 @@ class DataLoader:
                     if worker in epoch.turn:
                         epoch.turn.remove(worker)
                     continue
-                batch = batch if epoch.skip else self._finish(batch, copy=not separate)
+                if not epoch.skip:
+                    batch = self._finish(batch, copy=not separate)
                 if epoch.streams is not None:
                     epoch.streams[worker] = workers[worker].state
                 if not epoch.took():
@@ -374,8 +389,12 @@ class DataLoader:
 
     def _crew(self, epoch):
         """(workers of an epoch, whether they are processes)"""
-        epoch.seed = _seed(self._epochs) if epoch.seed is None else epoch.seed
-        workers, self._kept = self._kept, None
+        if epoch.seed is None:
+            epoch.seed = _seed(self._epochs)
+        else:
+            epoch.seed = epoch.seed
+        workers = self._kept
+        self._kept = None
         if workers is None and not self._threads:
             try:
                 settings = self.auto_collate_batch, self.batch_size, self.drop_last
@@ -404,7 +423,10 @@ class DataLoader:
 
     def _start_threads(self, seed):
         count = self.num_workers
-        init_fn = None if self._persistent_workers and self._started else self.worker_init_fn
+        if self._persistent_workers and self._started:
+            init_fn = None
+        else:
+            init_fn = self.worker_init_fn
         self._started = True
         infos = [
             WorkerInfo(id=i, num_workers=count, dataset=self.dataset, seed=seed + i) for i in range(count)

@@ -74,7 +74,9 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
 def _compiled(callee, input_spec, full_graph):
     """The StaticFunction of what `to_static` is given; a Layer gets it as its `forward`."""
     if isinstance(callee, StaticFunction):
-        return callee if input_spec is None else _with_input_spec(callee, input_spec, full_graph)
+        if input_spec is None:
+            return callee
+        return _with_input_spec(callee, input_spec, full_graph)
     if isinstance(callee, Layer):
         forward = callee.forward
         if not isinstance(forward, StaticFunction):
@@ -116,7 +118,9 @@ def not_to_static(func=None):
         function._paddle_jax_not_to_static = True
         return function
 
-    return mark if func is None else mark(func)
+    if func is None:
+        return mark
+    return mark(func)
 
 
 def enable_to_static(enable_to_static_bool):

@@ -54,7 +54,10 @@ class Arguments:
         names: list[str] = []
         arguments = []
         for index, (spec, title) in enumerate(zip(self.specs, self.titles, strict=False)):
-            prefix = None if self.positions is None else f"_jst.{self.positions[index]}.{title}."
+            if self.positions is None:
+                prefix = None
+            else:
+                prefix = f"_jst.{self.positions[index]}.{title}."
             arguments.append(_with_names(spec, title, prefix, names, len(names)))
         return arguments, names
 
@@ -110,7 +113,8 @@ def arguments_of(
     try:
         parameters = inspect.signature(plain).parameters.values()
     except (TypeError, ValueError):  # a function without a signature
-        titles, more = [], True
+        titles = []
+        more = True
     else:
         titles = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         more = any(p.kind is p.VAR_POSITIONAL for p in parameters)

@@ -119,4 +119,6 @@ def _flat(value: Any) -> list[Any]:
         value = list(value.values())
     if isinstance(value, list | tuple):
         return [leaf for part in value for leaf in _flat(part)]
-    return [] if value is None else [value]
+    if value is None:
+        return []
+    return [value]

@@ -53,7 +53,9 @@ class CompileSwitch:
     """on: whether functions are compiled at all (paddle.jit.enable_to_static). lock: held while a function is
     captured, when the Tensors it uses hold no values; busy: whether one is."""
 
-    on, busy, lock = True, False, threading.RLock()
+    on = True
+    busy = False
+    lock = threading.RLock()
 
 
 class StaticFunction:
@@ -75,14 +77,17 @@ class StaticFunction:
     def __init__(self, function, input_spec=None, full_graph=False, instance=None):
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
-        self._function, self._instance, self._input_spec, self._full_graph = (
-            function,
-            instance,
-            input_spec,
-            full_graph,
-        )
-        self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
-        self._converted, self._latest, self._concrete, self._training = None, None, {}, True
+        self._function = function
+        self._instance = instance
+        self._input_spec = input_spec
+        self._full_graph = full_graph
+        self._programs = collections.OrderedDict()
+        self._bound = {}
+        self._advised = False
+        self._converted = None
+        self._latest = None
+        self._concrete = {}
+        self._training = True
         self._new_shapes = {}
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
@@ -111,7 +116,8 @@ class StaticFunction:
         bound = entry[2]()
         if bound is None:  # the same in all but that it keeps the instance alive: `Net().method(x)`
             bound = StaticFunction.__new__(StaticFunction)
-            bound.__dict__, bound._owner = entry[1].__dict__, instance
+            bound.__dict__ = entry[1].__dict__
+            bound._owner = instance
             entry[2] = weakref.ref(bound)
         return bound
 
@@ -131,16 +137,16 @@ class StaticFunction:
     @property
     def class_instance(self):
         """The object the function is bound to, or None."""
-        return self._instance() if isinstance(self._instance, weakref.ref | ft.partial) else self._instance
+        if isinstance(self._instance, weakref.ref | ft.partial):
+            return self._instance()
+        return self._instance
 
     @property
     def dygraph_function(self):
         """The function as it was written."""
-        return (
-            self._function
-            if self._instance is None
-            else types.MethodType(self._function, self.class_instance)
-        )
+        if self._instance is None:
+            return self._function
+        return types.MethodType(self._function, self.class_instance)
 
     @property
     def input_spec(self):
@@ -199,7 +205,10 @@ class StaticFunction:
         """(key, ConcreteProgram) of its InputSpecs or its last call."""
         require_dynamic("concrete_program")
         given = arguments_of(self.dygraph_function, self._input_spec, self._latest, "concrete_program")
-        key = self._latest if self._input_spec is None else ("spec", *map(id, self._input_spec))
+        if self._input_spec is None:
+            key = self._latest
+        else:
+            key = ("spec", *map(id, self._input_spec))
         return key, self._as_concrete(key, given)
 
     def _as_concrete(self, key, given):
@@ -329,8 +338,13 @@ class StaticFunction:
         """The function with control flow on Tensors converted."""
         if self._converted is None:
             self._converted = convert(self._function)
-        converted = self._converted if Observing.observer is None else convert(self._function)
-        return converted if self._instance is None else types.MethodType(converted, self.class_instance)
+        if Observing.observer is None:
+            converted = self._converted
+        else:
+            converted = convert(self._function)
+        if self._instance is None:
+            return converted
+        return types.MethodType(converted, self.class_instance)
 
     def _first(self, key, args, kwargs, why):
         """The first call with a signature: captures, compiles, runs. The lock is held."""
@@ -421,7 +435,8 @@ class StaticFunction:
         try:
             return run()
         except TRACING as error:
-            first, since = error, f"since {user_line_of(error, self._function)} looks at a value"
+            first = error
+            since = f"since {user_line_of(error, self._function)} looks at a value"
         try:
             self._conversion()
         except Unsupported as error:
@@ -533,15 +548,19 @@ def _same(value):
 
 def _stacklevel():
     """The level of the caller outside the package, for a warning."""
-    frame, level = inspect.currentframe(), 0
+    frame = inspect.currentframe()
+    level = 0
     while frame is not None and is_ours(frame.f_globals):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level = level + 1
     return level
 
 
 def _runs(again):
     """How often the code was run to be compiled, and why, where that was more than once."""
-    return f"; its code was run {len(again) + 1} times: {'; '.join(again)}" if again else ""
+    if again:
+        return f"; its code was run {len(again) + 1} times: {'; '.join(again)}"
+    return ""
 
 
 def _text(error):
@@ -550,8 +569,12 @@ def _text(error):
 
 def user_line_of(error, function):
     """file:line in the user's code where an error came up."""
-    code, frame = getattr(function, "__code__", None), error.__traceback__
-    line = "unknown place" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+    code = getattr(function, "__code__", None)
+    frame = error.__traceback__
+    if code is None:
+        line = "unknown place"
+    else:
+        line = f"{code.co_filename}:{code.co_firstlineno}"
     while frame is not None:
         if package_of(frame.tb_frame.f_globals) not in (*ENGINE, "malt", "contextlib", "functools"):
             line = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"

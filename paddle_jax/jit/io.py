@@ -140,14 +140,24 @@ def _functions(layer, skip_forward):
 
 def encode(function, specs, owner, chosen=None):
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
-    plain = function.dygraph_function if isinstance(function, StaticFunction) else function
+    if isinstance(function, StaticFunction):
+        plain = function.dygraph_function
+    else:
+        plain = function
     latest = None
     if specs is None and isinstance(function, StaticFunction):
-        specs, latest = function._input_spec, function._latest
+        specs = function._input_spec
+        latest = function._latest
     given = arguments_of(plain, specs, latest)
-    holder = owner if isinstance(owner, Layer) else getattr(plain, "__self__", None)
+    if isinstance(owner, Layer):
+        holder = owner
+    else:
+        holder = getattr(plain, "__self__", None)
     named, names = given.named()
-    hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
+    if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward":
+        hooked = owner
+    else:
+        hooked = None
     with evaluating(holder):
         try:
             recording = record(
@@ -155,9 +165,10 @@ def encode(function, specs, owner, chosen=None):
                 named,
                 lambda: _restoring(given, converted_form(function), holder, hooked),
             )
-            recording.stored = (
-                {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
-            )
+            if isinstance(holder, Layer):
+                recording.stored = {id(buffer) for _, buffer in holder.named_buffers()}
+            else:
+                recording.stored = set()
             recording.outputs = _chosen(recording.outputs, chosen)
             recording.prune()
             return write_program(recording, names)
@@ -181,7 +192,9 @@ def _chosen(outputs, numbers):
 
 def converted_form(function):
     """A function with its control flow on Tensors converted."""
-    return function._conversion() if isinstance(function, StaticFunction) else convert(function)
+    if isinstance(function, StaticFunction):
+        return function._conversion()
+    return convert(function)
 
 
 def _restoring(given, function, layer, hooked=None):

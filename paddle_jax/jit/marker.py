@@ -25,7 +25,9 @@ def unified(fn=None, *, for_sot=True, for_ast=True):
     """
     if fn is None:
         return lambda function: unified(function, for_sot=for_sot, for_ast=for_ast)
-    return not_to_static(fn) if for_sot or for_ast else fn
+    if for_sot or for_ast:
+        return not_to_static(fn)
+    return fn
 
 
 def capture_control_flow(fn=None):
@@ -42,7 +44,9 @@ def capture_control_flow(fn=None):
         >>> sign(paddle.ones([1])).item()
         2.0
     """
-    return capture_control_flow if fn is None else fn
+    if fn is None:
+        return capture_control_flow
+    return fn
 
 
 def force_dynamic(fn=None):

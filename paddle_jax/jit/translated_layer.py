@@ -14,8 +14,10 @@ from paddle_jax.framework.model_files.files import read_parameters, read_program
 from paddle_jax.framework.model_files.interpreter import Runner
 from paddle_jax.nn.layer.layers import Layer
 
-INFER_MODEL_SUFFIX, INFER_PARAMS_SUFFIX = ".pdmodel", ".pdiparams"
-INFER_PARAMS_INFO_SUFFIX, INFER_PROPERTY_SUFFIX = ".pdiparams.info", ".meta"
+INFER_MODEL_SUFFIX = ".pdmodel"
+INFER_PARAMS_SUFFIX = ".pdiparams"
+INFER_PARAMS_INFO_SUFFIX = ".pdiparams.info"
+INFER_PROPERTY_SUFFIX = ".meta"
 _LOAD_CONFIGS = ("model_filename", "params_filename")
 
 
@@ -62,7 +64,9 @@ class TranslatedLayer(Layer):
         out = runner(
             {name: self._parameters[self._held[name]] for name in runner.program.parameters}, tensors
         )
-        return out[0] if len(out) == 1 else out
+        if len(out) == 1:
+            return out[0]
+        return out
 
     def _runner(self, method):
         try:
@@ -173,7 +177,8 @@ def load(path, **configs):
             f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that "
             "the model was saved with."
         )
-    programs, held = {}, {}
+    programs = {}
+    held = {}
     for method, (model, stored) in files.items():
         programs[method] = read_program("jit.load", model)
         for name, array in read_parameters("jit.load", stored, programs[method]).items():
@@ -199,11 +204,10 @@ def _files(prefix, configs):
                 )
             }
     base = Path(prefix)
-    files = (
-        {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))}
-        if Path(prefix + ".json").is_file()
-        else {}
-    )
+    if Path(prefix + ".json").is_file():
+        files = {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))}
+    else:
+        files = {}
     for model in sorted(base.parent.glob(glob.escape(base.name) + ".*.json")):
         method = model.name[len(base.name) + 1 : -len(".json")]
         if method.isidentifier():

@@ -87,7 +87,10 @@ class Accuracy(Metric):
         self.topk = topk
         self.maxk = max(topk)
         base = name or "acc"
-        self._name = [base] if self.maxk == 1 else [f"{base}_top{k}" for k in topk]
+        if self.maxk == 1:
+            self._name = [base]
+        else:
+            self._name = [f"{base}_top{k}" for k in topk]
         self.reset()
 
     def compute(self, pred, label, *args):
@@ -109,7 +112,8 @@ class Accuracy(Metric):
         Returns:
             The accuracy of this batch; a list when `topk` has several entries.
         """
-        correct = correct.numpy() if isinstance(correct, Tensor) else correct
+        if isinstance(correct, Tensor):
+            correct = correct.numpy()
         count = np.prod(np.array(correct.shape[:-1]), dtype=np.int64)
         found = []
         for i, k in enumerate(self.topk):
@@ -117,7 +121,9 @@ class Accuracy(Metric):
             self.total[i] += hits
             self.count[i] += count
             found.append(hits / count)
-        return found[0] if len(self.topk) == 1 else found
+        if len(self.topk) == 1:
+            return found[0]
+        return found
 
     def reset(self):
         """Forgets all batches."""
@@ -130,7 +136,9 @@ class Accuracy(Metric):
         found = [
             total / count if count > 0 else 0.0 for total, count in zip(self.total, self.count, strict=True)
         ]
-        return found[0] if len(self.topk) == 1 else found
+        if len(self.topk) == 1:
+            return found[0]
+        return found
 
     def name(self):
         """Returns the list of names, one per entry of `topk`."""
@@ -147,7 +155,8 @@ def _host(owner, argument, value):
 
 def _binary(owner, preds, labels):
     """The predictions and the labels, one per sample."""
-    preds, labels = _host(owner, "preds", preds), _host(owner, "labels", labels)
+    preds = _host(owner, "preds", preds)
+    labels = _host(owner, "labels", labels)
     if preds.size != labels.size or preds.size != preds.shape[0]:
         raise ValueError(
             f"{owner}: preds: shapes {preds.shape} and {labels.shape}; "
@@ -196,7 +205,9 @@ class Precision(Metric):
 
     def accumulate(self):
         """Returns the precision over all batches, 0.0 before the first positive prediction."""
-        return self.tp / (self.tp + self.fp) if self.tp + self.fp else 0.0
+        if self.tp + self.fp:
+            return self.tp / (self.tp + self.fp)
+        return 0.0
 
     def name(self):
         """Returns the name."""
@@ -224,7 +235,9 @@ class Recall(Metric):
     def update(self, preds, labels):
         """Takes in a batch. Arguments as for `Precision.update`."""
         preds, labels = _binary("Recall", preds, labels)
-        preds, positive = np.rint(preds), labels == 1  # one half is rounded down here, as in Paddle
+        # one half is rounded down here, as in Paddle
+        preds = np.rint(preds)
+        positive = labels == 1
         self.tp += int((positive & (preds == labels)).sum())
         self.fn += int((positive & (preds != labels)).sum())
 
@@ -234,7 +247,9 @@ class Recall(Metric):
 
     def accumulate(self):
         """Returns the recall over all batches, 0.0 before the first true one."""
-        return self.tp / (self.tp + self.fn) if self.tp + self.fn else 0.0
+        if self.tp + self.fn:
+            return self.tp / (self.tp + self.fn)
+        return 0.0
 
     def name(self):
         """Returns the name."""
@@ -273,7 +288,8 @@ class Auc(Metric):
             ValueError: another type, a NaN, or the lengths differ.
             AssertionError: a probability is outside of [0, 1].
         """
-        labels, preds = _host("Auc", "labels", labels).reshape(-1), _host("Auc", "preds", preds)
+        labels = _host("Auc", "labels", labels).reshape(-1)
+        preds = _host("Auc", "preds", preds)
         scores = preds[:, 1]
         if len(scores) != len(labels) or np.isnan(scores).any():
             raise ValueError(
@@ -294,7 +310,8 @@ class Auc(Metric):
 
     def accumulate(self):
         """Returns the area over all batches; 0.0 while one class is missing."""
-        positive, negative = np.cumsum(self._stat_pos[::-1]), np.cumsum(self._stat_neg[::-1])
+        positive = np.cumsum(self._stat_pos[::-1])
+        negative = np.cumsum(self._stat_neg[::-1])
         if not positive[-1] or not negative[-1]:
             return 0.0
         heights = np.concatenate([[0], positive])

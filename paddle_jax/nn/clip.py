@@ -59,7 +59,10 @@ def _squared_l2_norm(x):
         >>> paddle.nn.clip._squared_l2_norm(paddle.ones([2, 3])).item()
         6.0
     """
-    wide = x.astype("float32") if str(x._raw.dtype) in ("float16", "bfloat16") else x
+    if str(x._raw.dtype) in ("float16", "bfloat16"):
+        wide = x.astype("float32")
+    else:
+        wide = x
     return (wide * wide).sum().reshape([1])
 
 

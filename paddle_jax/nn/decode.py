@@ -19,7 +19,9 @@ def _map(function, first, *others):
     if isinstance(first, dict):
         return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
     items = [_map(function, *values) for values in zip(first, *others, strict=True)]
-    return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    if hasattr(first, "_fields"):
+        return type(first)(*items)
+    return type(first)(items)
 
 
 class Decoder:
@@ -64,8 +66,12 @@ class BeamSearchDecoder(Decoder):
     StateWrapper = collections.namedtuple("StateWrapper", ("cell_states", "log_probs", "finished", "lengths"))
 
     def __init__(self, cell, start_token, end_token, beam_size, embedding_fn=None, output_fn=None):
-        self.cell, self.embedding_fn, self.output_fn = cell, embedding_fn, output_fn
-        self.start_token, self.end_token, self.beam_size = start_token, end_token, beam_size
+        self.cell = cell
+        self.embedding_fn = embedding_fn
+        self.output_fn = output_fn
+        self.start_token = start_token
+        self.end_token = end_token
+        self.beam_size = beam_size
 
     @property
     def tracks_own_finished(self):
@@ -100,7 +106,10 @@ class BeamSearchDecoder(Decoder):
         tokens = full([batch, self.beam_size], self.start_token, dtype="int64")
         log_probs = to_tensor([[0.0, *[-_FAR] * (self.beam_size - 1)]] * batch, dtype="float32")
         finished = zeros([batch, self.beam_size], dtype="bool")
-        inputs = tokens if self.embedding_fn is None else self.embedding_fn(tokens)
+        if self.embedding_fn is None:
+            inputs = tokens
+        else:
+            inputs = self.embedding_fn(tokens)
         return (
             inputs,
             self.StateWrapper(states, log_probs, finished, zeros([batch, self.beam_size], dtype="int64")),
@@ -112,9 +121,15 @@ class BeamSearchDecoder(Decoder):
         outputs, cell_states = self.cell(
             _map(self._merge, inputs), _map(self._merge, states.cell_states), **kwargs
         )
-        logits = outputs if self.output_fn is None else self.output_fn(outputs)
+        if self.output_fn is None:
+            logits = outputs
+        else:
+            logits = self.output_fn(outputs)
         found, following = self._search(self._split(logits), _map(self._split, cell_states), states)
-        inputs = found.predicted_ids if self.embedding_fn is None else self.embedding_fn(found.predicted_ids)
+        if self.embedding_fn is None:
+            inputs = found.predicted_ids
+        else:
+            inputs = self.embedding_fn(found.predicted_ids)
         return found, following, inputs, following.finished
 
     def _search(self, logits, cell_states, states):
@@ -131,7 +146,8 @@ class BeamSearchDecoder(Decoder):
         )
         total = (step + states.log_probs.unsqueeze(2)).reshape([-1, self.beam_size * size])
         scores, at = total.topk(self.beam_size)
-        parents, tokens = at // size, at % size
+        parents = at // size
+        tokens = at % size
         finished = self._follow(states.finished.astype("int64"), parents).astype("bool")
         lengths = self._follow(states.lengths, parents) + (~finished).astype("int64")
         following = self.StateWrapper(
@@ -178,7 +194,9 @@ def dynamic_decode(
         paddle.Size([3, 2])
     """
     inputs, states, finished = decoder.initialize(inits)
-    lengths, steps, time = zeros(finished.shape, dtype="int64"), [], 0
+    lengths = zeros(finished.shape, dtype="int64")
+    steps = []
+    time = 0
     while not bool(finished.all()) and (max_step_num is None or time <= max_step_num):
         outputs, following, inputs, ended = decoder.step(
             to_tensor([time], dtype="int64"), inputs, states, **kwargs
@@ -188,7 +206,9 @@ def dynamic_decode(
             ended = ended | finished
             if impute_finished:
                 following = _map(lambda new, old, done=finished: _keep(done, old, new), following, states)
-        states, finished, time = following, ended, time + 1
+        states = following
+        finished = ended
+        time = time + 1
         lengths = getattr(states, "lengths", lengths)
         steps.append(outputs)
     if not steps:
@@ -198,7 +218,9 @@ def dynamic_decode(
     outputs, states = decoder.finalize(_map(lambda *items: stack(items, axis=0), *steps), states, lengths)
     if not output_time_major:
         outputs = _map(lambda x: x.transpose([1, 0, *range(2, x.ndim)]), outputs)
-    return (outputs, states, lengths) if return_length else (outputs, states)
+    if return_length:
+        return (outputs, states, lengths)
+    return (outputs, states)
 
 
 def _keep(done, old, new):

@@ -77,7 +77,9 @@ def convert(program, arrays, opset):
     missing = sorted(name for name in names if rule_of(name) is None)
     if missing:
         raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
-    g, env, kinds = Graph(onnx), {}, {}
+    g = Graph(onnx)
+    env = {}
+    kinds = {}
     for name, (number, shape, dtype, _) in program.parameters.items():
         env[number], kinds[number] = g.constant(arrays[name], name), (dtype, tuple(shape))
     inputs = []
@@ -107,11 +109,10 @@ def _run_block(g, block, env, kinds):
         if op.name == "cf.yield":
             return operands
         try:
-            found = (
-                _CONTROL[op.name](g, op, operands, env, kinds)
-                if op.name in _CONTROL
-                else rule_of(op.name)(g, _Op(op, kinds), *operands)
-            )
+            if op.name in _CONTROL:
+                found = _CONTROL[op.name](g, op, operands, env, kinds)
+            else:
+                found = rule_of(op.name)(g, _Op(op, kinds), *operands)
         except NotInOnnx as error:
             raise NotInOnnx(f"{op.name}: {error}") from error
         env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
@@ -121,9 +122,11 @@ def _run_block(g, block, env, kinds):
 
 def _subgraph(g, block, env, kinds, inputs, types):
     """A block as a graph of its own; constants are those of the whole model."""
-    outer, g.nodes = g.nodes, []
+    outer = g.nodes
+    g.nodes = []
     ends = [g.node("Identity", [name]) for name in _run_block(g, block, dict(env), dict(kinds))]
-    nodes, g.nodes = g.nodes, outer
+    nodes = g.nodes
+    g.nodes = outer
     found = [
         _info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
         for name, (dtype, shape) in zip(ends, types, strict=True)
@@ -137,7 +140,8 @@ def _if(g, op, operands, env, kinds):
 
 
 def _loop(g, op, operands, env, kinds):
-    body, flag = op.blocks[0], ("bool", ())
+    body = op.blocks[0]
+    flag = ("bool", ())
     names = [g.name() for _ in body.args]
     inputs = [_info(g.onnx, g.name(), "int64", []), _info(g.onnx, g.name(), "bool", [])]
     inputs += [

@@ -12,14 +12,12 @@ class Graph:
     of those that are constant."""
 
     def __init__(self, onnx):
-        self.onnx, self.nodes, self.initializers, self.known, self.count, self._cache = (
-            onnx,
-            [],
-            [],
-            {},
-            0,
-            {},
-        )
+        self.onnx = onnx
+        self.nodes = []
+        self.initializers = []
+        self.known = {}
+        self.count = 0
+        self._cache = {}
 
     def name(self):
         """A new name."""
@@ -32,12 +30,17 @@ class Graph:
         self.nodes.append(
             self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names, **attrs)
         )
-        return names[0] if outputs == 1 else names
+        if outputs == 1:
+            return names[0]
+        return names
 
     def constant(self, array, name=None):
         """The name of an array."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
-        key = (array.dtype.str, array.shape, array.tobytes()) if array.size <= 64 and name is None else None
+        if array.size <= 64 and name is None:
+            key = (array.dtype.str, array.shape, array.tobytes())
+        else:
+            key = None
         if key not in self._cache or key is None:
             name = name or self.name()
             self.initializers.append(self.onnx.numpy_helper.from_array(array, name))

@@ -100,7 +100,8 @@ class Adadelta(Optimizer):
             if value is None:
                 raise ValueError(f"Adadelta: {argument}: got None; pass a float.")
         self.type = "adadelta"
-        self._epsilon, self._rho = epsilon, rho
+        self._epsilon = epsilon
+        self._rho = rho
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _hyper(self, settings):

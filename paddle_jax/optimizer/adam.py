@@ -12,12 +12,15 @@ BETA = "at least 0 and less than 1"
 def column(power, p):
     """A state of one number per parameter, shaped to broadcast with a stack of parameters; in a flat stack it
     may be spread over the elements."""
-    return power if power.shape == p.shape else power.reshape((-1,) + (1,) * (p.ndim - 1))
+    if power.shape == p.shape:
+        return power
+    return power.reshape((-1,) + (1,) * (p.ndim - 1))
 
 
 def adam_step(p, g, s, lr, beta1, beta2, epsilon):
     """One step of Adam on a stack: the new parameters and states."""
-    power1, power2 = column(s["beta1_pow_acc"], p), column(s["beta2_pow_acc"], p)
+    power1 = column(s["beta1_pow_acc"], p)
+    power2 = column(s["beta2_pow_acc"], p)
     first = beta1 * s["moment1"] + (1 - beta1) * g
     second = beta2 * s["moment2"] + (1 - beta2) * g * g
     new = {"moment1": first, "moment2": second}

@@ -51,11 +51,9 @@ class Adamax(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot, settings):
-        return (
-            (None, float(settings.get("beta1", self._beta1)), None)
-            if slot == "beta1_pow_acc"
-            else ((), 0.0, None)
-        )
+        if slot == "beta1_pow_acc":
+            return (None, float(settings.get("beta1", self._beta1)), None)
+        return ((), 0.0, None)
 
     def _hyper(self, settings):
         return tuple(
@@ -122,7 +120,10 @@ class NAdam(Optimizer):
             "NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, momentum_decay=momentum_decay
         )
         self.type = "nadam"
-        self._beta1, self._beta2, self._epsilon, self._momentum_decay = beta1, beta2, epsilon, momentum_decay
+        self._beta1 = beta1
+        self._beta2 = beta2
+        self._epsilon = epsilon
+        self._momentum_decay = momentum_decay
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot, settings):
@@ -134,7 +135,8 @@ class NAdam(Optimizer):
 
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon, momentum_decay):
-        decay, power2 = s["momentum_decay_pow"] * 0.96, s["beta2_pow"] * beta2
+        decay = s["momentum_decay_pow"] * 0.96
+        power2 = s["beta2_pow"] * beta2
         mu = beta1 * (1 - 0.5 * decay**momentum_decay)
         following = beta1 * (1 - 0.5 * decay**momentum_decay * 0.96**momentum_decay)
         product = s["mu_product"] * mu
@@ -191,7 +193,9 @@ class RAdam(Optimizer):
     ):
         _check("RAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.type = "radam"
-        self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
+        self._beta1 = beta1
+        self._beta2 = beta2
+        self._epsilon = epsilon
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot, settings):
@@ -205,7 +209,8 @@ class RAdam(Optimizer):
 
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon):
-        power1, power2 = s["beta1_pow"] * beta1, s["beta2_pow"] * beta2
+        power1 = s["beta1_pow"] * beta1
+        power2 = s["beta2_pow"] * beta2
         # rho holds t * beta2^t / (1 - beta2^t), carried on without knowing t.
         rho = (s["rho"] * (beta2 - power2) + power2) / (1 - power2)
         first = beta1 * s["moment1"] + (1 - beta1) * g

@@ -6,8 +6,10 @@ from paddle_jax.optimizer.adam import Adam, adam_step
 
 def adamw_step(p, g, s, lr, beta1, beta2, epsilon, rule_decay=None, rule_ratio=None):
     """One step of AdamW on a stack; `rule_decay` and `rule_ratio` are columns over its parameters."""
-    lr = lr if rule_ratio is None else lr * (1 + rule_ratio)
-    p = p if rule_decay is None else p * (1 - lr * rule_decay)
+    if rule_ratio is not None:
+        lr = lr * (1 + rule_ratio)
+    if rule_decay is not None:
+        p = p * (1 - lr * rule_decay)
     return adam_step(p, g, s, lr, beta1, beta2, epsilon)
 
 
@@ -97,7 +99,10 @@ class AdamW(Adam):
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
 
     def _marks(self, params, settings):
-        decay = settings["weight_decay"] if settings["weight_decay"] is not None else self._weight_decay
+        if settings["weight_decay"] is not None:
+            decay = settings["weight_decay"]
+        else:
+            decay = self._weight_decay
         wanted = self._apply_decay_param_fun
         marks = {
             "rule_decay": [float(decay) if wanted is None or wanted(param.name) else 0.0 for param in params]

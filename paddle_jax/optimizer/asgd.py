@@ -59,7 +59,8 @@ class ASGD(Optimizer):
     @staticmethod
     def _rule(p, g, s, lr, batches):
         count = s["m"][:, 0]
-        rows, turn = jnp.arange(len(count)), count % batches
+        rows = jnp.arange(len(count))
+        turn = count % batches
         total = s["d"] - s["y"][rows, turn] + g
         seen = jnp.minimum(count + 1, batches).reshape((-1,) + (1,) * (p.ndim - 1)).astype(p.dtype)
         return p - lr / seen * total, {"d": total, "y": s["y"].at[rows, turn].set(g), "m": s["m"] + 1}
@@ -104,7 +105,10 @@ class Rprop(Optimizer):
         if learning_rate is None:
             raise ValueError("Rprop: learning_rate: got None; pass a float or an LRScheduler.")
         low, high = learning_rate_range
-        first = learning_rate() if isinstance(learning_rate, LRScheduler) else learning_rate
+        if isinstance(learning_rate, LRScheduler):
+            first = learning_rate()
+        else:
+            first = learning_rate
         if not 0.0 < low <= first <= high:
             raise ValueError(
                 f"Rprop: learning_rate_range: got {learning_rate_range}; "

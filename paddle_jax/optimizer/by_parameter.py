@@ -39,7 +39,8 @@ class ByParameter:
             return
         block = default_main_program().global_block()
         with no_grad():
-            pairs = pairs if clip is None else clip(pairs)
+            if clip is not None:
+                pairs = clip(pairs)
             pairs = [(p, self._create_regularization_of_grad(p, g, self.regularization)) for p, g in pairs]
             shown = [p for p, _ in pairs]
             if settings is not None:
@@ -61,7 +62,10 @@ class ByParameter:
         Returns:
             [].
         """
-        given = params_grads if isinstance(params_grads, dict) else {"params": params_grads}
+        if isinstance(params_grads, dict):
+            given = params_grads
+        else:
+            given = {"params": params_grads}
         pairs = [(param, gradient) for param, gradient in given["params"] if gradient is not None]
         if not self._updates_alone():
             return self.apply_gradients(pairs)
@@ -82,7 +86,8 @@ class ByParameter:
                 clipped, and L1Decay and L2Decay are added to them already.
         """
         param, grad = param_and_grad["params"] if isinstance(param_and_grad, dict) else param_and_grad
-        settings, owner = self._settings_of(param), self._owner_of(param)
+        settings = self._settings_of(param)
+        owner = self._owner_of(param)
         states = {slot: self._get_accumulator(slot, owner) for slot in self._slots}
         states |= {} if owner is param else {"master": owner}
         facts = {
@@ -112,7 +117,10 @@ class ByParameter:
     def _add_moments_pows(self, p):
         """Makes the states of the class for one parameter, or for its float32 copy."""
         settings = self._settings_of(p)
-        wide = "float64" if str(p._raw.dtype) == "float64" else "float32"
+        if str(p._raw.dtype) == "float64":
+            wide = "float64"
+        else:
+            wide = "float32"
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
             self._add_accumulator(
@@ -161,7 +169,8 @@ class ByParameter:
         of_name = self._own_states.setdefault(slot, {})
         if param.name not in of_name:
             state = full(list(param.shape) if shape is None else shape, fill_value, dtype or param.dtype)
-            state.name, state.persistable = self._own_name(slot, param.name), True
+            state.name = self._own_name(slot, param.name)
+            state.persistable = True
             if (loaded := self._pop_loaded(self._holder, state.name)) is not None:
                 state.set_value(self._fitting(loaded, state._value, param.name, slot))
             of_name[param.name] = state
@@ -171,7 +180,8 @@ class ByParameter:
         """The float32 copy of a parameter of low precision; changing the parameter does not change it."""
         if param.name not in self._own_masters:
             copy = param.detach().astype("float32")
-            copy.name, copy.persistable = param.name + "_fp32_master_0", True
+            copy.name = param.name + "_fp32_master_0"
+            copy.persistable = True
             loaded = self._holder.get("master_weights", {}).pop(param.name, None)
             if loaded is not None:
                 copy.set_value(self._fitting(loaded, copy._value, param.name, "master"))
@@ -201,11 +211,15 @@ class ByParameter:
     def _owner_of(self, param):
         """What the states of a parameter belong to: it or its float32 copy."""
         low = self._multi_precision and self._is_dtype_fp16_or_bf16(param.dtype)
-        return self._create_master_weight(param) if low else param
+        if low:
+            return self._create_master_weight(param)
+        return param
 
     def _slot_name(self, name):
         """The key of a state in `_accumulators`."""
-        return name if self._name is None else f"{self._name}_{name}"
+        if self._name is None:
+            return name
+        return f"{self._name}_{name}"
 
     @staticmethod
     def _own_name(slot, name):
@@ -221,7 +235,8 @@ class ByParameter:
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
             target[name] = shown = wrap(read_raw(tensor))
-            shown.name, shown.persistable = tensor.name, True
+            shown.name = tensor.name
+            shown.persistable = True
 
     def _load_own(self):
         """Takes over what was loaded for these states."""
@@ -240,8 +255,13 @@ class ByParameter:
         """What was loaded under a name, taken out of the dict. A state of Paddle's second optimizer in one
         program ends in _1."""
         stem = re.compile(re.escape(name[:-1]) + r"\d+")
-        key = name if name in holder else next(filter(stem.fullmatch, holder), None)
-        return None if key is None else holder.pop(key)
+        if name in holder:
+            key = name
+        else:
+            key = next(filter(stem.fullmatch, holder), None)
+        if key is None:
+            return None
+        return holder.pop(key)
 
 
 __all__ = ["ByParameter"]

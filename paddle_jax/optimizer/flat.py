@@ -53,12 +53,16 @@ def gathered(values, single):
     if not single:
         return jnp.concatenate([v.reshape(1, -1) for v in values], 1)
     column = jnp.stack(values)
-    return column[:1] if bool((column == column[0]).all()) else column
+    if bool((column == column[0]).all()):
+        return column[:1]
+    return column
 
 
 def even(mask):
     """Which parameters of a flat stack are updated: one value if all are or none is."""
-    return mask[:1] if (mask == mask[0]).all() else mask
+    if (mask == mask[0]).all():
+        return mask[:1]
+    return mask
 
 
 def is_uneven(state, extra):

@@ -60,7 +60,9 @@ class Lamb(Optimizer):
         ):
             checked("Lamb", argument, value, lambda v: True, "a float")
         self.type = "lamb"
-        self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
+        self._beta1 = beta1
+        self._beta2 = beta2
+        self._epsilon = epsilon
         self._lamb_weight_decay = lamb_weight_decay
         self._exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
         self._multi_precision = multi_precision
@@ -97,8 +99,10 @@ class Lamb(Optimizer):
         mean = first / (1 - column(s["beta1_pow_acc"], p))
         square = second / (1 - column(s["beta2_pow_acc"], p))
         step = mean / (jnp.sqrt(square) + epsilon)
-        step = step if rule_decay is None else step + rule_decay * p
-        size, length = _norm(p), _norm(step)
+        if rule_decay is not None:
+            step = step + rule_decay * p
+        size = _norm(p)
+        length = _norm(step)
         adapt = (size > 0) & (length > 0)
         if not always:
             adapt = adapt & (rule_decay > 0 if rule_decay is not None else False)

@@ -75,12 +75,16 @@ class LBFGS(Optimizer):
             name,
         )
         self.max_iter = max_iter
-        self.max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        if max_eval is None:
+            self.max_eval = max_iter * 5 // 4
+        else:
+            self.max_eval = max_eval
         self.tolerance_grad = tolerance_grad
         self.tolerance_change = tolerance_change
         self.history_size = history_size
         self.line_search_fn = line_search_fn
-        self._history, self._known = None, 0
+        self._history = None
+        self._known = 0
         self._past = {"func_evals": 0, "n_iter": 0}
 
     def step(self, closure):
@@ -104,10 +108,12 @@ class LBFGS(Optimizer):
         first = closure()
         at = self._current_point(0.0, float(first), None)
         self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
-        evaluations, iteration = 1, 0
+        evaluations = 1
+        iteration = 0
         while iteration < self.max_iter and at.largest > self.tolerance_grad:
             iteration += 1
-            before, values = self._past, [(p, p._value) for p in self._trainable()]
+            before = self._past
+            values = [(p, p._value) for p in self._trainable()]
             try:
                 at, used, last = self._iterate(closure, at, iteration)
             except BaseException:
@@ -129,7 +135,9 @@ class LBFGS(Optimizer):
             min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0
         )
         past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
-        at, used, last = start, 0, slope > -self.tolerance_change
+        at = start
+        used = 0
+        last = slope > -self.tolerance_change
         if not last:
             at, used = self._move(
                 closure,
@@ -208,7 +216,8 @@ class LBFGS(Optimizer):
             key: wrap(value) if isinstance(value, jax.Array) else value for key, value in self._past.items()
         }
         if self._history is not None:
-            history, rows = self._history, len(self._history["s"])
+            history = self._history
+            rows = len(self._history["s"])
             kept = [i % rows for i in range(max(0, self._known - rows), self._known)]
             state |= {
                 "old_sk": [wrap(history["s"][i]) for i in kept],
@@ -227,7 +236,9 @@ class LBFGS(Optimizer):
             for key, value in state_dict["state"].items()
         }
         if not state:
-            self._past, self._history, self._known = {"func_evals": 0, "n_iter": 0}, None, 0
+            self._past = {"func_evals": 0, "n_iter": 0}
+            self._history = None
+            self._known = 0
             return
         pairs = list(zip(state["old_sk"], state["old_yk"], strict=True))[-self.history_size :]
         self._known = len(pairs)
@@ -276,7 +287,10 @@ def _shifted(values, direction, length):
 def _measured(parts, direction):
     """The gradient as one vector, and its slope along the direction and its largest element."""
     grad = jnp.concatenate([part.ravel() for part in parts])
-    slope = jnp.zeros((), grad.dtype) if direction is None else jnp.vdot(grad, direction)
+    if direction is None:
+        slope = jnp.zeros((), grad.dtype)
+    else:
+        slope = jnp.vdot(grad, direction)
     return grad, jnp.stack([slope, jnp.abs(grad).max(initial=0)])
 
 
@@ -284,8 +298,10 @@ def _measured(parts, direction):
 def _turned(history, grad, before, direction, rate):
     """Puts the last step into the history: (history, minus the inverse Hessian times the gradient, its slope,
     largest element and the count)."""
-    change, moved = grad - before, direction * rate
-    curvature, rows = jnp.vdot(change, moved), len(history["s"])
+    change = grad - before
+    moved = direction * rate
+    curvature = jnp.vdot(change, moved)
+    rows = len(history["s"])
     good = curvature > 1e-10
     at = history["count"] % rows
     news = {"s": moved, "y": change, "ro": 1.0 / curvature}

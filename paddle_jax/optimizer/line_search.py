@@ -32,8 +32,13 @@ def _minimum(a, b, low, high):
         return (low + high) / 2
     root = math.sqrt(square)
     divisor = b.slope - a.slope + 2 * root
-    place = b.length - (b.length - a.length) * (b.slope + root - mean) / divisor if divisor else math.nan
-    return min(max(place, low), high) if math.isfinite(place) else (low + high) / 2
+    if divisor:
+        place = b.length - (b.length - a.length) * (b.slope + root - mean) / divisor
+    else:
+        place = math.nan
+    if math.isfinite(place):
+        return min(max(place, low), high)
+    return (low + high) / 2
 
 
 @dataclasses.dataclass
@@ -62,7 +67,8 @@ class _Search:
     def bracket(self, length):
         """Goes out from the start: two Points with a good one between them, the better one first, or twice
         the Point that is good itself."""
-        previous, point = self.start, self.evaluate(length)
+        previous = self.start
+        point = self.evaluate(length)
         while self.used < self.limit:
             if self.too_high(point) or (previous is not self.start and point.loss >= previous.loss):
                 return previous, point
@@ -70,7 +76,8 @@ class _Search:
                 return point, point
             if point.slope >= 0:
                 return point, previous
-            nearest, farthest = point.length + 0.01 * (point.length - previous.length), point.length * 10
+            nearest = point.length + 0.01 * (point.length - previous.length)
+            farthest = point.length * 10
             previous, point = point, self.evaluate(_minimum(previous, point, nearest, farthest))
         return self.start, point
 
@@ -101,7 +108,10 @@ def _division(low, high, near_end):
     interval is cut off.
     """
     left, right = sorted((low.length, high.length))
-    length = _minimum(low, high, left, right) if math.isfinite(high.loss) else (left + right) / 2
+    if math.isfinite(high.loss):
+        length = _minimum(low, high, left, right)
+    else:
+        length = (left + right) / 2
     margin = 0.1 * (right - left)
     inside = min(max(length, left + margin), right - margin)
     if inside != length and left < length < right and not near_end:

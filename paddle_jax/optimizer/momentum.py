@@ -65,10 +65,8 @@ class Momentum(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _hyper(self, settings):
-        momentum, nesterov = (
-            settings.get("momentum", self._momentum),
-            settings.get("use_nesterov", self._use_nesterov),
-        )
+        momentum = settings.get("momentum", self._momentum)
+        nesterov = settings.get("use_nesterov", self._use_nesterov)
         return ("momentum", float(momentum)), ("nesterov", bool(nesterov))
 
     @staticmethod

@@ -34,8 +34,13 @@ class _Group:
 
     def __init__(self, settings):
         self.settings, self.params = settings, settings["params"]
-        self.ids, self.places, self.stacks, self.calls, self.chosen = [], {}, [], [], None
-        self.zeros, self.tables = {}, {}
+        self.ids = []
+        self.places = {}
+        self.stacks = []
+        self.calls = []
+        self.chosen = None
+        self.zeros = {}
+        self.tables = {}
 
     def placed(self):
         """The parameters that are in stacks."""
@@ -124,7 +129,9 @@ class Optimizer(ByParameter, States):
         self._learning_rate = learning_rate
         self._multi_precision = getattr(self, "_multi_precision", False)
         self._default_dict = {"weight_decay": self.regularization, "grad_clip": grad_clip}
-        self._holder, self._own_states, self._own_masters = {}, {}, {}
+        self._holder = {}
+        self._own_states = {}
+        self._own_masters = {}
         self._groups = []
         if self._parameter_list and isinstance(self._parameter_list[0], dict):
             self._param_groups = []
@@ -187,7 +194,9 @@ class Optimizer(ByParameter, States):
                 f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
                 "pass a float, L1Decay or L2Decay."
             )
-        return L2Decay(float(decay)) if isinstance(decay, int | float) else decay
+        if isinstance(decay, int | float):
+            return L2Decay(float(decay))
+        return decay
 
     def _add_param_group(self, param_group):
         """Adds a group: a dict with `params` and settings of its own."""
@@ -236,7 +245,9 @@ class Optimizer(ByParameter, States):
         return state.frame.guarded_value(self._lr)
 
     def _lr(self):
-        return self._learning_rate() if isinstance(self._learning_rate, LRScheduler) else self._learning_rate
+        if isinstance(self._learning_rate, LRScheduler):
+            return self._learning_rate()
+        return self._learning_rate
 
     def _rate(self):
         """The learning rate as an operand of the update."""
@@ -324,7 +335,10 @@ class Optimizer(ByParameter, States):
         if self._updates_alone():
             self._step_alone(group, active, owned, clip)
             return
-        grads = {id(p): owned[id(p)] for p in active} if given else None
+        if given:
+            grads = {id(p): owned[id(p)] for p in active}
+        else:
+            grads = None
         if clip is not None and owned is None:
             owned = {id(p): p._grad for p in active}
         if clip is not None and not _is_rule(clip):
@@ -348,12 +362,14 @@ class Optimizer(ByParameter, States):
         frame = local.ctx.frame
         if not frame.eager:
             frame.guarded_value(partial(self._chosen, group.placed()))
-        work = (
-            self._whole(group, grads)
-            if ids == group.ids
-            else self._masked_work(group, {id(p): p for p in active}, grads)
-        )
-        rule = clip.rule() if clip is not None and _is_rule(clip) else None
+        if ids == group.ids:
+            work = self._whole(group, grads)
+        else:
+            work = self._masked_work(group, {id(p): p for p in active}, grads)
+        if clip is not None and _is_rule(clip):
+            rule = clip.rule()
+        else:
+            rule = None
         before = len(done)
         clipped = run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip, done)
         if clipped:
@@ -385,7 +401,8 @@ class Optimizer(ByParameter, States):
                 (call, [[read_raw(p._grad) for p in same] for same in call.lists], call.extras)
                 for call in group.calls
             ]
-        grads = {id(p): p._grad for p in group.placed()} if grads is None else grads
+        if grads is None:
+            grads = {id(p): p._grad for p in group.placed()}
         return [
             (call, [self._operands(stack, grads, group) for stack in call.stacks], call.extras)
             for call in group.calls
@@ -402,7 +419,8 @@ class Optimizer(ByParameter, States):
 
     def _masked_work(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
-        grads = {i: p._grad for i, p in active.items()} if grads is None else grads
+        if grads is None:
+            grads = {i: p._grad for i, p in active.items()}
         work = []
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):
@@ -445,7 +463,9 @@ class Optimizer(ByParameter, States):
         return {}
 
     def _decay_of(self, param, settings):
-        return param.regularizer if getattr(param, "regularizer", None) is not None else self.regularization
+        if getattr(param, "regularizer", None) is not None:
+            return param.regularizer
+        return self.regularization
 
     def _chosen(self, params):
         """What `_facts` depends on and anybody may change between two steps."""
@@ -467,9 +487,15 @@ class Optimizer(ByParameter, States):
         """Makes stacks and state for parameters that have a gradient for the first time. states: those they
         have (id to dict), when all are placed anew."""
         stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
-        traits = partial(self._traits, settings=group.settings) if self._elementwise(group.settings) else None
+        if self._elementwise(group.settings):
+            traits = partial(self._traits, settings=group.settings)
+        else:
+            traits = None
         tables = [p for p in params if id(p) in group.tables and self._is_lazy(p, group)]
-        others = [p for p in params if not any(p is table for table in tables)] if tables else params
+        if tables:
+            others = [p for p in params if not any(p is table for table in tables)]
+        else:
+            others = params
         parts = [*chunks(others, traits), *[([table], False) for table in tables]]
         for same, flat in parts:
             columns = self._columns(same[:1] if flat else same, group.settings)

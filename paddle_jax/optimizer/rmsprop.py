@@ -51,7 +51,10 @@ class RMSProp(Optimizer):
             if value is None or value < 0:
                 raise ValueError(f"RMSProp: {argument}: got {value}; it must be at least 0.")
         self.type = "rmsprop"
-        self._rho, self._epsilon, self._momentum, self._centered = rho, epsilon, momentum, centered
+        self._rho = rho
+        self._epsilon = epsilon
+        self._momentum = momentum
+        self._centered = centered
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _hyper(self, settings):
@@ -64,7 +67,8 @@ class RMSProp(Optimizer):
     @staticmethod
     def _rule(p, g, s, lr, rho, epsilon, momentum, centered):
         square = rho * s["mean_square"] + (1 - rho) * g * g
-        mean, under = s["mean_grad"], square
+        mean = s["mean_grad"]
+        under = square
         if centered:
             mean = rho * mean + (1 - rho) * g
             under = square - mean * mean

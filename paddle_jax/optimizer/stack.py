@@ -43,18 +43,29 @@ class Stack:
     """
 
     def __init__(self, params, state, extras, flat=False, rows=False):
-        self.params, self.state, self.extras, self.flat = params, state, extras, flat
+        self.params = params
+        self.state = state
+        self.extras = extras
+        self.flat = flat
         where = layout_of(params[0])
-        self.layout = (
-            None
-            if where is None
-            else (
+        if where is None:
+            self.layout = None
+        else:
+            self.layout = (
                 where,
                 tuple([(name, layout_of(state[name]) or replicated(where)) for name in sorted(state)]),
             )
-        )
-        self.form = ROWS if rows else FLAT if flat else self.layout
-        self.width = 2 if rows else len(params)  # how many arrays the gradients are
+        if rows:
+            self.form = ROWS
+        elif flat:
+            self.form = FLAT
+        else:
+            self.form = self.layout
+        # how many arrays the gradients are
+        if rows:
+            self.width = 2
+        else:
+            self.width = len(params)
 
     def masked(self, updated):
         """The extras for a step in which only some parameters are updated: `updated` is a bool
@@ -67,11 +78,15 @@ class Stack:
 
     def parameter_value(self, value, row):
         """What is of one of the parameters in a state."""
-        return flat.place(value, self.params, row) if self.flat else value[row]
+        if self.flat:
+            return flat.place(value, self.params, row)
+        return value[row]
 
     def together(self, slot, values):
         """The states of the parameters as one array; the opposite of `of`."""
-        return flat.gathered(values, self.state[slot]._raw.shape[1] == 1) if self.flat else jnp.stack(values)
+        if self.flat:
+            return flat.gathered(values, self.state[slot]._raw.shape[1] == 1)
+        return jnp.stack(values)
 
     def moved(self, states):
         """{slot: array} of states that the parameters (by id) had in other stacks."""
@@ -98,9 +113,11 @@ def chunks(params, traits=None):
     traits: None if the rule needs to know which elements are of one parameter, else a function that gives
     what all parameters of a flat stack must have in common.
     """
-    small, rest = {}, {}
+    small = {}
+    rest = {}
     for param in params:
-        raw, layout = param._raw, layout_of(param)
+        raw = param._raw
+        layout = layout_of(param)
         if traits is not None and layout is None and 0 < raw.size <= SMALL:
             small.setdefault((raw.dtype, traits(param)), []).append(param)
         else:
@@ -137,11 +154,9 @@ class Call:
         arrays per stack. In the same moment it notes in `done` that it has, and whether it is the `last`."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
-        arguments, changed, clipped = (
-            (state, params, grads, extras, lr, scale, skip),
-            [*self.params, *self.states],
-            [],
-        )
+        arguments = (state, params, grads, extras, lr, scale, skip)
+        changed = [*self.params, *self.states]
+        clipped = []
         if not local.ctx.frame.eager:
             results = update.function(*arguments)
             assign_all(changed, results)
@@ -203,18 +218,25 @@ def _shape_of(call, extras):
 
 def pack(stacks):
     """Calls of at most CALL parameters (or one stack), which lie on the same devices."""
-    calls, waiting, count = [], [], 0
+    calls = []
+    waiting = []
+    count = 0
     for stack in stacks:
         if waiting and (count + len(stack.params) > CALL or _devices(stack) != _devices(waiting[0])):
             calls.append(Call(waiting))
-            waiting, count = [], 0
+            waiting = []
+            count = 0
         waiting.append(stack)
         count += len(stack.params)
-    return [*calls, Call(waiting)] if waiting else calls
+    if waiting:
+        return [*calls, Call(waiting)]
+    return calls
 
 
 def _devices(stack):
-    return None if stack.layout is None else frozenset(stack.layout[0].device_set)
+    if stack.layout is None:
+        return None
+    return frozenset(stack.layout[0].device_set)
 
 
 def run_calls(work, rule, hyper, clip, lr, skip, done):
@@ -228,7 +250,8 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
     the rest of a step would take long. Then each is interpreted until compiling it has paid.
     """
     if local.ctx.segment is not None:
-        key, plan = (rule, hyper, clip, skip is not None), work[0][0].plan
+        key = (rule, hyper, clip, skip is not None)
+        plan = work[0][0].plan
         if plan is None or not plan.fits(work, key):
             plan = _planned(work, key)
         if plan is not None:
@@ -282,7 +305,9 @@ def _interpreted_scale(work, clip_norm):
             return None
         parts += total
     found = interpret_now(_scale_of_parts(clip_norm), parts)
-    return None if found is None else found[0]
+    if found is None:
+        return None
+    return found[0]
 
 
 def _squares_of(call, grads, extras):
@@ -350,7 +375,8 @@ class _Plan:
 
     def run(self, grads, done, *more):
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
-        params, slots = self.params, self.slots
+        params = self.params
+        slots = self.slots
         # as LazyArrays, like the others, they are recorded without a detour
         numbers = [to_lazy(v) if isinstance(v, np.generic) else v for v in more]
         out = execute(
@@ -422,7 +448,8 @@ def new_state(shape, fill, dtype, layout=None):
 def choices_of(params):
     """What parameters say of their update, read without a step of Python for each: it is
     compared at every step."""
-    own, get = list(map(_OWN, params)), dict.get
+    own = list(map(_OWN, params))
+    get = dict.get
     rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
     return (
         list(rates),

@@ -40,11 +40,16 @@ class States:
             >>> len(optimizer.state_dict())
             8
         """
-        state, masters = {}, {}
+        state = {}
+        masters = {}
         for slot, param, value in self._entries():
-            name = param.name + "_fp32_master_0" if slot == "master" else self._state_name(param, slot)
+            if slot == "master":
+                name = param.name + "_fp32_master_0"
+            else:
+                name = self._state_name(param, slot)
             tensor = wrap(value)
-            tensor.name, tensor.persistable = name, True
+            tensor.name = name
+            tensor.persistable = True
             if slot == "master":
                 masters[param.name] = tensor
             else:
@@ -171,12 +176,13 @@ class States:
         return self._get_accumulator(name, self._own_masters.get(param.name, param))
 
     def _state_name(self, param, slot):
-        base = (
-            param.name + "_fp32_master_0"
-            if self._multi_precision and str(param._raw.dtype) in LOW
-            else param.name
-        )
-        return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
+        if self._multi_precision and str(param._raw.dtype) in LOW:
+            base = param.name + "_fp32_master_0"
+        else:
+            base = param.name
+        if self._name is None:
+            return f"{base}_{slot}_0"
+        return f"{base}_{self._name}_{slot}_0"
 
     def _loaded(self, stack, new=True):
         """{slot: array} of the states of a stack after those were taken over that are loaded
@@ -195,11 +201,10 @@ class States:
         values = []
         for row, param in enumerate(stack.params):
             ours = stack.parameter_value(own, row)
-            theirs = (
-                self._holder["master_weights"].get(param.name)
-                if slot == "master"
-                else self._find(self._state_name(param, slot))
-            )
+            if slot == "master":
+                theirs = self._holder["master_weights"].get(param.name)
+            else:
+                theirs = self._find(self._state_name(param, slot))
             if theirs is None and slot != "master" and not (new and self._had_no_gradient(param)):
                 name = self._state_name(param, slot)
                 raise AssertionError(
@@ -225,7 +230,10 @@ class States:
         return found
 
     def _fitting(self, loaded, expected, name, slot):
-        value = outside(loaded) if isinstance(loaded, Tensor) else loaded
+        if isinstance(loaded, Tensor):
+            value = outside(loaded)
+        else:
+            value = loaded
         if not isinstance(value, jax.Array):
             value = put_array(np.array(value))
         low = {"float16", "bfloat16", "float32"}

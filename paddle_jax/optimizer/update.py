@@ -38,7 +38,9 @@ def _compute_dtype(dtype):
 
 def _stacked(arrays, dtype, form=None):
     whole = flat.joined(arrays, form is FLAT)
-    return whole if whole.dtype == dtype else whole.astype(dtype)
+    if whole.dtype == dtype:
+        return whole
+    return whole.astype(dtype)
 
 
 @ft.lru_cache(maxsize=256)
@@ -87,13 +89,17 @@ def compiled(rule, hyper, clip, forms=None):
 def _one(rule, settings, old, params, grad, extra, form, lr, skip):
     """(new parameters, new states) of one stack."""
     layout = None if form is FLAT else form
-    param = old["master"] if "master" in old else _stacked(params, grad.dtype, form)
+    if "master" in old:
+        param = old["master"]
+    else:
+        param = _stacked(params, grad.dtype, form)
     if layout is not None:
         inside = next(
             (each for name, each in layout[1] if old[name].shape == grad.shape),
             with_leading_axes(layout[0], 1),
         )
-        grad, param = constrain(grad, inside), constrain(param, inside)
+        grad = constrain(grad, inside)
+        param = constrain(param, inside)
     if form is FLAT and flat.is_uneven(old, extra):
         new, slots = _uneven(rule, settings, param, grad, old, extra, lr, params)
     else:
@@ -103,10 +109,8 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
         new = jnp.where(skip, _stacked(params, new.dtype, form), new)
         slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
     if layout is not None:
-        new, slots = (
-            constrain(new, with_leading_axes(layout[0], 1)),
-            {name: constrain(slots[name], each) for name, each in layout[1]},
-        )
+        new = constrain(new, with_leading_axes(layout[0], 1))
+        slots = {name: constrain(slots[name], each) for name, each in layout[1]}
     return flat.split(new, params, form is FLAT), slots
 
 
@@ -117,7 +121,10 @@ def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
     whole = {name for name, value in old.items() if value.shape[1:] == table.shape}
     picked = {name: _rows_of(value, rows) if name in whole else value for name, value in old.items()}
     before = _rows_of(table[None], rows)
-    param = picked["master"] if "master" in old else before.astype(grad.dtype)
+    if "master" in old:
+        param = picked["master"]
+    else:
+        param = before.astype(grad.dtype)
     new, slots = _masked(rule, settings, param, grad, picked, extra, lr)
     new = new.astype(table.dtype)
     if skip is not None:
@@ -158,7 +165,8 @@ def _ruled(rule, settings, param, grad, old, extra, lr):
     """(param, states) after the rule; where there are master weights, they are among the states."""
     slots = {name: value for name, value in old.items() if name != "master"}
     rate = lr.astype(param.dtype)
-    rate = rate * _column(extra["lr"], param) if "lr" in extra else rate
+    if "lr" in extra:
+        rate = rate * _column(extra["lr"], param)
     marks = {name: _column(extra[name], param) for name in extra if name.startswith("rule_")}
     # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they
     # differ from the exact ones.
@@ -172,7 +180,9 @@ def _ruled(rule, settings, param, grad, old, extra, lr):
 
 def _mask(extra, like):
     mask = extra["mask"]
-    return mask if mask.shape == like.shape else mask.reshape((-1,) + (1,) * (like.ndim - 1))
+    if mask.shape == like.shape:
+        return mask
+    return mask.reshape((-1,) + (1,) * (like.ndim - 1))
 
 
 def _clipped(clip, grads, extras, scale, params, forms):

@@ -47,7 +47,8 @@ def kernels(trace):
         for e in events
         if e.get("name") == "thread_name" and e["pid"] in devices
     }
-    total, calls = collections.Counter(), collections.Counter()
+    total = collections.Counter()
+    calls = collections.Counter()
     for event in events:
         row = rows.get((event.get("pid"), event.get("tid")), "")
         if (

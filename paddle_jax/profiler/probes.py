@@ -39,7 +39,8 @@ from paddle_jax.profiler.recording import (
 from paddle_jax.profiler.timer import benchmark
 from paddle_jax.static.executor import CompiledRun
 
-_now, _thread = time.perf_counter_ns, threading.get_ident
+_now = time.perf_counter_ns
+_thread = threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
 _EVERY = 128  # calls of a faster one from one wait to the next
 _STAGES = {
@@ -60,7 +61,10 @@ class _Swapped:
 def install(rows):
     """Begins to note."""
     add = rows.add
-    _Swapped.array = type(jax.numpy.zeros(())) if jax.default_backend() == "cpu" else None
+    if jax.default_backend() == "cpu":
+        _Swapped.array = type(jax.numpy.zeros(()))
+    else:
+        _Swapped.array = None
     _swap(kernels, "compute", lambda inner: _op(inner, rows))
     _swap(run_segment, "compute", lambda inner: _cold(inner, rows))
     _swap(run_segment, "interpret", lambda inner: _interpreted(inner, rows))
@@ -114,7 +118,10 @@ def _op(inner, rows):
     another thread, would take longer than the operation: they are waited for now and then, and otherwise have
     the time of the call and the line of the last look.
     """
-    seen, add, shapes, memory = {}, rows.add, rows.shapes, rows.memory
+    seen = {}
+    add = rows.add
+    shapes = rows.shapes
+    memory = rows.memory
 
     def compute(kernel, values):
         if not local.ctx.frame.eager:
@@ -156,7 +163,9 @@ def _op(inner, rows):
 
 def _cold(inner, rows):
     """Operations of a segment that run one by one through their compiled kernels."""
-    add, shapes, memory = rows.add, rows.shapes, rows.memory
+    add = rows.add
+    shapes = rows.shapes
+    memory = rows.memory
 
     def compute(kernel, values):
         start = _now()
@@ -181,7 +190,9 @@ def _cold(inner, rows):
 
 
 def _interpreted(inner, rows):
-    add, shapes, memory = rows.add, rows.shapes, rows.memory
+    add = rows.add
+    shapes = rows.shapes
+    memory = rows.memory
 
     def interpreted(sig, operands):
         start = _now()
@@ -233,7 +244,8 @@ def _flushed(inner, add):
     lines = {}
 
     def run(seg, whole, why, ctx):
-        start, count = _now(), len(seg.ops)
+        start = _now()
+        count = len(seg.ops)
         inner(seg, whole, why, ctx)
         end = _now()
         known = lines.get(count)
@@ -376,7 +388,8 @@ def _capture_event(name, start, end, thread, where, why):
 
 
 def _compiling(event, seconds, **more):
-    rows, stage = Recording.rows, _STAGES.get(event.rpartition("/")[2])
+    rows = Recording.rows
+    stage = _STAGES.get(event.rpartition("/")[2])
     if rows is not None and stage is not None:
         end = _now()
         rows.add(
@@ -393,7 +406,8 @@ def _compiling(event, seconds, **more):
 
 
 def _compile_event(name, stage, start, end, thread, where):
-    name = name[4:-1] if name.startswith("jit(") else name
+    if name.startswith("jit("):
+        name = name[4:-1]
     return Event(name, Type.OperatorInner, start, end, thread, COMPILE, where, stage)
 
 
@@ -409,7 +423,9 @@ def _phase(inner, add, name, kind):
         add((range_of, name, kind, start, _now(), _thread()))
         return out
 
-    phase.__name__, phase.__doc__, phase.__wrapped__ = inner.__name__, inner.__doc__, inner
+    phase.__name__ = inner.__name__
+    phase.__doc__ = inner.__doc__
+    phase.__wrapped__ = inner
     return phase
 
 

@@ -99,7 +99,9 @@ def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
             return ProfilerState.CLOSED
         if at < closed + ready:
             return ProfilerState.READY
-        return ProfilerState.RECORD if at < span - 1 else ProfilerState.RECORD_AND_RETURN
+        if at < span - 1:
+            return ProfilerState.RECORD
+        return ProfilerState.RECORD_AND_RETURN
 
     return state
 
@@ -114,10 +116,13 @@ def _scheduler(given):
             raise AssertionError(
                 f"Profiler: scheduler: got {given}; the first step must come before the last"
             )
-        first, last = max(given[0], 0), given[1]
+        first = max(given[0], 0)
+        last = given[1]
         ready = min(first, 1)
         return make_scheduler(closed=first - ready, ready=ready, record=last - first, repeat=1)
-    return given if callable(given) else _always
+    if callable(given):
+        return given
+    return _always
 
 
 def _exporter(dir_name, worker_name, ending, format):
@@ -237,18 +242,20 @@ class Profiler:
     ):
         self.targets = _targets(targets)
         self.scheduler = _scheduler(scheduler)
-        self.on_trace_ready = (
-            on_trace_ready or export_chrome_tracing("./profiler_log/") if not timer_only else on_trace_ready
-        )
+        if not timer_only:
+            self.on_trace_ready = on_trace_ready or export_chrome_tracing("./profiler_log/")
+        else:
+            self.on_trace_ready = on_trace_ready
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
         self.record_event = self.profiler_result = self.profiler = None
-        self.timer_only, self.record_shapes, self.profile_memory, self.with_flops = (
-            timer_only,
-            record_shapes,
-            profile_memory,
-            with_flops,
-        )
-        self.emit_nvtx, self._step_start, self._memory, self._trace = emit_nvtx, None, (0, 0), None
+        self.timer_only = timer_only
+        self.record_shapes = record_shapes
+        self.profile_memory = profile_memory
+        self.with_flops = with_flops
+        self.emit_nvtx = emit_nvtx
+        self._step_start = None
+        self._memory = (0, 0)
+        self._trace = None
 
     def __enter__(self):
         self.start()
@@ -282,7 +289,8 @@ class Profiler:
         self._note_step()
         self.step_num += 1
         self.previous_state, self.current_state = self.current_state, self.scheduler(self.step_num)
-        before, now = self.previous_state in _ON, self.current_state in _ON
+        before = self.previous_state in _ON
+        now = self.current_state in _ON
         if before and (not now or self.previous_state is ProfilerState.RECORD_AND_RETURN):
             whole = self.previous_state is ProfilerState.RECORD_AND_RETURN
             if not whole:
@@ -318,7 +326,8 @@ class Profiler:
     def _begin(self):
         if Recording.rows is not None:
             raise RuntimeError("Profiler: another Profiler is recording; stop it first")
-        self.profiler, self._memory = Rows(self.record_shapes, self.profile_memory), (0, 0)
+        self.profiler = Rows(self.record_shapes, self.profile_memory)
+        self._memory = (0, 0)
         if jax.default_backend() != "cpu" and set(self.targets) - {ProfilerTarget.CPU}:
             self._trace = Trace()
         probes.install(self.profiler)
@@ -345,10 +354,12 @@ class Profiler:
             self._step_start = time.perf_counter_ns()
 
     def _finish(self, whole=True):
-        rows, self.profiler = self.profiler, None
+        rows = self.profiler
+        self.profiler = None
         rows.close()  # what taking out the probes needs is not the program's
         probes.remove()
-        trace, self._trace = self._trace, None
+        trace = self._trace
+        self._trace = None
         if trace is not None:
             trace.stop()
         self.profiler_result = ProfilerResult.of(rows, self._memory, () if trace is None else trace.kernels)
@@ -396,7 +407,10 @@ class Profiler:
         if isinstance(views, SummaryView):
             views = [views]
         if self.profiler_result is not None:
-            names = None if views is None else {view.name for view in views}
+            if views is None:
+                names = None
+            else:
+                names = {view.name for view in views}
             print(
                 _build_table(
                     self.profiler_result,

@@ -63,7 +63,8 @@ def _table(title, columns, rows, unit="", notes=()):
     cells = [[str(cell) for cell in row] for row in rows]
     full = [row for row in cells if len(row) == len(columns)]
     widths = [max([len(name), *[len(row[i]) for row in full]]) for i, name in enumerate(columns)]
-    bar, wide = "  ".join("-" * w for w in widths), sum(widths) + 2 * (len(widths) - 1)
+    bar = "  ".join("-" * w for w in widths)
+    wide = sum(widths) + 2 * (len(widths) - 1)
     lines = [f"{title:-^{wide}}"] + ([f"Time unit: {unit}"] if unit else [])
     lines += [bar, "  ".join(f"{name:<{w}}" for name, w in zip(columns, widths, strict=True)), bar]
     for row in cells:
@@ -192,7 +193,8 @@ def _compilations(result, unit, scale):
 
 
 def _flushes(result, unit, scale):
-    found, ops = collections.defaultdict(Times), collections.Counter()
+    found = collections.defaultdict(Times)
+    ops = collections.Counter()
     for event in result.events:
         if event.how == FLUSH:
             found[event.name, event.where].add(event.duration)
@@ -213,9 +215,11 @@ def _model(result, unit, scale):
     whole = sum(e.duration for e in steps)
     if not whole:
         return ""
-    found, rest = [], whole
+    found = []
+    rest = whole
     for name in PHASES:
-        events, times = [e for e in result.events if e.type is Type[name]], Times()
+        events = [e for e in result.events if e.type is Type[name]]
+        times = Times()
         for start, end in _outermost(events):
             times.add(end - start)
         if times.calls:
@@ -243,18 +247,17 @@ def _outermost(events):
 
 
 def _operators(result, sorted_by, op_detail, unit, scale):
-    found, inner, lines = (
-        collections.defaultdict(Times),
-        collections.defaultdict(Times),
-        collections.defaultdict(Times),
-    )
+    found = collections.defaultdict(Times)
+    inner = collections.defaultdict(Times)
+    lines = collections.defaultdict(Times)
     for name, where, how, ns, size, _ in operations(result):
         found[name].add(ns, size)
         inner[name, how].add(ns)
         lines[where, name, how].add(ns)
     if not found:
         return ""
-    whole, key = sum(times.total for times in found.values()), _ORDER[sorted_by.name[3:]]
+    whole = sum(times.total for times in found.values())
+    key = _ORDER[sorted_by.name[3:]]
     rows = []
     for name, times in sorted(found.items(), key=lambda item: key(item[1]))[:100]:
         rows.append((name, times.calls, times.text(whole, scale)))
@@ -291,7 +294,8 @@ def _operators(result, sorted_by, op_detail, unit, scale):
 
 
 def _users(result, unit, scale):
-    found, whole = collections.defaultdict(Times), result.span[1] - result.span[0]
+    found = collections.defaultdict(Times)
+    whole = result.span[1] - result.span[0]
     for event in result.events:
         if event.type is Type.PythonUserDefined:
             found[event.name].add(event.duration)
@@ -299,7 +303,9 @@ def _users(result, unit, scale):
         (name, times.calls, times.text(whole, scale))
         for name, times in sorted(found.items(), key=lambda item: -item[1].total)
     ]
-    return _table("UserDefined Summary", ("Name", "Calls", _TIMES), rows, unit) if rows else ""
+    if rows:
+        return _table("UserDefined Summary", ("Name", "Calls", _TIMES), rows, unit)
+    return ""
 
 
 def _memory(result):
@@ -312,7 +318,10 @@ def _memory(result):
         for name, times in sorted(found.items(), key=lambda item: -item[1].bytes)[:50]
     ]
     now, most = result.memory
-    text = _table("Memory Summary", ("Name", "Calls", "Bytes of results"), rows) if rows else ""
+    if rows:
+        text = _table("Memory Summary", ("Name", "Calls", "Bytes of results"), rows)
+    else:
+        text = ""
     return (
         f"{text}Memory of live tensors at the end: {now} bytes; the most at the end of a step: {most} bytes\n"
     )

@@ -9,14 +9,13 @@ import time
 from paddle_jax.profiler.event_type import TracerEventType
 
 # how something ran; the order of precedence where the time of several overlaps
-COMPILE, NEW, INTERPRETED, OP, PROGRAM = (
-    "compile",
-    "new operation",
-    "interpreted",
-    "compiled op",
-    "compiled program",
-)
-FLUSH, OWN = "flush", "the Profiler itself"
+COMPILE = "compile"
+NEW = "new operation"
+INTERPRETED = "interpreted"
+OP = "compiled op"
+PROGRAM = "compiled program"
+FLUSH = "flush"
+OWN = "the Profiler itself"
 PHASES = ("Dataloader", "Forward", "Backward", "Optimization")
 
 
@@ -54,8 +53,11 @@ class Rows:
     thread calls it."""
 
     def __init__(self, shapes=False, memory=False):
-        self.shapes, self.memory = shapes, memory
-        self.rows, self.memory_rows, self.threads = [], [], {}
+        self.shapes = shapes
+        self.memory = memory
+        self.rows = []
+        self.memory_rows = []
+        self.threads = {}
         self.add = self.rows.append
         self.start_ns = time.perf_counter_ns()
         self.epoch_ns = time.time_ns() - self.start_ns
@@ -113,7 +115,8 @@ def length(spans):
 def exclusive(groups):
     """{name: time} of groups [(name, intervals)], where an instant belongs to the first
     group that covers it."""
-    found, covered = collections.OrderedDict(), []
+    found = collections.OrderedDict()
+    covered = []
     for name, spans in groups:
         both = merged([*covered, *spans])
         found[name] = length(both) - length(covered)

@@ -28,14 +28,17 @@ class Node:
     """An event with those that ran inside it."""
 
     def __init__(self, event, process):
-        self.name, self.type, self.start_ns, self.end_ns = (
-            event.name,
-            event.type,
-            event.start_ns,
-            event.end_ns,
-        )
-        self.thread_id, self.process_id, self.event = event.thread, process, event
-        self.children_node, self.runtime_node, self.device_node, self.mem_node = [], [], [], []
+        self.name = event.name
+        self.type = event.type
+        self.start_ns = event.start_ns
+        self.end_ns = event.end_ns
+        self.thread_id = event.thread
+        self.process_id = process
+        self.event = event
+        self.children_node = []
+        self.runtime_node = []
+        self.device_node = []
+        self.mem_node = []
 
 
 class ProfilerResult:
@@ -47,13 +50,11 @@ class ProfilerResult:
     """
 
     def __init__(self, events, span, epoch_ns, cpu_seconds, threads, process, memory=(0, 0), device=()):
-        self.events, self.span, self.epoch_ns, self.cpu_seconds, self.threads = (
-            events,
-            span,
-            epoch_ns,
-            cpu_seconds,
-            threads,
-        )
+        self.events = events
+        self.span = span
+        self.epoch_ns = epoch_ns
+        self.cpu_seconds = cpu_seconds
+        self.threads = threads
         self.process, self.memory, self.device = process, memory, list(device)
         self._shares = {}
 
@@ -89,7 +90,8 @@ class ProfilerResult:
             if event.thread not in roots:
                 whole = Event("root node", TracerEventType.UserDefined, *self.span, event.thread)
                 roots[event.thread] = [Node(whole, self.process)]
-            stack, node = roots[event.thread], Node(event, self.process)
+            stack = roots[event.thread]
+            node = Node(event, self.process)
             while len(stack) > 1 and stack[-1].end_ns < event.end_ns:
                 stack.pop()
             stack[-1].children_node.append(node)
@@ -107,7 +109,10 @@ class ProfilerResult:
         once per program."""
         key = id(event.program)
         if key not in self._shares:
-            known = event.program if isinstance(event.program, list) else shares(event.program)
+            if isinstance(event.program, list):
+                known = event.program
+            else:
+                known = shares(event.program)
             self._shares[key] = known
         return self._shares[key]
 
@@ -209,7 +214,9 @@ def _tid(thread, python):
 
 
 def _duration(ns):
-    return f"{ns / 1e6:.3f} ms" if ns >= 1e6 else f"{ns / 1e3:.3f} us"
+    if ns >= 1e6:
+        return f"{ns / 1e6:.3f} ms"
+    return f"{ns / 1e3:.3f} us"
 
 
 def read(path):

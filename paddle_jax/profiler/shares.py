@@ -21,13 +21,12 @@ def shares(program):
     shares add up to 1."""
     key = getattr(program, "key", None)
     try:
-        found = (
-            _of_segment(key)
-            if key is not None
-            else _of_function(program)
-            if hasattr(program, "captured")
-            else _of_static(program)
-        )
+        if key is not None:
+            found = _of_segment(key)
+        elif hasattr(program, "captured"):
+            found = _of_function(program)
+        else:
+            found = _of_static(program)
     except Exception as error:  # an estimate is not worth an exception in a summary
         return [(f"compiled program ({type(error).__name__} when its operations were looked at)", "?", 1.0)]
     total = sum(seconds for _, _, seconds in found) or 1.0
@@ -76,7 +75,8 @@ def _equations(closed):
 
 
 def _cost(equation):
-    params, name = equation.params, equation.primitive.name
+    params = equation.params
+    name = equation.primitive.name
     inner = [
         each
         for key in _INNER
@@ -85,13 +85,18 @@ def _cost(equation):
     ]
     if inner:
         parts = [sum(_cost(e) for e in getattr(each, "jaxpr", each).eqns) for each in inner]
-        return max(parts) if name == "cond" else params.get("length", 1) * sum(parts)
-    ins, outs = [v.aval for v in equation.invars], [v.aval for v in equation.outvars]
+        if name == "cond":
+            return max(parts)
+        return params.get("length", 1) * sum(parts)
+    ins = [v.aval for v in equation.invars]
+    outs = [v.aval for v in equation.outvars]
     return max(costs.cost(name, params, ins, outs, None) - costs.STEP - costs.SEVERAL.get(name, 0), 0)
 
 
 def _listed(value):
-    return value if isinstance(value, tuple | list) else [value]
+    if isinstance(value, tuple | list):
+        return value
+    return [value]
 
 
 def _line(equation):

@@ -23,7 +23,8 @@ _COLOURS = {
 }
 _DARK = (COMPILE, INTERPRETED, OP, Type.ProfileStep)  # with white letters
 _MOST = 20_000  # events on the page; of more the longest
-_ROW, _WIDTH = 18, 1600
+_ROW = 18
+_WIDTH = 1600
 _PAGE = """<!doctype html><meta charset="utf-8"><title>Profile</title>
 <style>body{{font:13px sans-serif;margin:1em}}rect:hover{{stroke:#000}}td{{padding:0 1em 0 0}}
 i{{display:inline-block;width:1em;height:.8em}}
@@ -54,11 +55,17 @@ def page(result):
         sorted(result.events, key=lambda e: -e.duration)[:_MOST],
         key=lambda e: (e.thread, e.start_ns, -e.end_ns),
     )
-    scale, shapes, top, thread, stack = _WIDTH / max(end - start, 1), [], 0, None, []
+    scale = _WIDTH / max(end - start, 1)
+    shapes = []
+    top = 0
+    thread = None
+    stack = []
     deepest = 0
     for event in events:
         if event.thread != thread:
-            top, thread, stack = (deepest + 2) * _ROW if shapes else _ROW, event.thread, []
+            top = (deepest + 2) * _ROW if shapes else _ROW
+            thread = event.thread
+            stack = []
             shapes.append(
                 f'<text x="0" y="{top - 4}">{html.escape(result.threads.get(thread, str(thread)))}</text>'
             )
@@ -82,7 +89,10 @@ def page(result):
         f'<i style="background:{colour}"></i> {getattr(key, "name", key)}' for key, colour in _COLOURS.items()
     )
     left = len(result.events) - len(events)
-    note = f"<p>{left} of the shortest events are left out.</p>" if left > 0 else ""
+    if left > 0:
+        note = f"<p>{left} of the shortest events are left out.</p>"
+    else:
+        note = ""
     return _PAGE.format(
         process=result.process,
         span=(end - start) / 1e6,
@@ -108,12 +118,16 @@ def _shape(event, x, y, width):
         )
         if part
     )
-    letters = ' class="w"' if event.how in _DARK or not event.how and event.type in _DARK else ""
-    label = (
-        f'<text{letters} x="{x + 2:.1f}" y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>'
-        if width > 40
-        else ""
-    )
+    if event.how in _DARK or not event.how and event.type in _DARK:
+        letters = ' class="w"'
+    else:
+        letters = ""
+    if width > 40:
+        label = (
+            f'<text{letters} x="{x + 2:.1f}" y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>'
+        )
+    else:
+        label = ""
     return (
         f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_ROW - 2}" '
         f'fill="{colour}"><title>{html.escape(tooltip)}</title></rect>{label}'

@@ -15,7 +15,9 @@ class TimeAverager:
 
     def reset(self):
         """Begins a new mean."""
-        self._sum, self._count, self._samples = 0.0, 0, None
+        self._sum = 0.0
+        self._count = 0
+        self._samples = None
 
     def record(self, seconds, num_samples=None):
         """Takes in one step."""
@@ -32,12 +34,16 @@ class TimeAverager:
 
     def get_average(self):
         """Mean seconds per step since the last reset; 0.0 without one."""
-        return self._sum / self._count if self._count else 0.0
+        if self._count:
+            return self._sum / self._count
+        return 0.0
 
     def get_ips_average(self):
         """Mean samples (steps, where the number of samples is not known) per second since the last reset;
         0.0 without a step."""
-        return (self._samples or self._count) / self._sum if self._sum else 0.0
+        if self._sum:
+            return (self._samples or self._count) / self._sum
+        return 0.0
 
 
 class Benchmark:
@@ -49,7 +55,9 @@ class Benchmark:
 
     def _clear(self):
         self.reader, self.batch, self.ips, self.samples = TimeAverager(), TimeAverager(), TimeAverager(), None
-        self._last, self._read, self._speeds = None, 0.0, []
+        self._last = None
+        self._read = 0.0
+        self._speeds = []
 
     def begin(self):
         """Starts: the first step ends at the next `step`."""
@@ -65,7 +73,8 @@ class Benchmark:
         if not self.running:
             return
         now = time.perf_counter()
-        seconds, self._last = now - self._last, now
+        seconds = now - self._last
+        self._last = now
         self.samples = num_samples
         self.batch.record(seconds, num_samples)
         if self._read or self.reader.steps:
@@ -76,11 +85,9 @@ class Benchmark:
 
     def step_info(self, unit=None):
         """One line about the steps since this was last asked; empty when there were none."""
-        reader, batch, speed = (
-            self.reader.get_average(),
-            self.batch.get_average(),
-            self.batch.get_ips_average(),
-        )
+        reader = self.reader.get_average()
+        batch = self.batch.get_average()
+        speed = self.batch.get_ips_average()
         text = f" reader_cost: {reader:.5f} s" if reader else ""
         if batch:
             unit = "steps" if self.samples is None else unit or "samples"

@@ -28,7 +28,10 @@ class RecordEvent(contextlib.ContextDecorator):
     """
 
     def __init__(self, name, event_type=TracerEventType.PythonUserDefined):
-        self.name, self.event_type, self.event, self._start = name, event_type, None, None
+        self.name = name
+        self.event_type = event_type
+        self.event = None
+        self._start = None
 
     def __enter__(self):
         self.begin()
@@ -47,11 +50,16 @@ class RecordEvent(contextlib.ContextDecorator):
 
     def begin(self):
         """The range begins here."""
-        self._start = time.perf_counter_ns() if Recording.rows is not None else None
+        if Recording.rows is not None:
+            self._start = time.perf_counter_ns()
+        else:
+            self._start = None
 
     def end(self):
         """The range ends here."""
-        rows, start, self._start = Recording.rows, self._start, None
+        rows = Recording.rows
+        start = self._start
+        self._start = None
         if rows is not None and start is not None:
             rows.add(
                 (range_of, self.name, self.event_type, start, time.perf_counter_ns(), threading.get_ident())

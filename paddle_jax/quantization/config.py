@@ -22,7 +22,8 @@ class SingleLayerConfig:
     """
 
     def __init__(self, activation, weight):
-        self._activation, self._weight = activation, weight
+        self._activation = activation
+        self._weight = weight
 
     @property
     def activation(self):
@@ -58,10 +59,13 @@ class QuantConfig:
     """
 
     def __init__(self, activation, weight):
-        self._global_config = (
-            None if activation is None and weight is None else SingleLayerConfig(activation, weight)
-        )
-        self._layer2config, self._prefix2config, self._type2config = {}, {}, {}
+        if activation is None and weight is None:
+            self._global_config = None
+        else:
+            self._global_config = SingleLayerConfig(activation, weight)
+        self._layer2config = {}
+        self._prefix2config = {}
+        self._type2config = {}
         self._model = None
         self._qat_layer_mapping = dict(DEFAULT_QAT_LAYER_MAPPINGS)
         self._customized_qat_layer_mapping = {}
@@ -179,7 +183,9 @@ class QuantConfig:
 
     def _get_observer(self, layer):
         config = self._get_config_by_layer(layer)
-        return config.activation._instance(layer) if self._has_observer_config(layer) else None
+        if self._has_observer_config(layer):
+            return config.activation._instance(layer)
+        return None
 
     def _get_observe_wrapper(self, layer):
         return ObserveWrapper(self._get_observer(layer), layer)
@@ -188,7 +194,9 @@ class QuantConfig:
 
     def details(self):
         """The settings as text, those of every layer once a model is known."""
-        return str(self) if self._model is None else self._details_helper(self._model)
+        if self._model is None:
+            return str(self)
+        return self._details_helper(self._model)
 
     def _details_helper(self, layer):
         lines = [

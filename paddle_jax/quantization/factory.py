@@ -9,7 +9,8 @@ class ClassWithArguments(metaclass=abc.ABCMeta):
     """Keeps arguments for a class; a subclass says which with `_get_class`."""
 
     def __init__(self, *args, **kwargs):
-        self._args, self._kwargs = args, kwargs
+        self._args = args
+        self._kwargs = kwargs
 
     @property
     def args(self):

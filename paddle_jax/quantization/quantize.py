@@ -22,7 +22,8 @@ class Quantization(metaclass=abc.ABCMeta):
         """Prepares a model for quantization."""
 
     def _prepared(self, model, inplace):
-        model = model if inplace else copy.deepcopy(model)
+        if not inplace:
+            model = copy.deepcopy(model)
         self._config._specify(model)
         self._convert_to_quant_layers(model, self._config)
         self._insert_activation_observers(model, self._config)
@@ -45,7 +46,8 @@ class Quantization(metaclass=abc.ABCMeta):
             >>> _ = model(paddle.ones([1, 2])); ptq.convert(model)[0].weight.abs().max().item()
             127.0
         """
-        model = model if inplace else copy.deepcopy(model)
+        if not inplace:
+            model = copy.deepcopy(model)
         self._convert_children(model, remain_weight)
         return model
 

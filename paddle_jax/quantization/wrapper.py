@@ -14,7 +14,9 @@ class ObserveWrapper(Layer):
 
     def __init__(self, observer, observed, observe_input=True):
         super().__init__()
-        self._observer, self._observed, self._observe_input = observer, observed, observe_input
+        self._observer = observer
+        self._observed = observed
+        self._observe_input = observe_input
 
     def forward(self, *inputs, **kwargs):
         if self._observe_input:

@@ -200,7 +200,10 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
             ]
             try:
                 while running:
-                    found = running[0] if order else next(concurrent.futures.as_completed(running))
+                    if order:
+                        found = running[0]
+                    else:
+                        found = next(concurrent.futures.as_completed(running))
                     running.remove(found)
                     result = found.result()
                     running += [threads.submit(mapper, sample) for sample in itertools.islice(samples, 1)]

@@ -8,14 +8,16 @@ class Sent:
     what went wrong."""
 
     def __init__(self, sample, failure=None):
-        self.sample, self.failure = sample, failure
+        self.sample = sample
+        self.failure = failure
 
 
 class ReaderDataset(IterableDataset):
     """Each worker runs the reader of its own number and gives what is Sent."""
 
     def __init__(self, readers, lists):
-        self.readers, self.lists = readers, lists
+        self.readers = readers
+        self.lists = lists
 
     def __iter__(self):
         try:
@@ -37,4 +39,6 @@ def _listed(sample):
     """The sample with lists for tuples, as JSON has it."""
     if isinstance(sample, list | tuple):
         return [_listed(part) for part in sample]
-    return {key: _listed(part) for key, part in sample.items()} if isinstance(sample, dict) else sample
+    if isinstance(sample, dict):
+        return {key: _listed(part) for key, part in sample.items()}
+    return sample

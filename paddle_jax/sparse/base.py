@@ -70,7 +70,9 @@ class SparseTensor(Tensor):
         """The gradient that `backward` accumulated at the elements that are kept, a sparse Tensor with the
         same coordinates, or None."""
         found = self._values.grad
-        return None if found is None else self.of_values(found)
+        if found is None:
+            return None
+        return self.of_values(found)
 
     @grad.setter
     def grad(self, value):
@@ -93,11 +95,10 @@ class SparseTensor(Tensor):
         Raises:
             AssertionError: grad_tensor is no sparse Tensor with the same coordinates.
         """
-        start = (
-            None
-            if grad_tensor is None
-            else self.values_at_same_coordinates(grad_tensor, "backward: grad_tensor")
-        )
+        if grad_tensor is None:
+            start = None
+        else:
+            start = self.values_at_same_coordinates(grad_tensor, "backward: grad_tensor")
         self._values.backward(start, retain_graph)
 
     def of_values(self, values):
@@ -112,7 +113,10 @@ class SparseTensor(Tensor):
             and list(other.shape) == list(self.shape)
             and other.values().shape == self.values().shape
         )
-        pairs = zip(self.components()[0][:-1], other.components()[0][:-1], strict=True) if alike else ()
+        if alike:
+            pairs = zip(self.components()[0][:-1], other.components()[0][:-1], strict=True)
+        else:
+            pairs = ()
         if not alike or not all(
             mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs
         ):
@@ -128,7 +132,9 @@ class SparseTensor(Tensor):
 
     def nnz(self):
         """The number of elements that are kept."""
-        return self._values.shape[0] if self._values.ndim else 1
+        if self._values.ndim:
+            return self._values.shape[0]
+        return 1
 
     def dim(self):
         """The number of axes."""
@@ -171,10 +177,14 @@ class SparseTensor(Tensor):
 
 def whole(op, name, given):
     """A Tensor of coordinates, which must be integers."""
-    kind = given._raw.dtype.kind if isinstance(given, Tensor) else "i"
+    if isinstance(given, Tensor):
+        kind = given._raw.dtype.kind
+    else:
+        kind = "i"
     if not isinstance(given, Tensor):
         array = np.asarray(given)
-        kind, given = array.dtype.kind if array.size else "i", to_tensor(array.astype(np.int64))
+        kind = array.dtype.kind if array.size else "i"
+        given = to_tensor(array.astype(np.int64))
     if kind != "i":
         raise TypeError(
             f"{op}: {name}: got numbers that are no signed integers; cast them with astype('int64')"

@@ -98,7 +98,8 @@ def multiply(x, y, name=None):
         return with_values(x, x.values() * y.values())
     shape = x.shape[: len(places)]
     (places, a), (others, b) = joined(places, x.values(), shape), joined(others, y.values(), shape)
-    own, other = flat(places, shape), flat(others, shape)
+    own = flat(places, shape)
+    other = flat(others, shape)
     both = np.union1d(own, other)
     product = _scatter_to_union(a, own, both) * _scatter_to_union(b, other, both)
     return like(x, np.stack(np.unravel_index(both, tuple(shape))), product, x.shape)
@@ -197,7 +198,10 @@ def matmul(x, y, name=None):
     if isinstance(y, SparseTensor):
         return _sparse_product(x, y)
     columns = _columns(x)
-    chosen = columns[-1:] if x.ndim == 2 or vector else [columns[0], columns[-1]]
+    if x.ndim == 2 or vector:
+        chosen = columns[-1:]
+    else:
+        chosen = [columns[0], columns[-1]]
     terms = (x.values() if vector else unsqueeze(x.values(), 1)) * gather_nd(y, stack(chosen, 1))
     return scatter_nd(stack(columns[:-1], 1), terms, [*x.shape[:-1], *([] if vector else y.shape[-1:])])
 
@@ -221,7 +225,8 @@ def _sparse_product(x, y):
         raise NotImplementedError(
             f"matmul: got {type(x).__name__} and {type(y).__name__}; give two matrices of one kind"
         )
-    left, right = coordinates(x), coordinates(y)
+    left = coordinates(x)
+    right = coordinates(y)
     order = np.argsort(right[0], kind="stable")
     starts = np.searchsorted(right[0][order], np.arange(y.shape[0] + 1))
     counts = np.diff(starts)[left[1]]
@@ -285,5 +290,6 @@ def _matmul_operator(self, other):
     return matmul(self, other)
 
 
-_matmul_operator.__name__, _matmul_operator.__qualname__ = "__matmul__", "SparseTensor.__matmul__"
+_matmul_operator.__name__ = "__matmul__"
+_matmul_operator.__qualname__ = "SparseTensor.__matmul__"
 SparseTensor.__matmul__ = _matmul_operator

@@ -34,7 +34,10 @@ def _numbers(places, shape):
 def _filled(numbers, values, count):
     """Numbers and values with what is behind the first `count` filled up."""
     kept = jnp.arange(numbers.shape[0]) < count
-    last = numbers[jnp.clip(count, 1, max(numbers.shape[0], 1)) - 1] if numbers.shape[0] else 0
+    if numbers.shape[0]:
+        last = numbers[jnp.clip(count, 1, max(numbers.shape[0], 1)) - 1]
+    else:
+        last = 0
     return jnp.where(kept, numbers, last), jnp.where(kept.reshape([-1, *[1] * (values.ndim - 1)]), values, 0)
 
 
@@ -81,7 +84,8 @@ def _places(numbers, wanted, cells):
 def near_products(places, values, weight, bias=None, shape=(), dilation=()):
     """A submanifold convolution of elements with sorted coordinates [axes, n]: the sum over the elements
     below the kernel round each. A coordinate that is there again is filling, and gets 0."""
-    numbers, kernel = _numbers(places, shape), weight.shape[:-2]
+    numbers = _numbers(places, shape)
+    kernel = weight.shape[:-2]
     steps = np.indices(kernel).reshape(len(kernel), -1) - np.array(kernel)[:, None] // 2
     # [axes of space, offsets, n]
     near = places[1:, None] + jnp.asarray(steps * np.array(dilation)[:, None])[:, :, None]
@@ -93,7 +97,8 @@ def near_products(places, values, weight, bias=None, shape=(), dilation=()):
     hit = inside & (numbers.at[at].get(mode="clip") == wanted)
     picked = jnp.where(hit[..., None], values.at[at].get(mode="clip"), 0)
     out = jnp.einsum("knc,kcd->nd", picked, weight.reshape(-1, *weight.shape[-2:]))
-    out = out if bias is None else out + bias
+    if bias is not None:
+        out = out + bias
     again = jnp.concatenate([jnp.zeros(1, bool), numbers[1:] == numbers[:-1]])
     return jnp.where(again[:, None], 0, out)
 
@@ -121,7 +126,8 @@ def of_dense(x, sparse_dim, nnz):
 
 def together(name, tensors, nnz):
     """The sum of sparse Tensors of one shape with room for nnz elements."""
-    shape, axes = tensors[0].shape, tensors[0].sparse_dim()
+    shape = tensors[0].shape
+    axes = tensors[0].sparse_dim()
     places, values = (
         parts[0] if len(parts) == 1 else concat(parts, n)
         for parts, n in (([t.indices() for t in tensors], 1), ([t.values() for t in tensors], 0))
@@ -146,7 +152,8 @@ def _reached(places, kernel, stride, padding, dilation, space):
     """(number of the result that each element reaches by each offset of the kernel, whether there is
     one), [offsets, n]."""
     offsets = np.indices(kernel).reshape(len(kernel), -1)
-    number, valid = jnp.broadcast_to(places[0], (offsets.shape[1], places.shape[1])).astype(jnp.int64), True
+    number = jnp.broadcast_to(places[0], (offsets.shape[1], places.shape[1])).astype(jnp.int64)
+    valid = True
     for axis, length in enumerate(space):
         start = places[axis + 1] + padding[axis] - jnp.asarray(offsets[axis] * dilation[axis])[:, None]
         step = start // stride[axis]
@@ -163,7 +170,8 @@ def _grouped(number, valid, shape, nnz):
     order = jnp.argsort(number)
     number = number[order]
     first = jnp.concatenate([jnp.ones(1, bool), number[1:] != number[:-1]])
-    group, count = jnp.cumsum(first) - 1, (first & (number < cells)).sum()
+    group = jnp.cumsum(first) - 1
+    count = (first & (number < cells)).sum()
     found, _ = _filled(jnp.zeros(nnz, number.dtype).at[group].set(number, mode="drop"), jnp.zeros(nnz), count)
     return order, group, jnp.stack(jnp.unravel_index(jnp.minimum(found, cells - 1), shape)), count
 
@@ -176,7 +184,8 @@ def spread_products(places, values, weight, bias=None, window=(), shape=(), nnz=
     products = jnp.einsum("nc,kcd->knd", values, weight.reshape(-1, *weight.shape[-2:]))
     products = jnp.where(valid[..., None], products, 0).reshape(-1, weight.shape[-1])[order]
     out = jnp.zeros((nnz, weight.shape[-1]), values.dtype).at[group].add(products, mode="drop")
-    out = out if bias is None else out + bias
+    if bias is not None:
+        out = out + bias
     return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
 
 
@@ -188,7 +197,8 @@ def spread_maxima(places, values, count, window=(), shape=(), nnz=0):
     valid = valid & (jnp.arange(places.shape[1]) < count)
     order, group, found, count = _grouped(number, valid, shape, nnz)
     each = jnp.broadcast_to(values, (*valid.shape, values.shape[-1])).reshape(-1, values.shape[-1])[order]
-    inside, fixed = valid.reshape(-1)[order][:, None], jax.lax.stop_gradient(each)
+    inside = valid.reshape(-1)[order][:, None]
+    fixed = jax.lax.stop_gradient(each)
     best = (
         jnp.full((nnz, values.shape[-1]), -jnp.inf, values.dtype)
         .at[group]
@@ -221,7 +231,10 @@ def summed(x, axes, keepdim, nnz):
     for nnz elements."""
     own = x.sparse_dim()
     behind = [a - own + 1 for a in axes if a >= own]
-    values = x.values().sum(behind, keepdim=keepdim) if behind else x.values()
+    if behind:
+        values = x.values().sum(behind, keepdim=keepdim)
+    else:
+        values = x.values()
     places = stack(
         [p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0)) if keepdim or a not in axes]
     )

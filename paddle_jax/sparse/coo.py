@@ -27,7 +27,9 @@ class SparseCooTensor(SparseTensor):
 
     def __init__(self, indices, values, shape, filled=False, coalesced=False):
         super().__init__(values, shape)
-        self._indices, self._filled, self._coalesced = indices, filled, coalesced
+        self._indices = indices
+        self._filled = filled
+        self._coalesced = coalesced
 
     def components(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
@@ -77,7 +79,9 @@ class SparseCooTensor(SparseTensor):
     def _host_coordinates(self, name):
         """See `sparse.coordinates.coordinates`."""
         places = host_integers(self._indices, name)
-        return places if places.ndim == 2 else places.reshape(-1, 1)
+        if places.ndim == 2:
+            return places
+        return places.reshape(-1, 1)
 
     def detach(self):
         """The same without gradients."""
@@ -121,7 +125,10 @@ def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_
         shapes = f"got shape {list(indices.shape)} for values of {list(values.shape)}"
         raise ValueError(f"sparse_coo_tensor: indices: {shapes}; they must be [axes, n] and [n]")
     largest = indices.numpy().max(axis=1, initial=-1) + 1
-    shape = [*largest.tolist(), *values.shape[1:]] if shape is None else list(shape)
+    if shape is None:
+        shape = [*largest.tolist(), *values.shape[1:]]
+    else:
+        shape = list(shape)
     if len(shape) != len(largest) + values.ndim - 1 or any(
         n > size for n, size in zip(largest, shape, strict=False)
     ):
@@ -150,7 +157,10 @@ def coalesce(x, name=None):
     kept, place = np.unique(
         coordinates(x, "coalesce").astype(x.indices().dtype.np), axis=1, return_inverse=True
     )
-    elements = x.values() if x.values().ndim else x.values().reshape([1])
+    if x.values().ndim:
+        elements = x.values()
+    else:
+        elements = x.values().reshape([1])
     values = scatter_nd(
         unsqueeze(to_tensor(place.reshape(-1)), 1), elements, [kept.shape[1], *elements.shape[1:]]
     )

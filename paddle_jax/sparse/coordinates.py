@@ -28,14 +28,20 @@ def host_integers(tensor, name):
 
 def flat(places, shape):
     """One number for each coordinate."""
-    return np.ravel_multi_index(tuple(places), tuple(shape)) if places.shape[1] else np.zeros(0, np.int64)
+    if places.shape[1]:
+        return np.ravel_multi_index(tuple(places), tuple(shape))
+    return np.zeros(0, np.int64)
 
 
 def joined(places, values, shape):
     """(sorted coordinates without repetition, the sums of the values of each)."""
-    values = values if values.ndim else values.reshape([1])
+    if not values.ndim:
+        values = values.reshape([1])
     numbers, group = np.unique(flat(places, shape), return_inverse=True)
-    kept = np.stack(np.unravel_index(numbers, tuple(shape))) if len(numbers) else places[:, :0]
+    if len(numbers):
+        kept = np.stack(np.unravel_index(numbers, tuple(shape)))
+    else:
+        kept = places[:, :0]
     if len(numbers) == places.shape[1]:
         return (
             kept,

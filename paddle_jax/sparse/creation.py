@@ -21,7 +21,10 @@ def _nonzero_values(name, x, axes):
         f"use paddle_jax.bounded.to_sparse_coo(x, {axes}, nnz) with a bound on the "
         "number of elements, or call it outside",
     )
-    some = (dense != 0).any(tuple(range(axes, dense.ndim))) if axes < dense.ndim else dense != 0
+    if axes < dense.ndim:
+        some = (dense != 0).any(tuple(range(axes, dense.ndim)))
+    else:
+        some = dense != 0
     places = np.stack(np.nonzero(some)).astype(np.int64)
     return places, gather_nd(x, to_tensor(places.T.copy()))
 
@@ -63,4 +66,5 @@ def to_sparse_csr(self):
     return by_rows(*_nonzero_values("to_sparse_csr", self, self.ndim), self.shape)
 
 
-Tensor.to_sparse_coo, Tensor.to_sparse_csr = to_sparse_coo, to_sparse_csr
+Tensor.to_sparse_coo = to_sparse_coo
+Tensor.to_sparse_csr = to_sparse_csr

@@ -24,7 +24,8 @@ class SparseCsrTensor(SparseTensor):
 
     def __init__(self, crows, cols, values, shape):
         super().__init__(values, shape)
-        self._crows, self._cols = crows, cols
+        self._crows = crows
+        self._cols = cols
 
     def components(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
@@ -75,7 +76,8 @@ class SparseCsrTensor(SparseTensor):
 
     def _host_coordinates(self, name):
         """See `sparse.coordinates.coordinates`."""
-        starts, columns = host_integers(self._crows, name), host_integers(self._cols, name)
+        starts = host_integers(self._crows, name)
+        columns = host_integers(self._cols, name)
         rows = self.shape[-2]
         counts = np.diff(starts.reshape(-1, rows + 1), axis=1).reshape(-1)
         row = np.repeat(np.arange(len(counts)), counts)
@@ -148,7 +150,10 @@ def by_rows(places, values, shape, kind="int64"):
     """A SparseCsrTensor from sorted coordinates."""
     rows = shape[-2]
     batches = shape[0] if len(shape) == 3 else 1
-    row = places[0] if len(shape) == 2 else places[0] * rows + places[1]
+    if len(shape) == 2:
+        row = places[0]
+    else:
+        row = places[0] * rows + places[1]
     counts = np.bincount(row, minlength=batches * rows).reshape(batches, rows)
     starts = np.concatenate([np.zeros((batches, 1), np.int64), np.cumsum(counts, 1)], 1).reshape(-1)
     return SparseCsrTensor(to_tensor(starts).astype(kind), to_tensor(places[-1]).astype(kind), values, shape)
@@ -169,5 +174,6 @@ def _coo_to_csr(self):
 
 
 # attached here, since its result is a class of this module
-_coo_to_csr.__name__, _coo_to_csr.__qualname__ = "to_sparse_csr", "SparseCooTensor.to_sparse_csr"
+_coo_to_csr.__name__ = "to_sparse_csr"
+_coo_to_csr.__qualname__ = "SparseCooTensor.to_sparse_csr"
 SparseCooTensor.to_sparse_csr = _coo_to_csr

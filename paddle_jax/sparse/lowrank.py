@@ -33,20 +33,29 @@ def pca_lowrank(x, q=None, center=True, niter=2, name=None):
     """
     need_sparse("pca_lowrank", x=x)
     limit = min(x.shape) if x.ndim == 2 else 0
-    q = min(6, limit) if q is None else q
+    if q is None:
+        q = min(6, limit)
     if x.ndim != 2 or not 0 < q <= limit or niter < 0:
         raise ValueError(
             f"pca_lowrank: got shape {list(x.shape)}, q={q}, niter={niter}; "
             f"needed are a matrix, 1 <= q <= {limit} and niter >= 0"
         )
-    turned, rows = transpose(x, [1, 0]), x.shape[0]
-    mean = matmul(turned, ones([rows, 1], x.dtype)) / rows if center else None
+    turned = transpose(x, [1, 0])
+    rows = x.shape[0]
+    if center:
+        mean = matmul(turned, ones([rows, 1], x.dtype)) / rows
+    else:
+        mean = None
 
     def forward(y):
-        return matmul(x, y) if mean is None else matmul(x, y) - (mean.t() @ y)
+        if mean is None:
+            return matmul(x, y)
+        return matmul(x, y) - (mean.t() @ y)
 
     def backward(z):
-        return matmul(turned, z) if mean is None else matmul(turned, z) - mean @ z.sum(0, keepdim=True)
+        if mean is None:
+            return matmul(turned, z)
+        return matmul(turned, z) - mean @ z.sum(0, keepdim=True)
 
     basis = qr(forward(randn([x.shape[1], q], x.dtype)))[0]
     for _ in range(niter):

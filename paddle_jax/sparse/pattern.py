@@ -24,8 +24,12 @@ def need_exact(name, x):
 
 def like(x, places, values, shape):
     """A sparse Tensor of the kind of x, from coordinates (sorted ones for rows) and values."""
-    kind = x.indices().dtype if isinstance(x, SparseCooTensor) else x.crows().dtype
-    values = values if values.ndim else values.reshape([1])
+    if isinstance(x, SparseCooTensor):
+        kind = x.indices().dtype
+    else:
+        kind = x.crows().dtype
+    if not values.ndim:
+        values = values.reshape([1])
     if isinstance(x, SparseCooTensor):
         return SparseCooTensor(to_tensor(places).astype(kind), values, shape)
     return by_rows(places, values, shape, kind)

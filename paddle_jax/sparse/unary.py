@@ -93,9 +93,16 @@ def cast(x, index_dtype=None, value_dtype=None, name=None):
         True
     """
     need_sparse("cast", x=x)
-    values = x.values() if value_dtype is None else x.values().astype(value_dtype)
-    places = (x.indices(),) if isinstance(x, SparseCooTensor) else (x.crows(), x.cols())
-    places = places if index_dtype is None else [p.astype(index_dtype) for p in places]
+    if value_dtype is None:
+        values = x.values()
+    else:
+        values = x.values().astype(value_dtype)
+    if isinstance(x, SparseCooTensor):
+        places = (x.indices(),)
+    else:
+        places = (x.crows(), x.cols())
+    if index_dtype is not None:
+        places = [p.astype(index_dtype) for p in places]
     return type(x)(*places, values, x.shape)
 
 
@@ -122,7 +129,9 @@ def transpose(x, perm, name=None):
             f"transpose: perm: got {perm}; it must have each of 0..{x.ndim - 1} once, and leave "
             f"axes from {len(places)} on"
         )
-    shape, places, values = [x.shape[p] for p in perm], places[perm[: len(places)]], x.values()
+    shape = [x.shape[p] for p in perm]
+    places = places[perm[: len(places)]]
+    values = x.values()
     return like(
         x, *(joined(places, values, shape) if isinstance(x, SparseCsrTensor) else (places, values)), shape
     )
@@ -142,9 +151,12 @@ def reshape(x, shape, name=None):
         [[0, 2], [1, 1]]
     """
     need_sparse("reshape", x=x)
-    places, shape = coordinates(x), [x.shape[i] if n == 0 else int(n) for i, n in enumerate(shape)]
-    old, dense = list(x.shape[: len(places)]), list(x.shape[len(places) :])
-    size, known = int(np.prod(x.shape)), int(np.prod([n for n in shape if n != -1]))
+    places = coordinates(x)
+    shape = [x.shape[i] if n == 0 else int(n) for i, n in enumerate(shape)]
+    old = list(x.shape[: len(places)])
+    dense = list(x.shape[len(places) :])
+    size = int(np.prod(x.shape))
+    known = int(np.prod([n for n in shape if n != -1]))
     shape = [size // known if n == -1 and known else n for n in shape]
     new = shape[: len(shape) - len(dense)]
     if int(np.prod(shape)) != size or shape[len(new) :] != dense or min(shape, default=0) < 0:
@@ -180,7 +192,10 @@ def slice(x, axes, starts, ends, name=None):  # noqa: A001  Paddle's name
             f"slice: got {len(axes)} axes, {len(starts)} starts and {len(ends)} ends; "
             "give one start and end per axis"
         )
-    places, shape, inside, values = coordinates(x), list(x.shape), None, x.values()
+    places = coordinates(x)
+    shape = list(x.shape)
+    inside = None
+    values = x.values()
     inside = np.ones(places.shape[1], bool)
     for axis, start, end in zip(axes, starts, ends, strict=True):
         axis %= x.ndim
@@ -225,11 +240,17 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):  # noqa: A001  Padd
             return SparseCooTensor(
                 to_tensor(np.zeros(1, np.int64)).astype(x.indices().dtype), values.sum(), shape
             )
-        axes = 2 if rows and not keepdim else x.ndim if rows else x.sparse_dim()
+        if rows and not keepdim:
+            axes = 2
+        elif rows:
+            axes = x.ndim
+        else:
+            axes = x.sparse_dim()
         return like(
             x, np.zeros((axes, 1), np.int64), values.sum().reshape([1] * (len(shape) - axes + 1)), shape
         )
-    places, keepdim = coordinates(x), keepdim or rows
+    places = coordinates(x)
+    keepdim = keepdim or rows
     axes = {a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)}
     behind = [a - len(places) + 1 for a in axes if a >= len(places)]
     if behind:
@@ -251,4 +272,6 @@ def behind_axes(x, places):
 def _sum_dtype(own, asked):
     if asked is not None:
         return dtypes.convert(asked)
-    return dtypes.convert("int64") if own.np.kind in "biu" else own
+    if own.np.kind in "biu":
+        return dtypes.convert("int64")
+    return own

@@ -43,7 +43,10 @@ class ExponentialMovingAverage:
 
     def __init__(self, decay=0.999, thres_steps=None, name=None):
         recorder = local.ctx.frame
-        program = recorder.program if recorder.recording else default_main_program()
+        if recorder.recording:
+            program = recorder.program
+        else:
+            program = default_main_program()
         self._decay, self._steps, self._name = decay, thres_steps, name or ""
         self._program = program
         f32 = np.dtype(np.float32)
@@ -58,7 +61,8 @@ class ExponentialMovingAverage:
         )
         self._averages = {}
         for param in self._params:
-            shape, dtype = param.avals[0].shape, param.avals[0].dtype
+            shape = param.avals[0].shape
+            dtype = param.avals[0].dtype
             own = unique_name.generate(f"{param.name}_{self._name}ema")
             self._averages[param.name] = declare_variable(
                 program, own, shape, dtype, lambda shape=shape, dtype=dtype: np.zeros(shape, dtype)
@@ -73,7 +77,8 @@ class ExponentialMovingAverage:
             decay = minimum(decay, ((steps + 1.0) / (steps + 10.0)).reshape([1]))
         self._share._adopt(self._share * decay)
         for param in self._params:
-            average, rate = self._averages[param.name], decay.astype(param.dtype)
+            average = self._averages[param.name]
+            rate = decay.astype(param.dtype)
             average._adopt(average * rate + param.detach() * (1 - rate))
 
     @contextlib.contextmanager

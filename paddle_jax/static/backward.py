@@ -10,7 +10,10 @@ from paddle_jax._program.variable import Variable, variable
 
 
 def _list_of(where, name, value):
-    found = list(value) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, list | tuple):
+        found = list(value)
+    else:
+        found = [value]
     for item in found:
         if not isinstance(item, Variable):
             raise TypeError(
@@ -31,7 +34,8 @@ def _program(where, target):
 
 def _names(no_grad_set):
     """The Symbols that gradients do not pass."""
-    found, names = set(), set()
+    found = set()
+    names = set()
     for item in no_grad_set or ():
         if isinstance(item, str):
             names.add(item)
@@ -45,7 +49,8 @@ def differentiated(program, targets, starts, wanted, no_grad_set):
     target depends on."""
     ends, names = _names(no_grad_set)
     ops = program.pruned(targets)
-    reached, between = set(wanted), []
+    reached = set(wanted)
+    between = []
     for op in ops:  # forwards: what depends on something wanted
         ends.update(s for s in (*op.inputs, *op.outputs) if s.name in names)
         if any(
@@ -56,7 +61,8 @@ def differentiated(program, targets, starts, wanted, no_grad_set):
                 between.append(op)
                 reached.update(o for o in op.outputs if o.dtype.kind in INEXACT)
     targets_reached = [(t, s) for t, s in zip(targets, starts, strict=True) if t in reached]
-    touched, kept = {t for t, _ in targets_reached}, []
+    touched = {t for t, _ in targets_reached}
+    kept = []
     for op in reversed(between):  # backwards: what a target depends on
         if any(o in touched for o in op.outputs):
             kept.append(op)
@@ -105,10 +111,14 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
         [array([ 3., 12.], dtype=float32), array([ 6., 12.], dtype=float32)]
         >>> paddle.disable_static()
     """
-    targets, inputs = _list_of("gradients", "targets", targets), _list_of("gradients", "inputs", inputs)
+    targets = _list_of("gradients", "targets", targets)
+    inputs = _list_of("gradients", "inputs", inputs)
     starts = [None] * len(targets)
     if target_gradients is not None:
-        starts = list(target_gradients) if isinstance(target_gradients, list | tuple) else [target_gradients]
+        if isinstance(target_gradients, list | tuple):
+            starts = list(target_gradients)
+        else:
+            starts = [target_gradients]
         if len(starts) != len(targets):
             raise ValueError(
                 f"gradients: target_gradients: got {len(starts)}; there are {len(targets)} targets"
@@ -127,11 +137,9 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
 
 
 def _symbol(start):
-    return (
-        start._raw
-        if isinstance(start, Variable) or not isinstance(start, Tensor)
-        else local.ctx.frame.symbol(start)
-    )
+    if isinstance(start, Variable) or not isinstance(start, Tensor):
+        return start._raw
+    return local.ctx.frame.symbol(start)
 
 
 def append_backward(
@@ -172,11 +180,10 @@ def append_backward(
         if value is not None and not isinstance(value, kinds):
             raise TypeError(f"append_backward: {name}: got {type(value).__name__}; it must be a list")
     program = _program("append_backward", loss)
-    chosen = (
-        program.all_parameters()
-        if parameter_list is None
-        else [program.var(p) if isinstance(p, str) else p for p in parameter_list]
-    )
+    if parameter_list is None:
+        chosen = program.all_parameters()
+    else:
+        chosen = [program.var(p) if isinstance(p, str) else p for p in parameter_list]
     chosen = [p for p in chosen if not p.stop_gradient]
     found = differentiated(program, [loss._raw], [None], [program.symbol_of(p) for p in chosen], no_grad_set)
     pairs = [

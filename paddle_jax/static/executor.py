@@ -443,7 +443,9 @@ def _fed(feed: Mapping[str, Any], name: str, symbol: Symbol) -> Any:
     if name not in feed:
         raise KeyError(name)
     value = feed[name]
-    return value if type(value) is np.ndarray and _fits(value, symbol) else _checked(value, name, symbol)
+    if type(value) is np.ndarray and _fits(value, symbol):
+        return value
+    return _checked(value, name, symbol)
 
 
 def _with_ones_as(shape: Sequence[int], declared: Sequence[int]) -> list[int] | None:
@@ -471,7 +473,8 @@ def _checked(value: Any, name: str, symbol: Symbol) -> Any:
         value = to_array(value._raw)
     elif isinstance(value, list | tuple | int | float):
         value = np.asarray(value)
-        value = value.astype(symbol.dtype) if value.dtype.kind in "biuf" else value
+        if value.dtype.kind in "biuf":
+            value = value.astype(symbol.dtype)
     elif not isinstance(value, jax.Array):
         value = np.asarray(value._array() if isinstance(value, DenseTensor) else value)
     if value.dtype != symbol.dtype:
@@ -494,4 +497,6 @@ __all__ = ["Executor"]
 
 def _c_typed(array):
     """A result as Paddle's executor gives it: int64 as C's `long long`, which NumPy prints with its dtype."""
-    return array.view(np.longlong) if array.dtype == np.int64 else array
+    if array.dtype == np.int64:
+        return array.view(np.longlong)
+    return array

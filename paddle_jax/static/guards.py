@@ -28,7 +28,8 @@ def name_scope(prefix=None):
     if not recorder.recording:
         yield
         return
-    before, recorder.name_scope = recorder.name_scope, f"{recorder.name_scope}{prefix or ''}/"
+    before = recorder.name_scope
+    recorder.name_scope = f"{recorder.name_scope}{prefix or ''}/"
     try:
         yield
     finally:
@@ -78,13 +79,12 @@ def cuda_places(device_ids=None):
     count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
     if not count:
         raise AssertionError("cuda_places: JAX sees no GPU; install a jaxlib for it, or use cpu_places")
-    ids = (
-        range(count)
-        if device_ids is None
-        else device_ids
-        if isinstance(device_ids, list | tuple)
-        else [device_ids]
-    )
+    if device_ids is None:
+        ids = range(count)
+    elif isinstance(device_ids, list | tuple):
+        ids = device_ids
+    else:
+        ids = [device_ids]
     return [CUDAPlace(i) for i in ids]
 
 

@@ -35,7 +35,8 @@ from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
 
 def _variables(where, name, given):
-    given = [given] if isinstance(given, Tensor) else given
+    if isinstance(given, Tensor):
+        given = [given]
     if not isinstance(given, list | tuple) or not given or not all(isinstance(v, Recorded) for v in given):
         raise ValueError(f"{where}: {name}: it must be a Variable of a static program, or a list of such")
     return list(given)
@@ -56,8 +57,10 @@ def _encode(where, feed_vars, fetch_vars, program, blank=False):
 
     blank: parameters need no values (they count as zeros).
     """
-    feeds, fetches = _variables(where, "feed_vars", feed_vars), _variables(where, "fetch_vars", fetch_vars)
-    program = feeds[0].block if program is None else program
+    feeds = _variables(where, "feed_vars", feed_vars)
+    fetches = _variables(where, "fetch_vars", fetch_vars)
+    if program is None:
+        program = feeds[0].block
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
     targets = [v._raw for v in fetches]
     ops = program.pruned(targets)
@@ -115,16 +118,17 @@ def _eager(symbol, blank=False):
         return variable(symbol)
     if symbol.kind == "constant":
         value = symbol.value
-        return value if isinstance(value, Tensor) else wrap(jnp.asarray(to_array(value)))
+        if isinstance(value, Tensor):
+            return value
+        return wrap(jnp.asarray(to_array(value)))
     values = global_scope().values
     if symbol.name not in values and not blank:
         raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")
     made = symbol.program.vars.get(symbol.name)
-    value = (
-        values[symbol.name]
-        if symbol.name in values
-        else jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype)
-    )
+    if symbol.name in values:
+        value = values[symbol.name]
+    else:
+        value = jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype)
     return Parameter(wrap(jnp.asarray(value)), made is None or not made.stop_gradient, symbol.name)
 
 
@@ -189,12 +193,17 @@ def load_inference_model(path_prefix, executor, **kwargs):
         RuntimeError: the program does not exist or is damaged.
         ValueError: the parameters do not exist or are damaged.
     """
-    where, model, stored = "load_inference_model", kwargs.get("model_filename"), kwargs.get("params_filename")
+    where = "load_inference_model"
+    model = kwargs.get("model_filename")
+    stored = kwargs.get("params_filename")
     if path_prefix is None:
         pir = _parsed(where, model)
         arrays = _decoded(where, stored, pir.parameters)
     else:
-        file = Path(path_prefix) / model if model else Path(f"{os.fspath(path_prefix)}.json")
+        if model:
+            file = Path(path_prefix) / model
+        else:
+            file = Path(f"{os.fspath(path_prefix)}.json")
         if not file.is_file():
             raise RuntimeError(
                 f"{where}: path_prefix: {file} does not exist; give the prefix without .json "
@@ -227,14 +236,17 @@ def _parsed(where, content):
 
 def _decoded(where, content, stored):
     try:
-        return parameters.decode(content, stored) if stored else {}
+        if stored:
+            return parameters.decode(content, stored)
+        return {}
     except CorruptFileError as error:
         raise CorruptModelError(f"{where}: cannot read the parameters in memory: {error}.") from error
 
 
 def _program(pir):
     """(Program, Variables of its results) that runs a PIR program."""
-    program, runner = Program(), Runner(pir)
+    program = Program()
+    runner = Runner(pir)
     with Recorder(program):
         held = {}
         for name, (_, shape, dtype, trainable) in pir.parameters.items():
@@ -402,7 +414,10 @@ def load_program_state(model_path, var_list=None):
     state = files.load(prefix + ".pdparams", return_numpy=True)
     if Path(prefix + ".pdopt").is_file():
         state |= files.load(prefix + ".pdopt", return_numpy=True)
-    wanted = None if var_list is None else {v.name for v in var_list}
+    if var_list is None:
+        wanted = None
+    else:
+        wanted = {v.name for v in var_list}
     return {name: array for name, array in state.items() if wanted is None or name in wanted}
 
 

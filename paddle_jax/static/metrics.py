@@ -40,7 +40,10 @@ def auc_counts(score, label, weight=None, buckets=4096):
     """How many positive and negative samples have a score in each of the buckets: int64 [2, buckets]."""
     at = jnp.clip((score[:, -1] * (buckets - 1)).astype(jnp.int32), 0, buckets - 1)
     positive = (label.reshape(-1) > 0).astype(jnp.int64)
-    one = jnp.ones_like(positive) if weight is None else (weight.reshape(-1) > 0).astype(jnp.int64)
+    if weight is None:
+        one = jnp.ones_like(positive)
+    else:
+        one = (weight.reshape(-1) > 0).astype(jnp.int64)
     empty = jnp.zeros(buckets, jnp.int64)
     return jnp.stack([empty.at[at].add(positive * one), empty.at[at].add((1 - positive) * one)])
 

@@ -23,7 +23,8 @@ class Rate:
     """The learning rate of an optimizer in a program, a Variable in the Scope."""
 
     def __init__(self, optimizer, program, startup):
-        self.optimizer, self.given = optimizer, None
+        self.optimizer = optimizer
+        self.given = None
         self.variable = declare_variable(
             program,
             unique_name.generate("learning_rate"),
@@ -71,7 +72,8 @@ def apply_gradients(optimizer, pairs, program=None, startup_program=None):
             "is not called; train in dynamic mode, or with paddle.jit.to_static"
         )
     recorder = local.ctx.frame
-    program = program if isinstance(program, Program) else recorder.program
+    if not isinstance(program, Program):
+        program = recorder.program
     rate = next((r for r in program.learning_rates.values() if r.optimizer is optimizer), None) or Rate(
         optimizer, program, startup_program
     )
@@ -95,7 +97,8 @@ def _update(optimizer, group, pairs, program, rate, startup):
         rule = clip.rule()
     elif clip is not None:
         pairs = [(p, g) for p, g in clip(pairs) if g is not None]
-    params, grads = [p for p, _ in pairs], [g for _, g in pairs]
+    params = [p for p, _ in pairs]
+    grads = [g for _, g in pairs]
     states = [_states(optimizer, group, p, program, startup) for p in params]
     extras = [optimizer._columns([p], group.settings) for p in params]
     layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
@@ -122,10 +125,12 @@ def _states(optimizer, group, param, program, startup):
             f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; "
             "only floating-point ones can be updated."
         )
-    wide, found = jnp.promote_types(raw.dtype, np.dtype("float32")), {}
+    wide = jnp.promote_types(raw.dtype, np.dtype("float32"))
+    found = {}
     for slot in optimizer._slots:
         lead, value, dtype = optimizer._slot_init(slot, group.settings)
-        shape, dtype = (1,) if lead is None else (*lead, *raw.shape), np.dtype(dtype or wide)
+        shape = (1,) if lead is None else (*lead, *raw.shape)
+        dtype = np.dtype(dtype or wide)
         fill = ft.partial(np.full, shape, value, dtype)
         found[slot] = _held(program, optimizer._state_name(param, slot), shape, dtype, fill, startup)
     if optimizer._multi_precision and str(raw.dtype) in ("float16", "bfloat16"):
@@ -143,7 +148,9 @@ def _states(optimizer, group, param, program, startup):
 
 def _held(program, name, shape, dtype, fill, startup):
     found = program.vars.get(name)
-    return declare_variable(program, name, shape, dtype, fill, startup=startup) if found is None else found
+    if found is None:
+        return declare_variable(program, name, shape, dtype, fill, startup=startup)
+    return found
 
 
 @ft.lru_cache(maxsize=256)

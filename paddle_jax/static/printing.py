@@ -75,7 +75,10 @@ def Print(
         lines = [f"Variable: {name}"] if print_tensor_name else []
         lines += [f"  - message: {message}"] if message else []
         lines += [f"  - {what}: {get(array)}" for what, wanted, get in parts if wanted]
-        shown = array.ravel() if summarize < 0 else array.ravel()[:summarize]
+        if summarize < 0:
+            shown = array.ravel()
+        else:
+            shown = array.ravel()[:summarize]
         print("\n".join([*lines, f"  - data: [{' '.join(map(str, shown.tolist()))}]"]))
 
     recorder = local.ctx.frame

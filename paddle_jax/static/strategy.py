@@ -42,7 +42,9 @@ _DEFAULTS = {
 class ReduceStrategy(enum.Enum):
     """How gradients of several devices are brought together."""
 
-    AllReduce, Reduce, _NoReduce = 0, 1, 2
+    AllReduce = 0
+    Reduce = 1
+    _NoReduce = 2
 
 
 class BuildStrategy:
@@ -129,7 +131,8 @@ class CompiledProgram:
                 f"CompiledProgram: program_or_graph: got {type(program_or_graph).__name__}; "
                 "it must be a paddle.static.Program"
             )
-        self._program, self._build_strategy = program_or_graph, build_strategy
+        self._program = program_or_graph
+        self._build_strategy = build_strategy
 
 
 __all__ = ["BuildStrategy", "CompiledProgram"]

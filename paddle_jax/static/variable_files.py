@@ -14,7 +14,8 @@ from paddle_jax.framework.tensor_record import read_record
 
 
 def _chosen(where, program, variables, predicate):
-    program = default_main_program() if program is None else program
+    if program is None:
+        program = default_main_program()
     if not isinstance(program, Program):
         raise TypeError(f"{where}: main_program: got {type(program).__name__}; it must be a Program")
     if variables is None:
@@ -56,7 +57,10 @@ def save_vars(executor, dirname, main_program=None, vars=None, predicate=None, f
         return parameters.encode(arrays)
     folder = Path(dirname or ".")
     folder.mkdir(parents=True, exist_ok=True)
-    together = [(filename, arrays)] if filename else [(name, {name: arrays[name]}) for name in names]
+    if filename:
+        together = [(filename, arrays)]
+    else:
+        together = [(name, {name: arrays[name]}) for name in names]
     replace_files({os.fspath(folder / file): parameters.encode(held) for file, held in together})
     return None
 

@@ -20,11 +20,9 @@ def shape(input):
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
     """
-    return (
-        jnp.asarray(np.array(input.shape, np.int64))
-        if are_known(*input.shape)
-        else jnp.stack([jnp.asarray(n, np.int64) for n in input.shape])
-    )
+    if are_known(*input.shape):
+        return jnp.asarray(np.array(input.shape, np.int64))
+    return jnp.stack([jnp.asarray(n, np.int64) for n in input.shape])
 
 
 @composite(cases=["f(2,3)", "f()", "i(2)", "3"])
@@ -35,7 +33,9 @@ def rank(input):
         >>> paddle.rank(paddle.ones([2, 3])).item()
         2
     """
-    return _rank(input) if isinstance(input, Tensor) else _rank_of_other(input)
+    if isinstance(input, Tensor):
+        return _rank(input)
+    return _rank_of_other(input)
 
 
 @known_as(code="shapes:rank")
@@ -107,11 +107,15 @@ def is_floating_point(x):
 
 
 def _with_real(base, value):
-    return lax.complex(value, base.imag) if jnp.iscomplexobj(base) else value
+    if jnp.iscomplexobj(base):
+        return lax.complex(value, base.imag)
+    return value
 
 
 def _with_imag(base, value):
-    return lax.complex(base.real, value) if jnp.iscomplexobj(base) else base
+    if jnp.iscomplexobj(base):
+        return lax.complex(base.real, value)
+    return base
 
 
 @known_as(pir="real")

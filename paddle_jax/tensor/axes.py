@@ -24,7 +24,10 @@ def one_axis(op, axis, ndim, name="axis", error=ValueError):
     caller says ndim 1."""
     axis = number(op, axis, name)
     if not -ndim <= axis < ndim:
-        allowed = f"{-ndim}..{ndim - 1}" if ndim else "none, the tensor is 0-D"
+        if ndim:
+            allowed = f"{-ndim}..{ndim - 1}"
+        else:
+            allowed = "none, the tensor is 0-D"
         raise error(f"{op}: {name}={axis} is out of range for a tensor of {ndim} axes; use {allowed}")
     return axis % ndim
 
@@ -64,7 +67,9 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    return None if isinstance(tensor._raw, ABSTRACT_TYPES) else host_elements(tensor)
+    if isinstance(tensor._raw, ABSTRACT_TYPES):
+        return None
+    return host_elements(tensor)
 
 
 def unknown(tensor):
@@ -85,12 +90,18 @@ def bounds(index):
     raw = index._raw
     if isinstance(raw, jax.Array) and local.ctx.frame.capture is not None:
         return None
-    known = getattr(raw, "bounds", None) if type(raw) is LazyArray else _known(raw)
+    if type(raw) is LazyArray:
+        known = getattr(raw, "bounds", None)
+    else:
+        known = _known(raw)
     if known is None:
         values = concrete(index)
         if values is None or not values.size:
             return None
-        known = (values, values) if values.ndim == 0 else (values.min(), values.max())
+        if values.ndim == 0:
+            known = (values, values)
+        else:
+            known = (values.min(), values.max())
         if type(raw) is LazyArray:
             raw.bounds = known
         elif isinstance(raw, jax.Array):
@@ -104,13 +115,16 @@ _KNOWN = {}  # number of a jax array -> (weak reference to it, its least and lar
 
 def _known(raw):
     reference, found = _KNOWN.get(id(raw), (None, None))
-    return found if reference is not None and reference() is raw else None
+    if reference is not None and reference() is raw:
+        return found
+    return None
 
 
 def check_index(op, index, size, error=IndexError, low=None, name="index"):
     """Refuses indices outside [low, size) (low defaults to -size), which JAX would clamp without a word. In a
     compiled function the check rides with the results; in a branch or loop of it nothing can be checked."""
-    low = -size if low is None else low
+    if low is None:
+        low = -size
     _check_tensor(op, index, name)
 
     def refusal(least, most):
@@ -211,19 +225,29 @@ def instead(public, wrapper, inplace):
 def at_hand(tensor):
     """The NumPy view of a value that need not be computed or fetched from a device first;
     None of any other."""
-    raw = tensor._raw.array if type(tensor._raw) is LazyArray else tensor._raw
+    if type(tensor._raw) is LazyArray:
+        raw = tensor._raw.array
+    else:
+        raw = tensor._raw
     if type(raw) is tuple:
         return np.array(raw)
     if type(raw) is np.ndarray:
         return raw
     if isinstance(raw, ABSTRACT_TYPES) or not isinstance(raw, jax.Array):
         return None
-    return to_numpy(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
+    if all(device.platform == "cpu" for device in raw.devices()):
+        return to_numpy(raw)
+    return None
 
 
 def _is_whole(value):
-    dtype = value._raw.dtype if isinstance(value, Tensor) else getattr(value, "dtype", None)
-    return isinstance(value, int) if dtype is None else getattr(dtype, "kind", "") in ("i", "u")
+    if isinstance(value, Tensor):
+        dtype = value._raw.dtype
+    else:
+        dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return isinstance(value, int)
+    return getattr(dtype, "kind", "") in ("i", "u")
 
 
 _BY_ZERO = (

@@ -14,14 +14,17 @@ import jax
 import jax.numpy as jnp
 from jax.scipy import special as sp
 
-_SMALL, _TERMS = 8, 36
+_SMALL = 8
+_TERMS = 36
 
 
 def _family(count, x):
     """exp(-|x|) I_n for n = 0 .. count - 1."""
     small = jnp.abs(x) < _SMALL
-    near, far = jnp.where(small, x, 1), jnp.where(small, _SMALL, x)
-    found, fall = [sp.i0e(x), sp.i1e(x)], jnp.exp(-jnp.abs(near))
+    near = jnp.where(small, x, 1)
+    far = jnp.where(small, _SMALL, x)
+    found = [sp.i0e(x), sp.i1e(x)]
+    fall = jnp.exp(-jnp.abs(near))
     high = [jnp.where(small, 1, f) for f in found]
     for n in range(2, count):
         low = 0.0
@@ -37,16 +40,15 @@ def bessel(n, scaled, order, x):
     """The derivative of that order of I_n or, scaled, of exp(-|x|) I_n, n = 0 or 1; |x| has slope 0 at 0."""
     if not order:
         return ((sp.i0e, sp.i1e) if scaled else (sp.i0, sp.i1))[n](x)
-    known, sign = _family(n + order + 1, x), jnp.sign(x)
+    known = _family(n + order + 1, x)
+    sign = jnp.sign(x)
     slopes = [
         sum(math.comb(k, j) * known[abs(n - k + 2 * j)] for j in range(k + 1)) / 2**k
         for k in range(order + 1)
     ]
-    return (
-        sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes))
-        if scaled
-        else slopes[order] * jnp.exp(jnp.abs(x))
-    )
+    if scaled:
+        return sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes))
+    return slopes[order] * jnp.exp(jnp.abs(x))
 
 
 @bessel.defjvp

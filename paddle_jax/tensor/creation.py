@@ -63,7 +63,8 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
         >>> paddle.to_tensor([[1, 2], [3, 4]]).shape
         paddle.Size([2, 2])
     """
-    place = device if place is None else place
+    if place is None:
+        place = device
     if dtypes.is_short(dtype):
         raise TypeError(
             f"to_tensor: dtype: got {dtype!r}; give the width too, as in {str(dtypes.convert(dtype))[7:]!r}"
@@ -73,8 +74,10 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
         value = read_raw(data) if isinstance(data, Tensor) else data
         if place is not None or (want is not None and want != value.dtype):
             value = to_array(value)
-            value = value if want is None else value.astype(want)
-            value = value if place is None else places.put(value, place)
+            if want is not None:
+                value = value.astype(want)
+            if place is not None:
+                value = places.put(value, place)
         if isinstance(data, jax.core.Tracer) and data.dtype.kind in INEXACT:
             stop_gradient = False  # JAX decides what it differentiates
         return wrap(value, bool(stop_gradient))
@@ -91,7 +94,8 @@ def _to_numpy(data, exact=False):
     and uint16 is read as bfloat16."""
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
-        array = array.view(dtypes.bfloat16.np) if array.dtype == np.uint16 and not exact else array
+        if array.dtype == np.uint16 and not exact:
+            array = array.view(dtypes.bfloat16.np)
     elif isinstance(data, bool | int | float | complex | list | tuple):
         try:
             array = np.array(_plain(data))
@@ -111,39 +115,49 @@ def _to_numpy(data, exact=False):
         )
     if array.dtype.kind in "OSUmM":
         error = TypeError if isinstance(data, str) else ArgumentError
-        kind = "" if array.dtype.kind == "O" and isinstance(data, list | tuple) else "(InvalidArgument) "
+        if array.dtype.kind == "O" and isinstance(data, list | tuple):
+            kind = ""
+        else:
+            kind = "(InvalidArgument) "
         raise error(
             f"{kind}to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools"
         )
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.isnative:
+        return array
+    return array.astype(array.dtype.newbyteorder("="))
 
 
 def _plain(data):
-    return (
-        [_plain(d) for d in data]
-        if isinstance(data, list | tuple)
-        else np.asarray(data)
-        if isinstance(data, Tensor)
-        else data
-    )
+    if isinstance(data, list | tuple):
+        return [_plain(d) for d in data]
+    if isinstance(data, Tensor):
+        return np.asarray(data)
+    return data
 
 
 def _default_dtype(array):
     wanted = {"f": dtypes.default().np, "c": dtypes.default_complex().np}.get(array.dtype.kind)
-    wanted = np.dtype(np.int64) if array.dtype == np.int32 else wanted
-    return array if wanted is None else array.astype(wanted)
+    if array.dtype == np.int32:
+        wanted = np.dtype(np.int64)
+    if wanted is None:
+        return array
+    return array.astype(wanted)
 
 
 def as_numpy_dtype(dtype, default=None):
     """The NumPy dtype of an optional dtype argument."""
-    return (default or dtypes.default()).np if dtype is None else dtypes.convert(dtype).np
+    if dtype is None:
+        return (default or dtypes.default()).np
+    return dtypes.convert(dtype).np
 
 
 def finish(value, out=None, device=None, requires_grad=False):
     """The Tensor of a creation function: on the device asked for, as a leaf that gets gradients or not, put
     into `out` if given."""
     made = wrap(value if device is None else places.put(value, device), not requires_grad)
-    return made if out is None else _into(out, made)
+    if out is None:
+        return made
+    return _into(out, made)
 
 
 def filled(shape, value, dtype):
@@ -280,13 +294,12 @@ def full(
         [7, 7]
     """
     if dtype is None:
-        dtype = (
-            "bool"
-            if isinstance(fill_value, bool)
-            else "complex128"
-            if isinstance(fill_value, complex)
-            else None
-        )
+        if isinstance(fill_value, bool):
+            dtype = "bool"
+        elif isinstance(fill_value, complex):
+            dtype = "complex128"
+        else:
+            dtype = None
     target = as_numpy_dtype(dtype)
     return finish(
         filled(sizes("full", shape), fill("full", fill_value, target), target), out, device, requires_grad
@@ -351,7 +364,8 @@ def fill(op, value, dtype):
             ) from None
     if is_length(value):
         return value
-    value = value.real if isinstance(value, complex) and np.dtype(dtype).kind != "c" else value
+    if isinstance(value, complex) and np.dtype(dtype).kind != "c":
+        value = value.real
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(value).astype(dtype)
 
@@ -359,7 +373,8 @@ def fill(op, value, dtype):
 def _constant_like(x, number, dtype, device, requires_grad):
     """zeros_like and ones_like: beside a deferred tensor a constant of the compiled program,
     otherwise an array."""
-    wanted, raw = _like(x, dtype), x._raw
+    wanted = _like(x, dtype)
+    raw = x._raw
     deferred = type(raw) is LazyArray and device is None
     return finish(
         (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),
@@ -372,7 +387,9 @@ def _constant_like(x, number, dtype, device, requires_grad):
 def _like(x, dtype):
     if not isinstance(x, Tensor):
         raise AttributeError(f"x: got {type(x).__name__}; it must be a Tensor")
-    return x._raw.dtype if dtype is None else dtypes.convert(dtype).np
+    if dtype is None:
+        return x._raw.dtype
+    return dtypes.convert(dtype).np
 
 
 @composite(
@@ -497,7 +514,9 @@ def assign(x, output=None):
         made = wrap(
             places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray) else np.array(x))
         )
-    return made if output is None else output._adopt(made)
+    if output is None:
+        return made
+    return output._adopt(made)
 
 
 def tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False):

@@ -22,22 +22,23 @@ def _along(op_name, x, axis, error=IndexError):
     """x and the axis to run along; None runs over the flattened tensor. Out of range raises `error`."""
     if axis is None:
         return x.reshape(-1), 0
-    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis  # a Tensor of one element
+    # a Tensor of one element
+    if isinstance(axis, tuple) and len(axis) == 1:
+        axis = axis[0]
     if isinstance(axis, str | tuple):
         raise ArgumentError(f"{op_name}: axis: got {axis!r}; it must be an int or None")
     if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
-        error = error if x.ndim else ValueError
+        if not x.ndim:
+            error = ValueError
         raise error(f"{op_name}: axis={axis} is out of range for {x.ndim} axes")
     return x, int(axis) % max(x.ndim, 1)
 
 
 def _running(function, x, axis):
     """A running function along an axis; a 0-d tensor is its own result."""
-    return (
-        accumulated(function, x.reshape(1), axis=0).reshape(())
-        if x.ndim == 0
-        else accumulated(function, x, axis=axis)
-    )
+    if x.ndim == 0:
+        return accumulated(function, x.reshape(1), axis=0).reshape(())
+    return accumulated(function, x, axis=axis)
 
 
 def _log_sums(x, axis):
@@ -59,7 +60,9 @@ def _log_sums(x, axis):
 
 
 def _cast(x, dtype):
-    return x if dtype is None else x.astype(dtypes.convert(dtype).np)
+    if dtype is None:
+        return x
+    return x.astype(dtypes.convert(dtype).np)
 
 
 @known_as(
@@ -164,14 +167,18 @@ def _running_extreme(name, better, x, axis, dtype):
     if index_dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"{name}: dtype: got {dtype}; allowed are 'int32' and 'int64'")
     x, axis = _along(name, x, axis)
-    shape, x = x.shape, x.reshape(1) if x.ndim == 0 else x
+    shape = x.shape
+    x = x.reshape(1) if x.ndim == 0 else x
     places = lax.broadcasted_iota(jnp.int32, x.shape, axis)
 
     def later(a, b):
         take = better(b[0], a[0]) | (b[0] != b[0])
         return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
 
-    index = lax.associative_scan(later, (lax.stop_gradient(x), places), axis=axis)[1] if x.size else places
+    if x.size:
+        index = lax.associative_scan(later, (lax.stop_gradient(x), places), axis=axis)[1]
+    else:
+        index = places
     return jnp.take_along_axis(x, index, axis).reshape(shape), index.astype(index_dtype.np).reshape(shape)
 
 
@@ -286,15 +293,16 @@ def _panels(name, y, x, dx, axis):
     axis = one_axis(name, axis, y.ndim)
     length = y.shape[axis]
     if x is None:
-        width = jnp.asarray(1, y.dtype) if dx is None else lax.stop_gradient(dx).astype(y.dtype)
+        if dx is None:
+            width = jnp.asarray(1, y.dtype)
+        else:
+            width = lax.stop_gradient(dx).astype(y.dtype)
     elif x.ndim == 1:
         width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     else:
         width = jnp.diff(x, axis=axis)
-    left, right = (
-        lax.slice_in_dim(y, 0, max(length - 1, 0), axis=axis),
-        lax.slice_in_dim(y, min(1, length), length, axis=axis),
-    )
+    left = lax.slice_in_dim(y, 0, max(length - 1, 0), axis=axis)
+    right = lax.slice_in_dim(y, min(1, length), length, axis=axis)
     return width * (left + right) / 2, axis
 
 
@@ -445,11 +453,17 @@ def vander(x, n=None, increasing=False, name=None):
         >>> paddle.vander(paddle.to_tensor([2, 3]), 3).tolist()
         [[4, 2, 1], [9, 3, 1]]
     """
-    n = x.shape[0] if n is None else n
+    if n is None:
+        n = x.shape[0]
     if x.ndim != 1 or n < 0:
         raise ValueError(
             f"vander: got x of shape {list(x.shape)} and n={n}; x must be 1-d and n not negative"
         )
     base = jnp.broadcast_to(x[:, None], (x.shape[0], n))
-    powers = jnp.cumprod(jnp.where(jnp.arange(n) == 0, 1, base), 1, dtype=x.dtype) if n else base
-    return powers if increasing else powers[:, ::-1]
+    if n:
+        powers = jnp.cumprod(jnp.where(jnp.arange(n) == 0, 1, base), 1, dtype=x.dtype)
+    else:
+        powers = base
+    if increasing:
+        return powers
+    return powers[:, ::-1]

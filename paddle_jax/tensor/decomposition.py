@@ -77,7 +77,9 @@ def _cholesky(x, upper):
     lower = of_triangle(
         ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2
     )
-    return adjoint(lower) if upper else lower
+    if upper:
+        return adjoint(lower)
+    return lower
 
 
 @composite(
@@ -127,7 +129,9 @@ def qr(x, mode="reduced", name=None):
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr: mode: got {mode!r}; allowed are 'reduced', 'complete', 'r'")
     out = jnp.linalg.qr(matrices("qr", x), mode=mode)
-    return out if mode == "r" else tuple(out)
+    if mode == "r":
+        return out
+    return tuple(out)
 
 
 @jax.custom_jvp
@@ -142,7 +146,9 @@ def _full_svd_tangent(primals, tangents):
     u, s, vh = _full_svd(*primals)
     k = s.shape[-1]
     p = adjoint(u) @ tangents[0] @ adjoint(vh)
-    square, row, column = p[..., :k, :k], s[..., None, :], s[..., :, None]
+    square = p[..., :k, :k]
+    row = s[..., None, :]
+    column = s[..., :, None]
     apart = jnp.where(jnp.eye(k, dtype=bool), 0, 1 / jnp.where(jnp.eye(k, dtype=bool), 1, row**2 - column**2))
     # of the phases of complex vectors
     turn = jnp.eye(k, dtype=p.dtype) * (square - adjoint(square)) / (2 * row)
@@ -184,7 +190,9 @@ def svd(x, full_matrices=False, name=None):
         [3.0, 2.0]
     """
     x = matrices("svd", x)
-    return _full_svd(x) if full_matrices and x.size else tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
+    if full_matrices and x.size:
+        return _full_svd(x)
+    return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
 
 
 @known_as(cast="float32", pir="svdvals")
@@ -311,9 +319,10 @@ def eigvals(x, name=None):
 def _lu(x):
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
     zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
-    infos = (
-        jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0) if zero.shape[-1] else jnp.zeros(x.shape[:-2])
-    )
+    if zero.shape[-1]:
+        infos = jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0)
+    else:
+        infos = jnp.zeros(x.shape[:-2])
     return packed, pivots.astype(jnp.int32) + 1, infos.astype(jnp.int32)
 
 
@@ -349,7 +358,9 @@ def lu(x, pivot=True, get_infos=False, name=None):
     if not pivot:
         raise ValueError("lu: pivot: got False; only True is possible")
     packed, pivots, infos = _lu(x)
-    return (packed, pivots, infos) if get_infos else (packed, pivots)
+    if get_infos:
+        return (packed, pivots, infos)
+    return (packed, pivots)
 
 
 @known_as(cast="float32", code="algebra:unpacked")
@@ -463,12 +474,17 @@ def ormqr(x, tau, y, left=True, transpose=False, name=None):
         >>> paddle.linalg.ormqr(x, tau, paddle.to_tensor([[3.0]])).tolist()
         [[-3.0], [0.0]]
     """
-    q = adjoint(reflectors(x, tau)) if transpose else reflectors(x, tau)
+    if transpose:
+        q = adjoint(reflectors(x, tau))
+    else:
+        q = reflectors(x, tau)
     if (q.shape[-1] != y.shape[-2]) if left else (y.shape[-1] != q.shape[-2]):
         raise AssertionError(
             f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; the lengths to sum over must be equal"
         )
-    return q @ y if left else y @ q
+    if left:
+        return q @ y
+    return y @ q
 
 
 def _sketch(a, q, steps, key):
@@ -488,18 +504,28 @@ def _sketch(a, q, steps, key):
 @op("x M", register=False, method=False, random=True)
 @named("svd_lowrank")
 def _low_rank(x, q, niter, M=None, center=False, *, key):
-    a = x - jnp.mean(x, -2, keepdims=True) if center else x if M is None else x - M
+    if center:
+        a = x - jnp.mean(x, -2, keepdims=True)
+    elif M is None:
+        a = x
+    else:
+        a = x - M
     wide = a.shape[-2] < a.shape[-1]
-    a = adjoint(a) if wide else a
+    if wide:
+        a = adjoint(a)
     basis = _sketch(a, q, niter, key)
     u, s, vh = jnp.linalg.svd(adjoint(basis) @ a, full_matrices=False)
-    u, v = basis @ u, adjoint(vh)
-    return (v, s, u) if wide else (u, s, v)
+    u = basis @ u
+    v = adjoint(vh)
+    if wide:
+        return (v, s, u)
+    return (u, s, v)
 
 
 def _check_low_rank(name, x, q, niter):
     limit = min(x.shape[-2:]) if x.ndim >= 2 else 0
-    q = min(6, limit) if q is None else q
+    if q is None:
+        q = min(6, limit)
     if x.ndim < 2 or not 0 <= q <= limit or niter < 0:
         raise ValueError(
             f"{name}: got shape {list(x.shape)}, q={q}, niter={niter}; needed are matrices, "

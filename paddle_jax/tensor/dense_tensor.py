@@ -23,7 +23,8 @@ class DenseTensor:
     """
 
     def __init__(self, values=None, name=""):
-        self._values, self._name = {} if values is None else values, name
+        self._values = {} if values is None else values
+        self._name = name
 
     def _array(self):
         found = self._values.get(self._name)
@@ -61,13 +62,16 @@ class DenseTensor:
 
     def shape(self):
         """The lengths of the axes; [0] before there is a value."""
-        return list(self._array().shape) if self._is_initialized() else [0]
+        if self._is_initialized():
+            return list(self._array().shape)
+        return [0]
 
     def set_dims(self, dims):
         """Gives the value another shape with the same number of elements."""
         self._values[self._name] = self._array().reshape(dims)
 
-    _get_dims, _set_dims = shape, set_dims
+    _get_dims = shape
+    _set_dims = set_dims
 
     def lod(self):
         """[]: there are no nested sequences."""
@@ -127,7 +131,9 @@ class Behind:
         self.tensor = tensor
 
     def get(self, name):
-        return to_array(read_raw(self.tensor)) if self.tensor._is_initialized() else None
+        if self.tensor._is_initialized():
+            return to_array(read_raw(self.tensor))
+        return None
 
     def __setitem__(self, name, array):
         if array is None:

@@ -64,7 +64,8 @@ def _einsum(operands, equation):
     if not twice:
         return jnp.einsum(equation, *operands)
     letters = iter(sorted(set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") - set(equation)))
-    extra, terms = [], []
+    extra = []
+    terms = []
     for label in twice:  # a product with a unit tensor spreads the label over as many output axes as it names
         at, size = next(
             (t.index(label), o) for t, o in zip(inputs.split(","), operands, strict=True) if label in t

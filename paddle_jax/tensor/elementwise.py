@@ -48,7 +48,8 @@ def atan2(x, y, name=None):
         0.7854
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
-        x, y = x.astype(jnp.float64), y.astype(jnp.float64)
+        x = x.astype(jnp.float64)
+        y = y.astype(jnp.float64)
     return jnp.arctan2(x, y)
 
 
@@ -83,7 +84,9 @@ def hypot(x, y, name=None):
         >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
         5.0
     """
-    return jnp.sqrt(x * x + y * y) if jnp.iscomplexobj(x) else _hypot(as_float(x), as_float(y))
+    if jnp.iscomplexobj(x):
+        return jnp.sqrt(x * x + y * y)
+    return _hypot(as_float(x), as_float(y))
 
 
 @known_as(amp="exp", code="arithmetic:logaddexp")
@@ -151,7 +154,8 @@ def copysign(x, y, name=None):
     """
     if y.ndim or x.dtype.kind == y.dtype.kind:
         common = dtypes.promote_np(x.dtype, y.dtype)
-        x, y = x.astype(common), y.astype(common)
+        x = x.astype(common)
+        y = y.astype(common)
     if x.dtype == jnp.bool_:
         return x
     if not jnp.issubdtype(x.dtype, jnp.floating):
@@ -227,7 +231,10 @@ def ldexp(x, y, name=None):
         >>> paddle.ldexp(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2, 1])).tolist()
         [4.0, 6.0]
     """
-    dtype = jnp.float64 if jnp.float64 in (x.dtype, y.dtype) else jnp.float32
+    if jnp.float64 in (x.dtype, y.dtype):
+        dtype = jnp.float64
+    else:
+        dtype = jnp.float32
     return x.astype(dtype) * jnp.exp2(y.astype(dtype))
 
 

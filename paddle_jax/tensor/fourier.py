@@ -66,12 +66,11 @@ def _half_of_real(x, axis, forward, norm):
     their conjugates."""
     if not x.size:
         return as_complex(jnp.zeros([n // 2 + 1 if a == axis else n for a, n in enumerate(x.shape)], x.dtype))
-    x = x if x.dtype == jnp.float64 else x.astype(jnp.float32)
-    return (
-        jnp.fft.rfft(x, axis=axis, norm=norm)
-        if forward
-        else jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
-    )
+    if not (x.dtype == jnp.float64):
+        x = x.astype(jnp.float32)
+    if forward:
+        return jnp.fft.rfft(x, axis=axis, norm=norm)
+    return jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
 
 
 def _real_of_half(x, axis, n, forward, norm):
@@ -79,7 +78,9 @@ def _real_of_half(x, axis, n, forward, norm):
     shape = [n if a == axis else m for a, m in enumerate(x.shape)]
     if 0 in shape or not x.size:
         return jnp.real(jnp.zeros(shape, x.dtype))
-    return jnp.fft.irfft(jnp.conj(x), n, axis, _SWAPPED[norm]) if forward else jnp.fft.irfft(x, n, axis, norm)
+    if forward:
+        return jnp.fft.irfft(jnp.conj(x), n, axis, _SWAPPED[norm])
+    return jnp.fft.irfft(x, n, axis, norm)
 
 
 @known_as(pir="fft_c2c axes:i64s normalization:str forward:bool", code="matrices:fft_c2c")
@@ -125,7 +126,9 @@ def _operand(name, x, real):
             f"{name}: x: got {x._raw.dtype.name}; it must be real; "
             "use a transform of complex tensors such as fft"
         )
-    return cast(x, dtypes.default()) if kind in "biu" else x
+    if kind in "biu":
+        return cast(x, dtypes.default())
+    return x
 
 
 def _length(name, n, given="n"):
@@ -164,7 +167,10 @@ def many(name, x, s, axes, norm, real=False):
     for given, value in (("s", s), ("axes", axes)):
         if value is not None and not isinstance(value, list | tuple | range):
             raise ValueError(f"{name}: {given}: got {value!r}; it must be a list or a tuple of ints")
-    lengths = None if s is None else tuple(_length(name, n, "s") for n in s)
+    if s is None:
+        lengths = None
+    else:
+        lengths = tuple(_length(name, n, "s") for n in s)
     if axes is None:
         axes = range(-(x.ndim if s is None else len(s)), 0)
         if len(axes) > x.ndim or not axes:

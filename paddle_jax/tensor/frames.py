@@ -24,7 +24,8 @@ _NEARLY_ZERO = 1e-11  # Paddle's bound below which summed squares of a window co
 
 def cut(x, length, hop):
     """[..., n] to frames [..., count, length] that begin `hop` apart."""
-    count, blocks = (x.shape[-1] - length) // hop + 1, -(-length // hop)
+    count = (x.shape[-1] - length) // hop + 1
+    blocks = -(-length // hop)
     if blocks > _MAX_BLOCKS:
         return x[..., np.arange(count)[:, None] * hop + np.arange(length)]
     missing = max((count - 1 + blocks) * hop - x.shape[-1], 0)
@@ -36,7 +37,8 @@ def cut(x, length, hop):
 def added(frames, hop):
     """[..., count, length] to the sum [..., n] of frames that begin `hop` apart: the transpose of `cut`."""
     *batch, count, length = frames.shape
-    size, blocks = (count - 1) * hop + length, -(-length // hop)
+    size = (count - 1) * hop + length
+    blocks = -(-length // hop)
     if not frames.size:
         return jnp.zeros((*batch, size), frames.dtype)
     if blocks > _MAX_BLOCKS:
@@ -114,7 +116,9 @@ def frame(x, frame_length, hop_length, axis=-1, name=None):
             "use at most that"
         )
     frames = cut(jnp.moveaxis(x, axis, -1), frame_length, hop_length)
-    return jnp.swapaxes(frames, -1, -2) if axis == -1 else jnp.moveaxis(frames, (-2, -1), (0, 1))
+    if axis == -1:
+        return jnp.swapaxes(frames, -1, -2)
+    return jnp.moveaxis(frames, (-2, -1), (0, 1))
 
 
 @known_as(pir="overlap_add hop_length:i32 axis:i32")
@@ -158,7 +162,10 @@ def overlap_add(x, hop_length, axis=-1, name=None):
     _positive("overlap_add", "hop_length", hop_length)
     if x.ndim < 2:
         raise ValueError(f"overlap_add: x: got {x.ndim} axes; it needs at least 2")
-    frames = jnp.swapaxes(x, -1, -2) if axis == -1 else jnp.moveaxis(x, (0, 1), (-2, -1))
+    if axis == -1:
+        frames = jnp.swapaxes(x, -1, -2)
+    else:
+        frames = jnp.moveaxis(x, (0, 1), (-2, -1))
     if hop_length > frames.shape[-1]:
         raise ValueError(
             f"(InvalidArgument) overlap_add: hop_length: got {hop_length}; "
@@ -180,7 +187,8 @@ def _signal(name, x, ranks):
 
 def _window_length(name, n_fft, win_length, window):
     """The length of the window, checked."""
-    win_length = n_fft if win_length is None else win_length
+    if win_length is None:
+        win_length = n_fft
     if not 0 < win_length <= n_fft:
         raise AssertionError(f"{name}: win_length: got {win_length}; it must be in 1..n_fft ({n_fft})")
     if isinstance(win_length, float):
@@ -213,7 +221,10 @@ def _stft(x, window=None, *, n_fft, hop_length, win_length, pad_mode, norm, ones
     frames = cut(x, n_fft, hop_length)
     if window is not None or win_length < n_fft:
         frames = frames * _centered(window, win_length, n_fft).astype(x.dtype)
-    spectrum = jnp.fft.rfft(frames, norm=norm) if onesided else jnp.fft.fft(as_complex(frames), norm=norm)
+    if onesided:
+        spectrum = jnp.fft.rfft(frames, norm=norm)
+    else:
+        spectrum = jnp.fft.fft(as_complex(frames), norm=norm)
     return jnp.swapaxes(spectrum, -1, -2)
 
 
@@ -283,7 +294,8 @@ def stft(
         [[4.0, 4.0], [0.0, 0.0], [0.0, 0.0]]
     """
     _signal("stft", x, (1, 2))
-    hop_length = n_fft // 4 if hop_length is None else hop_length
+    if hop_length is None:
+        hop_length = n_fft // 4
     if hop_length <= 0:
         raise AssertionError(f"stft: hop_length: got {hop_length} (n_fft // 4 by default); it must be > 0")
     if not 0 < n_fft <= x.shape[-1]:
@@ -301,8 +313,14 @@ def stft(
         raise AssertionError("stft: onesided: got True for a complex x or window; it must be False or None")
     if all(kind in "biu" for kind in kinds):
         x = cast(x, dtypes.default())
-        window = None if window is None else cast(window, dtypes.default())
-    onesided = "c" not in kinds if onesided is None else bool(onesided)
+        if window is None:
+            window = None
+        else:
+            window = cast(window, dtypes.default())
+    if onesided is None:
+        onesided = "c" not in kinds
+    else:
+        onesided = bool(onesided)
     return _stft(
         x,
         window,
@@ -340,8 +358,14 @@ def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
 @named("istft")
 def _istft(x, window=None, *, n_fft, hop_length, win_length, norm, start, stop, real):
     x = jnp.swapaxes(as_complex(x), -1, -2)
-    frames = jnp.fft.irfft(x[..., : n_fft // 2 + 1], n_fft, norm=norm) if real else jnp.fft.ifft(x, norm=norm)
-    dtype = frames.dtype if window is None else dtypes.promote_np(frames.dtype, window.dtype)
+    if real:
+        frames = jnp.fft.irfft(x[..., : n_fft // 2 + 1], n_fft, norm=norm)
+    else:
+        frames = jnp.fft.ifft(x, norm=norm)
+    if window is None:
+        dtype = frames.dtype
+    else:
+        dtype = dtypes.promote_np(frames.dtype, window.dtype)
     window = _centered(window, win_length, n_fft).astype(dtype)
     total = added(jnp.broadcast_to(window * window, (x.shape[-2], n_fft)), hop_length)
     return added(frames * window, hop_length)[..., start:stop] / total[start:stop]
@@ -434,7 +458,8 @@ def istft(
         [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     """
     _signal("istft", x, (2, 3))
-    hop_length = n_fft // 4 if hop_length is None else hop_length
+    if hop_length is None:
+        hop_length = n_fft // 4
     win_length = _window_length("istft", n_fft, win_length, window)
     _check_spectrum(x, n_fft, hop_length, win_length, window, onesided, return_complex)
     if isinstance(n_fft, float) or not isinstance(length, int | np.integer | None):
@@ -442,7 +467,10 @@ def istft(
     _positive("istft", "hop_length", hop_length)
     size = (x.shape[-1] - 1) * hop_length + n_fft
     start = n_fft // 2 if center else 0
-    stop = size - start if length is None else min(max(start + length, start), size)
+    if length is None:
+        stop = size - start
+    else:
+        stop = min(max(start + length, start), size)
     _overlap("istft", window, win_length, n_fft, hop_length, x.shape[-1], start, stop)
     return _istft(
         x,

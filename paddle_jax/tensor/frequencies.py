@@ -33,7 +33,10 @@ GRID = [
 
 def _frequencies(name, terms, n, d, dtype, out, device, requires_grad):
     """The whole numbers `terms` divided by n d."""
-    dtype = dtypes.default().np if dtype is None else dtypes.convert(dtype).np
+    if dtype is None:
+        dtype = dtypes.default().np
+    else:
+        dtype = dtypes.convert(dtype).np
     if dtype.kind in "bc":
         raise RuntimeError(f"{name}: dtype: got {dtype.name}; it must be floating")
     made = to_tensor(terms, dtype if dtype.kind not in "iu" else "float32", device)
@@ -48,7 +51,9 @@ def _frequencies(name, terms, n, d, dtype, out, device, requires_grad):
     )
     if requires_grad:
         made.stop_gradient = False
-    return made if out is None else _into(out, made)
+    if out is None:
+        return made
+    return _into(out, made)
 
 
 def _points(name, n, d):
@@ -110,7 +115,10 @@ def _rolled(name, x, axes, sign):
         raise IndexError(
             f"{name}: axes={axes} is out of range for a tensor of {x.ndim} axes; use {-x.ndim}..{x.ndim - 1}"
         )
-    axes = tuple(range(x.ndim)) if axes is None else ints(name, axes, "axes")
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    else:
+        axes = ints(name, axes, "axes")
     if not axes or not all(-x.ndim <= a < x.ndim for a in axes):
         raise ValueError(
             f"{name}: axes: got {list(axes)} for a tensor of {x.ndim} axes; "

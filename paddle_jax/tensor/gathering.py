@@ -234,7 +234,8 @@ def take_flat(x, index, mode):
     """Elements of the flattened tensor."""
     if index.size == 0:
         return jnp.zeros(index.shape, x.dtype)
-    index = jnp.where(index < 0, index + x.size, index) if mode == "raise" else index
+    if mode == "raise":
+        index = jnp.where(index < 0, index + x.size, index)
     return jnp.take(x.reshape(-1), index, mode="wrap" if mode == "wrap" else "clip")
 
 

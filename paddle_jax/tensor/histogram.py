@@ -26,13 +26,16 @@ def _range(x, low, high, dtype):
         low, high = (
             (jnp.min(flat), jnp.max(flat)) if flat.size else (jnp.zeros((), x.dtype), jnp.zeros((), x.dtype))
         )
-    low, high = jnp.asarray(low).astype(dtype), jnp.asarray(high).astype(dtype)
+    low = jnp.asarray(low).astype(dtype)
+    high = jnp.asarray(high).astype(dtype)
     same = low == high
     return jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
 
 
 def _floating(x):
-    return x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.float32
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return x.dtype
+    return jnp.float32
 
 
 HISTOGRAMS = [
@@ -97,8 +100,16 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     place = jnp.clip(
         jnp.where(inside, jnp.floor((x - low) * bins / (high - low)), 0).astype(jnp.int32), 0, bins - 1
     )
-    kind = jnp.int64 if weight is None and not density else jnp.float32 if weight is None else weight.dtype
-    amount = jnp.ones(x.shape, kind) if weight is None else weight.reshape(-1)
+    if weight is None and not density:
+        kind = jnp.int64
+    elif weight is None:
+        kind = jnp.float32
+    else:
+        kind = weight.dtype
+    if weight is None:
+        amount = jnp.ones(x.shape, kind)
+    else:
+        amount = weight.reshape(-1)
     counts = jnp.zeros((bins,), kind).at[place].add(jnp.where(inside, amount, 0))
     if density and input.size:
         counts = (
@@ -135,7 +146,9 @@ def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
 @named("histogramdd")
 def _histogram_many(x, bins, ranges, density, weights=None):
     points = x.reshape(-1, x.shape[-1])
-    edges, places, inside = [], [], jnp.ones(points.shape[:1], bool)
+    edges = []
+    places = []
+    inside = jnp.ones(points.shape[:1], bool)
     for i, count in enumerate(bins):
         low, high = _range(points[:, i], *(ranges[2 * i : 2 * i + 2] if ranges else (0, 0)), x.dtype)
         edge = jnp.linspace(low, high, count + 1, dtype=x.dtype)
@@ -144,7 +157,10 @@ def _histogram_many(x, bins, ranges, density, weights=None):
         places.append(jnp.clip(jnp.searchsorted(edge, value, side="right") - 1, 0, count - 1))
         edges.append(edge)
     flat = jnp.ravel_multi_index(tuple(places), bins, mode="clip")
-    amount = jnp.ones(flat.shape, x.dtype) if weights is None else weights.reshape(-1).astype(x.dtype)
+    if weights is None:
+        amount = jnp.ones(flat.shape, x.dtype)
+    else:
+        amount = weights.reshape(-1).astype(x.dtype)
     counts = jnp.zeros((math.prod(bins),), x.dtype).at[flat].add(jnp.where(inside, amount, 0)).reshape(bins)
     if density:
         counts = counts / jnp.sum(counts)
@@ -212,7 +228,10 @@ def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None)
 def _count_each(x, length, weights=None):
     if weights is None:
         return jnp.zeros((length,), jnp.int64).at[x].add(1)
-    kind = weights.dtype if jnp.issubdtype(weights.dtype, jnp.floating) else jnp.float64
+    if jnp.issubdtype(weights.dtype, jnp.floating):
+        kind = weights.dtype
+    else:
+        kind = jnp.float64
     return jnp.zeros((length,), kind).at[x].add(weights.astype(kind))
 
 

@@ -50,14 +50,18 @@ def _tail(n, a, x, upper, lgamma, psi):
     """The integral of B_n f over the tail below (or above) log x."""
     nodes, weights = _gauss()
     c = _FALL / a  # a w^2 / (2 + w) and x w^2 / 2 are lower bounds of how far log f falls over a distance w
-    width = (
-        jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2)
-        if upper
-        else (c + jnp.sqrt(c * c + 8 * c)) / 2
-    )
+    if upper:
+        width = jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2)
+    else:
+        width = (c + jnp.sqrt(c * c + 8 * c)) / 2
     w = width[..., None] * (nodes + 1) / 2
-    a, x, lgamma = a[..., None], x[..., None], lgamma[..., None]
-    fallen = x * jnp.expm1(w) - a * w if upper else a * w + x * jnp.expm1(-w)
+    a = a[..., None]
+    x = x[..., None]
+    lgamma = lgamma[..., None]
+    if upper:
+        fallen = x * jnp.expm1(w) - a * w
+    else:
+        fallen = a * w + x * jnp.expm1(-w)
     at = jnp.log(x) + (w if upper else -w)
     return (
         (_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen))
@@ -70,10 +74,13 @@ def _by_parameter(n, a, x, lgamma, polygamma):
     """The n-th derivative of P by a, n >= 1, from the smaller tail."""
     inside = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
     above = x > jnp.maximum(a, 1)
-    high_a, high_x = jnp.where(inside & above, a, 1), jnp.where(inside & above, x, 2)
-    low_a, low_x = jnp.where(inside & ~above, a, 1), jnp.where(inside & ~above, x, 1)
+    high_a = jnp.where(inside & above, a, 1)
+    high_x = jnp.where(inside & above, x, 2)
+    low_a = jnp.where(inside & ~above, a, 1)
+    low_x = jnp.where(inside & ~above, x, 1)
     parameters = jnp.stack([*[low_a + i for i in range(1, _SHIFT + 1)], high_a], -1)
-    logs, psi = lgamma(parameters), [polygamma(i, parameters) for i in range(n)]
+    logs = lgamma(parameters)
+    psi = [polygamma(i, parameters) for i in range(n)]
     upper = _tail(n, high_a, high_x, True, logs[..., -1], [p[..., -1] for p in psi])
     lower = _tail(n, low_a + _SHIFT, low_x, False, logs[..., -2], [p[..., -2] for p in psi])
     low_x = low_x[..., None]
@@ -94,14 +101,12 @@ def functions(lgamma, polygamma):
     @ft.partial(jax.jit, static_argnums=0)
     def density(n, a, x):
         size = _size(a, x, lgamma(a))
-        return (
-            size
-            if n == 0
-            else jnp.where(
-                x > 0,
-                size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]),
-                0,
-            )
+        if n == 0:
+            return size
+        return jnp.where(
+            x > 0,
+            size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]),
+            0,
         )
 
     @ft.partial(jax.custom_jvp, nondiff_argnums=(0,))

@@ -21,7 +21,9 @@ from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.search import nonzero
 
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
-INT, ALL, NEW = ("i",), (":",), ("n",)
+INT = ("i",)
+ALL = (":",)
+NEW = ("n",)
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 LONGEST = (1 << 31) - 1  # length of an axis up to which places are int32
 ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
@@ -58,13 +60,16 @@ def _expand(index, ndim):
         raise _too_many(items, ndim, used)
     at = next((k for k, i in enumerate(items) if i is Ellipsis), None)
     full = [slice(None)] * (ndim - used)
-    return [*items, *full] if at is None else [*items[:at], *full, *items[at + 1 :]]
+    if at is None:
+        return [*items, *full]
+    return [*items[:at], *full, *items[at + 1 :]]
 
 
 def _too_many(items, ndim, used):
     """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice
     or an index array."""
-    axis, error = 0, ValueError
+    axis = 0
+    error = ValueError
     for item in items:
         axis += _axes_used(item)
         if axis > ndim or item is Ellipsis:
@@ -84,12 +89,15 @@ def _axes_used(item):
         return 0
     dtype = getattr(item, "dtype", None)
     is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._raw.dtype == np.bool_)
-    return item.ndim if is_bool else 1
+    if is_bool:
+        return item.ndim
+    return 1
 
 
 def parse(index, shape):
     """Analyses an index on a shape."""
-    found, axis = Parsed(), 0
+    found = Parsed()
+    axis = 0
     if any(type(length) is int and length > LONGEST for length in shape):
         found.dtype = INT64
     for item in _expand(index, len(shape)):
@@ -121,12 +129,16 @@ INSTEAD = "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()
 
 def value_of(item):
     """The array of an item of an index."""
-    return item._value if isinstance(item, Tensor) else item
+    if isinstance(item, Tensor):
+        return item._value
+    return item
 
 
 def dtype_of(item):
     """The NumPy dtype of an array or Tensor in an index."""
-    return item._raw.dtype if isinstance(item, Tensor) else item.dtype
+    if isinstance(item, Tensor):
+        return item._raw.dtype
+    return item.dtype
 
 
 def _traced(item):
@@ -142,7 +154,10 @@ def _outside(low, high, axis, length):
 
 def _checked_later(item, axis, length):
     """In a compiled function: has the program check the positions when it runs."""
-    value = traced_value(item) if isinstance(item, Tensor) and are_known(length) else None
+    if isinstance(item, Tensor) and are_known(length):
+        value = traced_value(item)
+    else:
+        value = None
     if value is not None:
         add_range_check(value, -length, length, lambda low, high: _outside(low, high, axis, length))
 
@@ -183,11 +198,10 @@ def _bound(value):
         return local.ctx.frame.numbers_of(value.reshape([]))
     of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
     if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
-        got = (
-            f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
-            if isinstance(value, Tensor)
-            else type(value).__name__
-        )
+        if isinstance(value, Tensor):
+            got = f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
+        else:
+            got = type(value).__name__
         raise ValueError(
             f"Tensor index: got {got} in a slice; allowed are None, integers and integer "
             "Tensors of one element"
@@ -208,7 +222,8 @@ def cut_of(item, length):
     else:
         count = len(range(start, stop, step))
         start += (count - 1) * step if step < 0 and count else 0
-        step = step if count > 1 else 1
+        if not (count > 1):
+            step = 1
     return (ALL if count == length and step == 1 else ("s", count, step)), start
 
 
@@ -232,13 +247,16 @@ def cut_of_lengths(item, length):
     """As `cut_of` where a bound, the step or the length of the axis is a Length."""
     step = 1 if item.step is None else item.step
     if not is_length(step):
-        return _forward_cut(item, length, step) if step > 0 else _backward_cut(item, length, step)
+        if step > 0:
+            return _forward_cut(item, length, step)
+        return _backward_cut(item, length, step)
     low, high = bounds(expression_of(step))
     if low is not None and low > 0:
         return _forward_cut(item, length, step)
     if high is not None and high < 0:
         return _backward_cut(item, length, step)
-    answer, pace = step > 0, extreme("max", (abs(step), 1))
+    answer = step > 0
+    pace = extreme("max", (abs(step), 1))
     one, start = _forward_cut(item, length, pace)
     other, least = _backward_cut(item, length, -pace)
     counts = [length if cut is ALL else cut[1] for cut in (one, other)]
@@ -246,8 +264,14 @@ def cut_of_lengths(item, length):
 
 
 def _forward_cut(item, length, step):
-    start = 0 if item.start is None else _end_of(item.start, length)
-    stop = length if item.stop is None else _end_of(item.stop, length)
+    if item.start is None:
+        start = 0
+    else:
+        start = _end_of(item.start, length)
+    if item.stop is None:
+        stop = length
+    else:
+        stop = _end_of(item.stop, length)
     room = extreme("max", (stop - start, 0))
     count = (room + (step - 1)) // step
     is_all = (
@@ -256,7 +280,9 @@ def _forward_cut(item, length, step):
         and expression_of(start) == 0
         and expression_of(count) == expression_of(length)
     )
-    return (ALL, 0) if is_all else (("s", count, step), start)
+    if is_all:
+        return (ALL, 0)
+    return (("s", count, step), start)
 
 
 def _backward_cut(item, length, step):
@@ -265,8 +291,14 @@ def _backward_cut(item, length, step):
     if item.start is None and item.stop is None:
         count = (length + (pace - 1)) // pace
         return ("s", count, step), length - 1 - (count - 1) * pace
-    first = length - 1 if item.start is None else _last_of(item.start, length)
-    before = -1 if item.stop is None else _last_of(item.stop, length)
+    if item.start is None:
+        first = length - 1
+    else:
+        first = _last_of(item.start, length)
+    if item.stop is None:
+        before = -1
+    else:
+        before = _last_of(item.stop, length)
     count = extreme("max", (first - before + (pace - 1), 0)) // pace
     return ("s", count, step), select(count > 0, first - (count - 1) * pace, pace)
 
@@ -289,7 +321,9 @@ def _open_cut(item, length):
     )
     if are_known(stop) or are_known(length):
         stop = jax.core.min_dim(stop, length)
-    return (ALL, 0) if are_known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
+    if are_known(start) and start == 0 and stop == length:
+        return (ALL, 0)
+    return (("s", stop - start, 1), start)
 
 
 def _add_slice(found, item, length):
@@ -313,7 +347,8 @@ def _add_array(found, item, axis, length):
     if _traced(item):
         _checked_later(item, axis, length)
     elif value.size:
-        low, high = int(np.asarray(value).min()), int(np.asarray(value).max())
+        low = int(np.asarray(value).min())
+        high = int(np.asarray(value).max())
         if low < -length or high >= length:
             raise _outside(low, high, axis, length)
     found.axes.append((":",))
@@ -327,9 +362,10 @@ def _add_mask(found, item, axis, shape):
     frame = local.ctx.frame
     if frame.symbolic and isinstance(item, Tensor) and item.ndim and frame.has_variables(item):
         return _add_recorded_mask(found, item, axis, shape)
-    mask = (
-        host_value(item, "a bool mask as an index", INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
-    )
+    if isinstance(item, Tensor):
+        mask = host_value(item, "a bool mask as an index", INSTEAD)
+    else:
+        mask = np.asarray(item)
     if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
         found.axes.append(("n",))
         found.slots.append(found.out)

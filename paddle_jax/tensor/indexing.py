@@ -48,7 +48,10 @@ def _window(x, starts, axes):
     that is all of x."""
     if starts is None:
         return None
-    begin, sizes, at, axis = [], [], 0, 0
+    begin = []
+    sizes = []
+    at = 0
+    axis = 0
     for kind in axes:
         if kind[0] == "n":
             continue
@@ -82,13 +85,16 @@ def _reversed(axes):
 def _turned(y, axes):
     """With the axes turned round whose slices go backwards."""
     backwards = _reversed(axes)
-    return lax.rev(y, backwards) if backwards else y
+    if backwards:
+        return lax.rev(y, backwards)
+    return y
 
 
 def _view_shape(shape, axes):
     """The shape after integers are dropped and new axes added, from the shape with an entry for
     every axis of x."""
-    lengths, out = iter(shape), []
+    lengths = iter(shape)
+    out = []
     for kind in axes:
         if kind[0] == "n":
             out.append(1)
@@ -129,7 +135,9 @@ def _put_back(layout, attrs):
 def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     """x[index] for a parsed index."""
     y, _ = _read(x, starts, axes)
-    return y[_gather_index(y.ndim, arrays, slots)] if arrays else y
+    if arrays:
+        return y[_gather_index(y.ndim, arrays, slots)]
+    return y
 
 
 @known_as(
@@ -141,17 +149,19 @@ def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     """x with x[index] = value for a parsed index."""
     value = converted(value, x.dtype)
     y, full = _read(x, starts, axes)
-    y = (
-        y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots))
-        if arrays
-        else jnp.broadcast_to(_trim(value, y.shape), y.shape)
-    )
+    if arrays:
+        y = y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots))
+    else:
+        y = jnp.broadcast_to(_trim(value, y.shape), y.shape)
     y = _turned(y.reshape(full), axes)
     window = _window(x, starts, axes)
     if window is None:
         return y
     begin, sizes = window
-    block = y if tuple(y.shape) == tuple(sizes) else _block(x, begin, sizes).at[_steps(axes)].set(y)
+    if tuple(y.shape) == tuple(sizes):
+        block = y
+    else:
+        block = _block(x, begin, sizes).at[_steps(axes)].set(y)
     return lax.dynamic_update_slice(x, block, begin, allow_negative_indices=False)
 
 
@@ -184,7 +194,9 @@ def put_mask(x, mask, value):
 
 def _plain(item):
     """Whether a slice has bounds and a step that are ints or missing."""
-    start, stop, step = item.start, item.stop, item.step
+    start = item.start
+    stop = item.stop
+    step = item.step
     return (
         (start is None or type(start) is int)
         and (stop is None or type(stop) is int)
@@ -288,7 +300,10 @@ def _quick(index, shape):
         elif not quick.add(item):
             return None
     quick.add_all(len(shape) - quick.axis)
-    starts = host_starts(tuple(quick.starts)) if quick.starts else None
+    if quick.starts:
+        starts = host_starts(tuple(quick.starts))
+    else:
+        starts = None
     return tuple(quick.axes), tuple(quick.slots), starts, quick.arrays
 
 
@@ -326,14 +341,18 @@ def _several_slices(key, shape):
 
 def _pattern(item, shape):
     parts = _quick_or_none(item, shape)
-    return None if parts is None else _Pattern(parts[0], parts[2])
+    if parts is None:
+        return None
+    return _Pattern(parts[0], parts[2])
 
 
 def _pattern_of(item, shape):
     """The pattern of a slice or tuple of plain items; else None. In a key tuples stand for slices, which have
     no hash before Python 3.12."""
     if type(item) is slice:
-        return _one_slice(item.start, item.stop, item.step, shape) if _plain(item) else None
+        if _plain(item):
+            return _one_slice(item.start, item.stop, item.step, shape)
+        return None
     key = []
     for each in item:
         kind = type(each)
@@ -369,7 +388,8 @@ def link_rows(rows, x, axis):
             register_view(row, x, kernel, (host_starts((i,)),))
 
 
-_SHORT, _CUTS = {1: run1, 2: run2, 3: run3}, (slice, tuple)
+_SHORT = {1: run1, 2: run2, 3: run3}
+_CUTS = (slice, tuple)
 
 
 def _run_pattern(op, operands, axes, slots, starts, arrays):
@@ -383,9 +403,14 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
         kernel = op.remember(
             key, op.kernel((*[-2] * len(operands), -1 if starts is None else -2, len(arrays)), (axes, slots))
         )
-    operands = (*operands, *arrays) if starts is None else (*operands, starts, *arrays)
+    if starts is None:
+        operands = (*operands, *arrays)
+    else:
+        operands = (*operands, starts, *arrays)
     short = _SHORT.get(len(operands))
-    return run(kernel, operands) if short is None else short(kernel, *operands)
+    if short is None:
+        return run(kernel, operands)
+    return short(kernel, *operands)
 
 
 def _run_parsed(op, operands, found):
@@ -405,7 +430,8 @@ def _element(x, item, shape):
     """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is
     recorded, run or compiled for it, which is what loops over elements need. None where it has to
     be an operation."""
-    ctx, value = local.ctx, x._raw
+    ctx = local.ctx
+    value = x._raw
     if (
         type(value) is not LazyArray
         or ctx.segment is None
@@ -418,7 +444,9 @@ def _element(x, item, shape):
         if type(i) is not int or not -length <= i < length:
             return None
     array = to_numpy_if_ready(value)
-    return None if array is None else wrap(host_numbers((array[item].item(),), aval_of((), value.aval.dtype)))
+    if array is None:
+        return None
+    return wrap(host_numbers((array[item].item(),), aval_of((), value.aval.dtype)))
 
 
 # methods ----------------------------------------------------------------------------------------------------
@@ -489,7 +517,9 @@ def getitem(x, item):
         return found
     if type(item) in _CUTS and (pattern := _pattern_of(item, shape)) is not None:
         kernel = pattern.kernel(take_index.op, 1)
-        return run2(kernel, x, *pattern.operands) if pattern.operands else run1(kernel, x)
+        if pattern.operands:
+            return run2(kernel, x, *pattern.operands)
+        return run1(kernel, x)
     if (
         type(item) is Tensor
         and item._raw.dtype == np.bool_
@@ -521,7 +551,10 @@ def _assigned(value, x):
                 f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; "
                 "use its real part, or a complex tensor"
             )
-        array = value if isinstance(value, jax.Array) else np.asarray(value)
+        if isinstance(value, jax.Array):
+            array = value
+        else:
+            array = np.asarray(value)
         if array.dtype.kind in "biufcV":
             return wrap(converted(array, x._raw.dtype))
     raise ValueError(
@@ -547,11 +580,10 @@ def setitem(x, item, value):
     check_inplace("__setitem__", x)
     try:
         if not isinstance(value, Tensor):
-            value = (
-                scalar(value, x._raw.dtype)
-                if type(value) in (int, float) and x._raw.dtype.kind == "f"
-                else _assigned(value, x)
-            )
+            if type(value) in (int, float) and x._raw.dtype.kind == "f":
+                value = scalar(value, x._raw.dtype)
+            else:
+                value = _assigned(value, x)
         raw = x._raw
         shape = raw.aval.shape if type(raw) is LazyArray else raw.shape
         if local.ctx.frame.symbolic and has_lengths((item, shape)) and not _is_mask(item):

@@ -110,7 +110,9 @@ def _is_shared_underline_tensor_with(self, other):
 def reconstruct_from_(self, other):
     """Takes over the value of another Tensor, also of another shape or dtype, and where it came from."""
     self._rebind(read_raw(other))
-    self._node, self._idx, self.stop_gradient = other._node, other._idx, other.stop_gradient
+    self._node = other._node
+    self._idx = other._idx
+    self.stop_gradient = other.stop_gradient
 
 
 _attach(reconstruct_from_, "_inplace_assign")
@@ -148,7 +150,9 @@ def _to(self, device=None, dtype=None, blocking=None, copy_tensor=None):
         if value is not None
     }
     moved = self.to(**facts) if facts else self
-    return moved.clone() if copy_tensor and moved is self else moved
+    if copy_tensor and moved is self:
+        return moved.clone()
+    return moved
 
 
 Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="VarType.DENSE_TENSOR: every Tensor is one.")
@@ -159,12 +163,16 @@ Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="VarType.DENSE_TEN
 
 @_attach
 def _grad_value(self):
-    return None if self._grad is None else self._grad.get_tensor()
+    if self._grad is None:
+        return None
+    return self._grad.get_tensor()
 
 
 @_attach
 def _grad_name(self):
-    return "" if self._grad is None else self._grad.name
+    if self._grad is None:
+        return ""
+    return self._grad.name
 
 
 @_attach
@@ -196,7 +204,8 @@ def _reset_grad_inplace_version(self, set_to_zero=True):
 
 @_attach
 def _register_grad_hook(self, hook):
-    helper, known = self.register_hook(hook), self.__dict__.setdefault("_grad_hooks", [])
+    helper = self.register_hook(hook)
+    known = self.__dict__.setdefault("_grad_hooks", [])
     known.append(helper)
     return len(known) - 1
 

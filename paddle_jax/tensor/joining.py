@@ -144,7 +144,8 @@ def _sections(name, sections, length):
 
 
 def _bounds(sections):
-    at, bounds = 0, []
+    at = 0
+    bounds = []
     for s in sections[:-1]:
         at += s
         bounds.append(at)
@@ -244,7 +245,10 @@ def _with_views(public):
     def viewed(*args, **kwargs):
         rows = public(*args, **kwargs)
         x = args[0] if args else kwargs["input"]
-        axis = args[1] if len(args) > 1 else kwargs.get("axis", kwargs.get("dim", 0))
+        if len(args) > 1:
+            axis = args[1]
+        else:
+            axis = kwargs.get("axis", kwargs.get("dim", 0))
         if not local.ctx.frame.recording:
             link_rows(rows, x, one_axis("unbind", axis, x.ndim))
         return rows
@@ -273,9 +277,9 @@ def unbind(input, axis=0):
         [[1, 2], [3, 4]]
     """
     axis = one_axis("unbind", axis, input.ndim)
-    return (
-        [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis] else []
-    )
+    if input.shape[axis]:
+        return [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)]
+    return []
 
 
 unbind = _with_views(unbind)
@@ -303,7 +307,9 @@ def unstack(x, axis=0, num=None):
         raise ValueError(
             f"unstack: num={num}, but axis {axis} has length {x.shape[axis]}; give that or leave it out"
         )
-    return [jnp.squeeze(p, axis) for p in jnp.split(x, x.shape[axis], axis)] if x.shape[axis] else []
+    if x.shape[axis]:
+        return [jnp.squeeze(p, axis) for p in jnp.split(x, x.shape[axis], axis)]
+    return []
 
 
 def _grown(name, x, grow):

@@ -34,10 +34,8 @@ def _check_contraction(name, x, y, turned_x=False, turned_y=False):
         raise ValueError(
             f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; both need at least one axis"
         )
-    one, other = (
-        x.shape[-2 if turned_x and x.ndim > 1 else -1],
-        y.shape[-2 if y.ndim > 1 and not turned_y else -1],
-    )
+    one = x.shape[-2 if turned_x and x.ndim > 1 else -1]
+    other = y.shape[-2 if y.ndim > 1 and not turned_y else -1]
     if one != other:
         raise ValueError(
             f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; "
@@ -260,7 +258,8 @@ def cross(x, y, axis=9, name=None):
             f"cross: got shapes {list(x.shape)} and {list(y.shape)}; "
             "they must be equal and have an axis of length 3"
         )
-    axis = x.shape.index(3) if axis in (9, None) else axis
+    if axis in (9, None):
+        axis = x.shape.index(3)
     if not -x.ndim <= axis < x.ndim:
         raise IndexError(f"cross: axis={axis} is out of range for {x.ndim} axes")
     if x.shape[axis] != 3:
@@ -435,7 +434,10 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         >>> paddle.addmm(paddle.ones([1, 1]), paddle.ones([1, 2]), paddle.ones([2, 1]), alpha=2.0).tolist()
         [[5.0]]
     """
-    shape = (x.shape[0], y.shape[-1]) if x.ndim == y.ndim == 2 else ()
+    if x.ndim == y.ndim == 2:
+        shape = (x.shape[0], y.shape[-1])
+    else:
+        shape = ()
     if (
         not shape
         or x.shape[1] != y.shape[0]

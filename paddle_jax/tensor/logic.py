@@ -269,7 +269,9 @@ def equal_all(x, y, name=None):
         True
     """
     _same("equal_all", x, y)
-    return jnp.all(x == y) if x.shape == y.shape else jnp.asarray(False)
+    if x.shape == y.shape:
+        return jnp.all(x == y)
+    return jnp.asarray(False)
 
 
 @known_as(code="elementwise:isin")
@@ -403,7 +405,9 @@ def signbit(x, name=None):
         >>> paddle.signbit(paddle.to_tensor([1.0, -0.0])).tolist()
         [False, True]
     """
-    return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.floating) else x < 0
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.signbit(x)
+    return x < 0
 
 
 @known_as(pir="is_empty")

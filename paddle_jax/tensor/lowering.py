@@ -69,7 +69,8 @@ def stable_order(x, axis=-1, descending=False):
     keys = _keys(x) if on_cpu() and x.shape[axis] <= _LOW else None
     if keys is None:
         return jnp.argsort(x, axis, stable=True, descending=descending)
-    keys = ~keys if descending else keys
+    if descending:
+        keys = ~keys
     if keys.dtype.itemsize == 4:
         return _packed(keys.astype(jnp.int64), axis)
     first = _packed((keys & _LOW) - (1 << 31), axis)
@@ -89,7 +90,8 @@ def _keys(x):
         return x.astype(jnp.int64 if x.dtype.itemsize == 8 else jnp.int32)
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return None
-    x = x if x.dtype.itemsize == 8 else x.astype(jnp.float32)
+    if not (x.dtype.itemsize == 8):
+        x = x.astype(jnp.float32)
     kind = jnp.int64 if x.dtype.itemsize == 8 else jnp.int32
     most = jnp.iinfo(kind).max
     bits = lax.bitcast_convert_type(jnp.where(x == 0, jnp.zeros((), x.dtype), x), kind)  # -0 equals 0

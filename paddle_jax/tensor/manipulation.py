@@ -27,7 +27,8 @@ def _target_shape(name, shape, old):
     if 0 in old and 0 in shape:
         return _empty_shape(name, shape, old)
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
-    size, left = math.prod(old), math.prod(s for s in new if s != -1)
+    size = math.prod(old)
+    left = math.prod(s for s in new if s != -1)
     if new.count(-1) > 1 or any(are_known(s) and s < -1 for s in new):
         raise CheckError(
             f"(InvalidArgument) {name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1"
@@ -49,7 +50,8 @@ def _empty_shape(name, shape, old):
     of which as many are 0 as before."""
     if -1 not in shape and min(shape) >= 0:
         return tuple(shape)
-    left, given = math.prod(n for n in old if n), math.prod(n for n in shape if n not in (0, -1))
+    left = math.prod(n for n in old if n)
+    given = math.prod(n for n in shape if n not in (0, -1))
     if shape.count(-1) != 1 or min(shape) < -1 or shape.count(0) != old.count(0) or left % given:
         raise ValueError(
             f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "
@@ -65,7 +67,9 @@ _LENGTHS, _ONES = ViewRule(lambda kernel: _RESHAPED, copies=True), ViewRule(lamb
 def _whole(layout, attrs):
     """For views that show all elements in the same order; not those that read their bytes
     as another dtype."""
-    return None if attrs and (type(attrs[0]) is str or isinstance(attrs[0], dtypes.DType)) else _LENGTHS
+    if attrs and (type(attrs[0]) is str or isinstance(attrs[0], dtypes.DType)):
+        return None
+    return _LENGTHS
 
 
 def _lengths_of_one(layout, attrs):
@@ -184,7 +188,8 @@ def _reinterpret(x, dtype):
         )
     if x.dtype == dtype:
         return x
-    shape, parts = x.shape, [np.empty(0, kind).real.dtype for kind in (x.dtype, dtype)]
+    shape = x.shape
+    parts = [np.empty(0, kind).real.dtype for kind in (x.dtype, dtype)]
     if x.dtype != parts[0]:  # complex: XLA does not look into it
         x = jnp.stack([x.real, x.imag], -1).reshape(*shape[:-1], 2 * math.prod(shape[-1:]))
     if dtype != parts[1]:
@@ -192,15 +197,20 @@ def _reinterpret(x, dtype):
         x = lax.complex(x[..., ::2], x[..., 1::2])
     else:
         x = _bits(x, dtype)
-    return x if shape else x.reshape(shape)
+    if shape:
+        return x
+    return x.reshape(shape)
 
 
 def _bits(x, dtype):
-    old, new = x.dtype.itemsize, dtype.itemsize
+    old = x.dtype.itemsize
+    new = dtype.itemsize
     if new > old:
         x = x.reshape(*x.shape[:-1], -1, new // old)
     y = lax.bitcast_convert_type(x.astype(jnp.uint8) if x.dtype == jnp.bool_ else x, dtype)
-    return y.reshape(*x.shape[:-1], -1) if new < old and x.ndim else y
+    if new < old and x.ndim:
+        return y.reshape(*x.shape[:-1], -1)
+    return y
 
 
 view = variadic(view)
@@ -261,7 +271,9 @@ def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
         paddle.Size([4, 2, 3])
     """
     if isinstance(perm, int):
-        dim0, dim1, perm = perm, name if dim1 is None else dim1, None
+        dim0 = perm
+        dim1 = name if dim1 is None else dim1
+        perm = None
     if perm is None:
         return _swap("transpose", x, dim0, dim1)
     return permute_axes(x, _permutation(ints("transpose", perm, "perm"), x.ndim))
@@ -277,10 +289,8 @@ def _permutation(perm, ndim):
 
 
 def _swap(name, x, first, second):
-    first, second = (
-        one_axis(name, first, x.ndim, "dim0", IndexError),
-        one_axis(name, second, x.ndim, "dim1", IndexError),
-    )
+    first = one_axis(name, first, x.ndim, "dim0", IndexError)
+    second = one_axis(name, second, x.ndim, "dim1", IndexError)
     order = list(range(x.ndim))
     order[first], order[second] = second, first
     return permute_axes(x, tuple(order))
@@ -331,11 +341,10 @@ def squeeze(x, axis=None, name=None):
         >>> paddle.squeeze(paddle.ones([1, 3, 1]), 0).shape
         paddle.Size([3, 1])
     """
-    axes = (
-        range(x.ndim)
-        if axis is None or axis == ()
-        else [one_axis("squeeze", a, max(x.ndim, 1)) for a in ints("squeeze", axis, "axis")]
-    )
+    if axis is None or axis == ():
+        axes = range(x.ndim)
+    else:
+        axes = [one_axis("squeeze", a, max(x.ndim, 1)) for a in ints("squeeze", axis, "axis")]
     return lax.squeeze(x, sorted({a for a in axes if a < x.ndim and x.shape[a] == 1}))
 
 
@@ -416,10 +425,8 @@ def flatten(x, start_axis=0, stop_axis=-1, name=None):
                 f"flatten: got the axes {start_axis} and {stop_axis}; a 0-D tensor has 0 and -1 only"
             )
         return x.reshape(1)
-    start, stop = (
-        one_axis("flatten", start_axis, x.ndim, "start_axis"),
-        one_axis("flatten", stop_axis, x.ndim, "stop_axis"),
-    )
+    start = one_axis("flatten", start_axis, x.ndim, "start_axis")
+    stop = one_axis("flatten", stop_axis, x.ndim, "stop_axis")
     if stop < start:
         raise ValueError(
             f"flatten: stop_axis={stop_axis} comes before start_axis={start_axis}; give them in order"
@@ -541,7 +548,10 @@ def broadcast_tensors(input, name=None):
         [paddle.Size([2, 3]), paddle.Size([2, 3])]
     """
     if not isinstance(input, list | tuple) or not input or len({t._raw.dtype for t in input}) > 1:
-        got = [t.dtype for t in input] if isinstance(input, list | tuple) else type(input).__name__
+        if isinstance(input, list | tuple):
+            got = [t.dtype for t in input]
+        else:
+            got = type(input).__name__
         raise ValueError(f"broadcast_tensors: input: got {got}; it must be a list of Tensors of one dtype")
     try:
         shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in input])

@@ -56,7 +56,9 @@ def add(x, y, name=None, *, alpha=1):
         >>> paddle.add(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
         [4.0, 6.0]
     """
-    return x + y if alpha == 1 else x + jnp.asarray(alpha, y.dtype) * y
+    if alpha == 1:
+        return x + y
+    return x + jnp.asarray(alpha, y.dtype) * y
 
 
 @known_as(amp=("scale", "elementwise_sub"), pir="subtract", code="arithmetic:subtract", onnx="Sub")
@@ -68,7 +70,9 @@ def subtract(x, y, name=None, *, alpha=1):
         >>> paddle.subtract(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
         [-2.0, -3.0]
     """
-    return x - y if alpha == 1 else x - jnp.asarray(alpha, y.dtype) * y
+    if alpha == 1:
+        return x - y
+    return x - jnp.asarray(alpha, y.dtype) * y
 
 
 @known_as(amp=("scale", "elementwise_mul"), pir="multiply", onnx="Mul")
@@ -261,7 +265,9 @@ def pow(x, y, name=None):
     if jnp.issubdtype(x.dtype, jnp.signedinteger):
         inverse = jnp.where(jnp.abs(x) == 1, jnp.where(y % 2 == 0, 1, x), 0)  # without its fraction
         return jnp.where(y < 0, inverse, jnp.power(x, jnp.maximum(y, 0)))
-    return _power(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.power(x, y)
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return _power(x, y)
+    return jnp.power(x, y)
 
 
 @known_as(amp=("scale", "elementwise_div"), pir="divide(input:out,other:out)", node="divide")
@@ -286,7 +292,9 @@ def _quotient(x, y):
     """x / y; integers are divided as float32, and bools stay bool as in Paddle."""
     if x.dtype == jnp.bool_:
         return (x.astype(jnp.float32) / y.astype(jnp.float32)).astype(jnp.bool_)
-    return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        return x.astype(jnp.float32) / y.astype(jnp.float32)
+    return x / y
 
 
 SAME = [
@@ -381,11 +389,9 @@ def clipped(x, min=None, max=None):
     if max is not None:
         high = max.reshape(()).astype(x.dtype)
         x = jnp.where(x > high, high, x)
-    return (
-        jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x)
-        if jnp.issubdtype(x.dtype, jnp.floating)
-        else x
-    )
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x)
+    return x
 
 
 def clip_(x, min=None, max=None, name=None):
@@ -506,8 +512,13 @@ def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
     if act is not None and act not in ACTIVATIONS:
         raise AttributeError(f"scale: act: got {act!r}; allowed are {', '.join(ACTIVATIONS)}")
     factor, offset = (v.reshape(()).astype(x.dtype) for v in (scale, bias))
-    out = x * factor + offset if bias_after_scale else (x + offset) * factor
-    return out if act is None else ACTIVATIONS[act](out)
+    if bias_after_scale:
+        out = x * factor + offset
+    else:
+        out = (x + offset) * factor
+    if act is None:
+        return out
+    return ACTIVATIONS[act](out)
 
 
 @composite(cases=["f(1)", "f(), 2.5", "i(1), 2", "f(2)", "d(1,1)"])
@@ -558,7 +569,8 @@ def add_n(inputs, name=None):
     """
     if not isinstance(inputs, list):
         return inputs
-    shapes, kinds = {t.shape for t in inputs}, {t.dtype for t in inputs}
+    shapes = {t.shape for t in inputs}
+    kinds = {t.dtype for t in inputs}
     if len(kinds) != 1 or len(shapes) != 1 and shapes != {(), (1,)}:
         raise ValueError(
             f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; "

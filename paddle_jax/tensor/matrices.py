@@ -19,7 +19,8 @@ from paddle_jax.tensor.sequences import arange
 
 
 def _size(op, name, value):
-    value = number(op, value, name) if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor):
+        value = number(op, value, name)
     if not isinstance(value, int | np.integer) or value < 0:
         raise TypeError(f"{op}: {name}: got {value!r}; it must be an int >= 0")
     return to_int(value)
@@ -75,7 +76,10 @@ def eye(
         columns = arange(num_rows if num_columns is None else num_columns)
         return (rows == columns).astype(as_numpy_dtype(dtype).name)
     rows = _size("eye", "num_rows", num_rows)
-    columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
+    if num_columns is None:
+        columns = rows
+    else:
+        columns = _size("eye", "num_columns", num_columns)
     return finish(
         persistent_from_numpy(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad
     )
@@ -116,14 +120,14 @@ def diag(x, offset=0, padding_value=0, name=None):
         raise ValueError(f"diag: x: got a tensor of {x.ndim} axes; it has 1 or 2")
     if x.ndim == 2:
         inside = -x.shape[0] < offset < x.shape[1]
-        return jnp.diagonal(x, offset) if inside else jnp.zeros((0,), x.dtype)
+        if inside:
+            return jnp.diagonal(x, offset)
+        return jnp.zeros((0,), x.dtype)
     x = x.reshape(-1)
     made = jnp.diag(x, offset)
-    return (
-        jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype))
-        if padding_value
-        else made
-    )
+    if padding_value:
+        return jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype))
+    return made
 
 
 @known_as(code="element_moves:diagflat")
@@ -170,7 +174,8 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
         >>> paddle.diag_embed(paddle.ones([3, 2])).shape
         paddle.Size([3, 2, 2])
     """
-    input = input if isinstance(input, Tensor) else to_tensor(input)
+    if not isinstance(input, Tensor):
+        input = to_tensor(input)
     first = one_axis("diag_embed", dim1, input.ndim + 1, "dim1", IndexError)
     second = one_axis("diag_embed", dim2, input.ndim + 1, "dim2", IndexError)
     if first == second:
@@ -241,7 +246,8 @@ def triu(x, diagonal=0, name=None):
 def _triangle(op, find, row, col, offset, dtype):
     row = _size(op, "row", row)
     col = row if col is None else _size(op, "col", col)
-    offset = offset.item() if isinstance(offset, Tensor | np.generic) else offset
+    if isinstance(offset, Tensor | np.generic):
+        offset = offset.item()
     if not isinstance(offset, int):
         raise TypeError(f"{op}: offset: got {offset!r}; it must be an int")
     dtype = dtypes.convert(dtype).np
@@ -330,7 +336,10 @@ def meshgrid(*args, indexing=None, name=None):
         >>> rows, columns = paddle.meshgrid(paddle.arange(2), paddle.arange(3)); rows.tolist()
         [[0, 0, 0], [1, 1, 1]]
     """
-    x = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+    if len(args) == 1 and isinstance(args[0], list | tuple):
+        x = list(args[0])
+    else:
+        x = list(args)
     if not x or not all(isinstance(t, Tensor) for t in x):
         raise ValueError(f"meshgrid: got {[type(t).__name__ for t in x]}; give one Tensor or more")
     if any(t.ndim > 1 for t in x) or len({t._raw.dtype for t in x}) > 1:
@@ -365,10 +374,15 @@ def block_diag(inputs, name=None):
     """
     if any(t.ndim > 2 for t in inputs) or len({t.dtype for t in inputs}) > 1:
         got = [f"{t.dtype.name}{list(t.shape)}" for t in inputs]
-        kind = "" if any(t.ndim > 2 for t in inputs) else "(InvalidArgument) "
+        if any(t.ndim > 2 for t in inputs):
+            kind = ""
+        else:
+            kind = "(InvalidArgument) "
         raise ValueError(f"{kind}block_diag: got {', '.join(got)}; use at most 2 axes and one dtype")
     blocks = [jnp.atleast_2d(t) for t in inputs]
-    width, before, rows = sum(b.shape[1] for b in blocks), 0, []
+    width = sum(b.shape[1] for b in blocks)
+    before = 0
+    rows = []
     for b in blocks:
         rows.append(jnp.pad(b, ((0, 0), (before, width - before - b.shape[1]))))
         before += b.shape[1]
@@ -394,7 +408,9 @@ def cartesian_prod(x, name=None):
         raise ValueError(
             f"cartesian_prod: x: got shapes {[list(t.shape) for t in x]}; the tensors must be 1-D"
         )
-    return x[0] if len(x) == 1 else jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
+    if len(x) == 1:
+        return x[0]
+    return jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
 
 
 @composite(cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
@@ -420,7 +436,10 @@ def combinations(x, r=2, with_replacement=False, name=None):
         raise ValueError(f"combinations: r: got {r!r}; it must be an int >= 0")
     if r == 0:
         return wrap(jnp.zeros((0,), x._raw.dtype))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    if with_replacement:
+        choose = itertools.combinations_with_replacement
+    else:
+        choose = itertools.combinations
     at = np.array(list(choose(range(x.shape[0]), r)), np.int64).reshape(-1, r)
     return take_rows(x, wrap(at), 0)
 
@@ -485,7 +504,8 @@ def _matched(x, y, left, right):
 
 
 def _pairs(axes, ndim):
-    axes = np.asarray(axes).tolist() if isinstance(axes, Tensor) else axes
+    if isinstance(axes, Tensor):
+        axes = np.asarray(axes).tolist()
     if isinstance(axes, int | np.integer):
         if axes < 0:
             raise AssertionError(f"tensordot: axes={axes}; it must be >= 0")

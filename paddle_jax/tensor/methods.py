@@ -103,7 +103,9 @@ def _moved(x, place):
     place = places.parse(place)
     if type(x._raw) is Symbol:  # a program runs where its Executor does
         return x
-    return x if places.of(x._raw) == place else move(x, place)
+    if places.of(x._raw) == place:
+        return x
+    return move(x, place)
 
 
 @_attach
@@ -134,18 +136,22 @@ def to(self, *args, **kwargs):
         )
     first = args[0] if args else kwargs.get("other")
     if isinstance(first, Tensor):
-        device, dtype = first.place, first.dtype
+        device = first.place
+        dtype = first.dtype
     else:
         device, dtype = _device_and_dtype(args, kwargs)
     moved = self if device is None else _moved(self, device)
     same = dtype is None or isinstance(first, Tensor) and dtypes.convert(dtype) is moved.dtype
     result = moved if same else manipulation.cast(moved, dtype)
-    return result.clone() if copy and result is self else result
+    if copy and result is self:
+        return result.clone()
+    return result
 
 
 def _device_and_dtype(args, kwargs):
     rest = [a for a in args if not isinstance(a, bool)]
-    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    device = kwargs.get("device")
+    dtype = kwargs.get("dtype")
     if rest and device is None and (dtype is not None or not _is_dtype(rest[0])):
         device = rest.pop(0)
     if rest and dtype is None and rest[0] is not None:
@@ -225,7 +231,9 @@ def get_device(self):
         -1
     """
     place = self.place
-    return -1 if place.is_cpu_place() else place.get_device_id()
+    if place.is_cpu_place():
+        return -1
+    return place.get_device_id()
 
 
 def _device(self):
@@ -267,7 +275,8 @@ def element_size(self):
 
 
 def _strides(shape):
-    steps, step = [], 1
+    steps = []
+    step = 1
     for n in reversed(shape):
         steps.append(step)
         step *= n
@@ -283,7 +292,9 @@ def stride(self, dim=None):
         [3, 1]
     """
     steps = _strides(self._raw.shape)
-    return steps if dim is None else steps[one_axis("stride", dim, len(steps), "dim")]
+    if dim is None:
+        return steps
+    return steps[one_axis("stride", dim, len(steps), "dim")]
 
 
 @_attach
@@ -537,8 +548,12 @@ def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
     if shape is None and stride is None and not offset:
         x._rebind(read_raw(source))
         return x
-    shape = tuple(source.shape) if shape is None else ints("set_", shape, "shape")
-    stride = _strides(shape) if stride is None else stride
+    if shape is None:
+        shape = tuple(source.shape)
+    else:
+        shape = ints("set_", shape, "shape")
+    if stride is None:
+        stride = _strides(shape)
     x._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._raw)
     return x
 
@@ -554,7 +569,9 @@ def gradient(self):
         >>> x = paddle.ones([1]); x.stop_gradient = False; (x * 2).backward(); x.gradient().tolist()
         [2.0]
     """
-    return None if self._grad is None else self._grad.numpy()
+    if self._grad is None:
+        return None
+    return self._grad.numpy()
 
 
 @_attach
@@ -629,5 +646,6 @@ def new_full(var, size, fill_value, *, dtype=None, device=None, requires_grad=Fa
         >>> paddle.to_tensor([1]).new_full([2], 7).tolist()
         [7, 7]
     """
-    dtype, device = var.dtype if dtype is None else dtype, var.place if device is None else device
+    dtype = var.dtype if dtype is None else dtype
+    device = var.place if device is None else device
     return creation.full(size, fill_value, dtype, device=device, requires_grad=requires_grad)

@@ -24,7 +24,9 @@ def _root(total):
 
 
 def _squares(x):
-    return jnp.real(x) ** 2 + jnp.imag(x) ** 2 if jnp.iscomplexobj(x) else x * x
+    if jnp.iscomplexobj(x):
+        return jnp.real(x) ** 2 + jnp.imag(x) ** 2
+    return x * x
 
 
 def vector_power_norm(x, p, axes, keepdim):
@@ -41,7 +43,9 @@ def vector_power_norm(x, p, axes, keepdim):
         )
         # each of several gets the whole gradient
         reached = jnp.sum(jnp.where(size == best, size - lax.stop_gradient(size), 0), axes, keepdims=True)
-        return best + reached if keepdim else jnp.squeeze(best + reached, axes)
+        if keepdim:
+            return best + reached
+        return jnp.squeeze(best + reached, axes)
     if p == 1:
         return jnp.sum(size, axes, keepdims=keepdim)
     zero = size == 0
@@ -87,7 +91,8 @@ def _polar_tangent(primals, tangents):
     of Matrices, 8.9)."""
     (x,), (t,) = primals, tangents
     q = _polar(x)
-    h, along = _adjoint(q) @ x, _adjoint(q) @ t
+    h = _adjoint(q) @ x
+    along = _adjoint(q) @ t
     h = (h + _adjoint(h)) / 2
     turn = q @ _turned(h, along - _adjoint(along))
     return (
@@ -122,15 +127,21 @@ def matrix_order_norm(x, p, axes, keepdim):
             out = _nuclear(moved if moved.shape[-2] >= moved.shape[-1] else jnp.swapaxes(moved, -1, -2))
         else:
             out = (jnp.max if p == 2 else jnp.min)(jnp.linalg.svd(moved, compute_uv=False), -1)
-        return jnp.expand_dims(out, axes) if keepdim else out
+        if keepdim:
+            return jnp.expand_dims(out, axes)
+        return out
     total_axis, best_axis = (rows, columns) if abs(p) == 1 else (columns, rows)
     sums = jnp.sum(magnitude(x), total_axis, keepdims=True)
     out = (jnp.max if p > 0 else jnp.min)(sums, best_axis, keepdims=True)
-    return out if keepdim else jnp.squeeze(out, axes)
+    if keepdim:
+        return out
+    return jnp.squeeze(out, axes)
 
 
 def _typed(x, dtype):
-    return as_float(x) if dtype is None else x.astype(dtypes.convert(dtype).np)
+    if dtype is None:
+        return as_float(x)
+    return x.astype(dtypes.convert(dtype).np)
 
 
 def _pair(name, axis, ndim):
@@ -251,8 +262,10 @@ def _norm(x, p, axis, keepdim, dtype):
     x = _typed(x, dtype)
     two = isinstance(axis, tuple) and len(axis) == 2
     if two or p == "nuc":
-        axis = tuple(range(x.ndim)) if axis is None else axis
-        p = 2 if p is None else p
+        if axis is None:
+            axis = tuple(range(x.ndim))
+        if p is None:
+            p = 2
         _check_order("norm", p)
         return matrix_order_norm(x, p, _pair("norm", axis, x.ndim), keepdim)
     if isinstance(p, str):

@@ -59,16 +59,21 @@ def _number(value, dtype):
 
 
 def _binary(name, op, swapped=False):
-    made, kernels, repeats = op.op, [], op is math.multiply
+    made = op.op
+    kernels = []
+    repeats = op is math.multiply
 
     def method(self, y):
         if isinstance(y, Tensor):
-            left, right = self, y
+            left = self
+            right = y
         else:
             raw = self._raw
             dtype = raw.aval.dtype if type(raw) is LazyArray else raw.dtype
             if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
-                left, right = self, _number(y, dtype)  # the usual case of `operands`
+                # the usual case of `operands`
+                left = self
+                right = _number(y, dtype)
             elif repeats and isinstance(y, list | tuple | str):
                 # then Python repeats the sequence, as often as a Tensor of one element says
                 return NotImplemented
@@ -95,7 +100,12 @@ def _product(name, swapped=False):
     general = _binary(name, linalg.matmul, swapped)
 
     def method(self, y):
-        raw = y if isinstance(y, np.ndarray) else y._raw if isinstance(y, Tensor) else None
+        if isinstance(y, np.ndarray):
+            raw = y
+        elif isinstance(y, Tensor):
+            raw = y._raw
+        else:
+            raw = None
         own = self._raw.dtype
         if raw is not None and raw.dtype != own and own.kind != "b" and "c" not in (raw.dtype.kind, own.kind):
             y = y.astype(own) if raw is y else math.to_dtype(y, self.dtype)
@@ -148,7 +158,9 @@ def _bits(name, op, swapped=False):
             if not isinstance(y, bool | int):
                 raise ArgumentError(f"{name}: y: got {type(y).__name__}; allowed are Tensor, int and bool")
             y = scalar(y, self._raw.dtype)
-        return op(y, self, *args, **kwargs) if swapped else op(self, y, *args, **kwargs)
+        if swapped:
+            return op(y, self, *args, **kwargs)
+        return op(self, y, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
@@ -170,7 +182,8 @@ def install():
         operator = _divided if name in ("floordiv", "mod") else _binary
         setattr(Tensor, f"__{name}__", operator(f"__{name}__", op))
         setattr(Tensor, f"__r{name}__", operator(f"__r{name}__", op, swapped=True))
-    Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__
+    Tensor.__div__ = Tensor.__truediv__
+    Tensor.__rdiv__ = Tensor.__rtruediv__
     for name, op in {
         "eq": logic.equal,
         "ne": logic.not_equal,
@@ -182,12 +195,10 @@ def install():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
     Tensor.__matmul__, Tensor.__rmatmul__ = _product("__matmul__"), _product("__rmatmul__", swapped=True)
     Tensor.__pow__ = _power
-    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = (
-        ops.neg,
-        ops.abs,
-        ops.positive,
-        bitwise.bitwise_not,
-    )
+    Tensor.__neg__ = ops.neg
+    Tensor.__abs__ = ops.abs
+    Tensor.__pos__ = ops.positive
+    Tensor.__invert__ = bitwise.bitwise_not
     for name, op in {
         "and": bitwise.bitwise_and,
         "or": bitwise.bitwise_or,

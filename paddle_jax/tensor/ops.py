@@ -19,7 +19,9 @@ UNIT = ["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "u(-0.9, 0.9)", "f(0,3)", "con
 
 def as_float(x):
     """Integers and bools as float32, the rest as it is."""
-    return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return x
+    return x.astype(jnp.float32)
 
 
 @known_as(pir="exp", onnx="Exp")
@@ -274,7 +276,9 @@ def sinh(x, name=None):
         >>> round(paddle.sinh(paddle.to_tensor(0.0)).item(), 4)
         0.0
     """
-    return jnp.sinh(x) if jnp.iscomplexobj(x) else _sinh(as_float(x))
+    if jnp.iscomplexobj(x):
+        return jnp.sinh(x)
+    return _sinh(as_float(x))
 
 
 @known_as(pir="cosh", onnx="Cosh")
@@ -286,7 +290,9 @@ def cosh(x, name=None):
         >>> round(paddle.cosh(paddle.to_tensor(0.0)).item(), 4)
         1.0
     """
-    return jnp.cosh(x) if jnp.iscomplexobj(x) else _cosh(as_float(x))
+    if jnp.iscomplexobj(x):
+        return jnp.cosh(x)
+    return _cosh(as_float(x))
 
 
 @known_as(pir="tanh", onnx="Tanh")
@@ -395,7 +401,10 @@ def neg(x, name=None):
         >>> paddle.neg(paddle.to_tensor([1.0, -2.0])).tolist()
         [-1.0, 2.0]
     """
-    return x if x.dtype == jnp.bool_ else 0 - x  # -0.0 nowhere, as in Paddle
+    # -0.0 nowhere, as in Paddle
+    if x.dtype == jnp.bool_:
+        return x
+    return 0 - x
 
 
 @known_as(pir="floor", onnx="Floor")
@@ -412,7 +421,9 @@ def floor(x, name=None):
         >>> paddle.floor(paddle.to_tensor([1.5, -1.5])).tolist()
         [1.0, -2.0]
     """
-    return jnp.floor(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.floor(x)
+    return x
 
 
 @known_as(pir="ceil", onnx="Ceil")
@@ -424,13 +435,17 @@ def ceil(x, name=None):
         >>> paddle.ceil(paddle.to_tensor([1.5, -1.5])).tolist()
         [2.0, -1.0]
     """
-    return jnp.ceil(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.ceil(x)
+    return x
 
 
 def _log_base(x, log, base):
     """Real numbers through the exact routine; complex ones through the natural logarithm."""
     x = as_float(x)
-    return jnp.log(x) / jnp.log(jnp.asarray(base, x.dtype)) if jnp.iscomplexobj(x) else log(x)
+    if jnp.iscomplexobj(x):
+        return jnp.log(x) / jnp.log(jnp.asarray(base, x.dtype))
+    return log(x)
 
 
 @known_as(pir="round decimals:i32=0", onnx="Round")
@@ -462,7 +477,9 @@ def round(x, decimals=0, name=None):
     """
     if not isinstance(decimals, int):
         raise TypeError(f"round: decimals: got {decimals!r}; it must be an int")
-    return jnp.round(x, decimals) if jnp.issubdtype(x.dtype, jnp.inexact) else x
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return jnp.round(x, decimals)
+    return x
 
 
 @known_as(pir="trunc")
@@ -474,7 +491,9 @@ def trunc(input, name=None):
         >>> paddle.trunc(paddle.to_tensor([1.5, -1.5])).tolist()
         [1.0, -1.0]
     """
-    return jnp.trunc(input) if jnp.issubdtype(input.dtype, jnp.floating) else input
+    if jnp.issubdtype(input.dtype, jnp.floating):
+        return jnp.trunc(input)
+    return input
 
 
 @known_as(code="arithmetic:frac")
@@ -492,7 +511,9 @@ def frac(x, name=None):
     """
     if not jnp.issubdtype(x.dtype, jnp.floating) and x.dtype not in (jnp.int32, jnp.int64):
         raise TypeError(f"frac: x: got {x.dtype}; allowed are floats, int32 and int64")
-    return x - jnp.trunc(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros_like(x)
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return x - jnp.trunc(x)
+    return jnp.zeros_like(x)
 
 
 @known_as(pir="sign", onnx="Sign")

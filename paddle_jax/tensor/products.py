@@ -9,7 +9,8 @@ def product(x, y, turned_x=False, turned_y=False):
     """x @ y over the last two axes, which may be exchanged first; leading axes broadcast, vectors count as
     one row (x) or one column (y)."""
     n = x.ndim
-    at_x, at_y = n - 2 if turned_x else n - 1, y.ndim - 1 if turned_y else y.ndim - 2
+    at_x = n - 2 if turned_x else n - 1
+    at_y = y.ndim - 1 if turned_y else y.ndim - 2
     plain = (
         x.dtype == y.dtype
         and jnp.issubdtype(x.dtype, jnp.inexact)
@@ -19,13 +20,16 @@ def product(x, y, turned_x=False, turned_y=False):
     if not plain or x.shape[at_x] != y.shape[at_y]:
         return jnp.matmul(_turned(x, turned_x), _turned(y, turned_y))
     if turned_x and y.ndim == 2 < n:  # the axes that are kept would come out in another order
-        x, at_x = _turned(x, True), n - 1
+        x = _turned(x, True)
+        at_x = n - 1
     batch = range(y.ndim - 2)
     return lax.dot_general(x, y, (([at_x], [at_y]), (batch, batch)))
 
 
 def _turned(a, wanted):
-    return jnp.swapaxes(a, -1, -2) if wanted and a.ndim > 1 else a
+    if wanted and a.ndim > 1:
+        return jnp.swapaxes(a, -1, -2)
+    return a
 
 
 def along_axis(x, index, axis):

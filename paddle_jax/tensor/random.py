@@ -54,7 +54,8 @@ def draw_normal(shape, dtype, *, key):
 @op("low high", random=True, register=False, method=False)
 def draw_uniform(low, high, shape, dtype, *, key):
     """Numbers from [low, high)."""
-    low, high = low.reshape(()), high.reshape(())
+    low = low.reshape(())
+    high = high.reshape(())
     if jnp.issubdtype(dtype.np, jnp.complexfloating):
         return _between(key, shape, dtype.np, low, high)
     return jax.random.uniform(key, shape, dtype.np) * (high - low).astype(dtype.np) + low.astype(dtype.np)
@@ -76,7 +77,9 @@ def draw_gaussian(mean, std, shape, dtype, *, key):
 
 def _operand(value, dtype=np.float64):
     """A parameter of a distribution as a Tensor."""
-    return value if isinstance(value, Tensor) else wrap(np.asarray(value, dtype))
+    if isinstance(value, Tensor):
+        return value
+    return wrap(np.asarray(value, dtype))
 
 
 def bound(op, name, value, dtype=np.float64):
@@ -193,8 +196,10 @@ def uniform(
         >>> bool((paddle.uniform([100], min=2.0, max=3.0) >= 2).all())
         True
     """
-    dtype, shape = _inexact("uniform", dtype), lengths("uniform", shape)
-    low, high = bound("uniform", "min", min), bound("uniform", "max", max)
+    dtype = _inexact("uniform", dtype)
+    shape = lengths("uniform", shape)
+    low = bound("uniform", "min", min)
+    high = bound("uniform", "max", max)
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
     else:
@@ -223,7 +228,10 @@ def gaussian(
         >>> gaussian([2, 3], std=0.1).shape
         paddle.Size([2, 3])
     """
-    found = dtypes.default() if dtype is None else dtypes.convert(dtype)
+    if dtype is None:
+        found = dtypes.default()
+    else:
+        found = dtypes.convert(dtype)
     if not jnp.issubdtype(found.np, jnp.inexact):
         raise RuntimeError(f"gaussian: dtype: got {found.np.name}; it must be floating or complex")
     sizes_of = lengths("gaussian", shape)
@@ -349,19 +357,23 @@ def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
     tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
     if not tensors and shape is None:
         raise ArgumentError("normal: shape: got None with numbers for mean and std; give a shape")
-    dtype = (
-        tensors[0].dtype
-        if tensors
-        else dtypes.default_complex()
-        if isinstance(mean, complex)
-        else dtypes.default()
-    )
+    if tensors:
+        dtype = tensors[0].dtype
+    elif isinstance(mean, complex):
+        dtype = dtypes.default_complex()
+    else:
+        dtype = dtypes.default()
     if len(tensors) == 2 and mean.shape != std.shape:
         raise ValueError(
             f"normal: mean has shape {list(mean.shape)} and std {list(std.shape)}; they must be equal"
         )
-    shape = tuple(tensors[0].shape) if tensors else lengths("normal", shape, True)
+    if tensors:
+        shape = tuple(tensors[0].shape)
+    else:
+        shape = lengths("normal", shape, True)
     if not jnp.issubdtype(dtype.np, jnp.inexact):
         raise RuntimeError(f"normal: mean: got dtype {dtype.np.name}; it must be floating")
     made = draw_gaussian(_operand(mean, dtype.np), _operand(std, np.float64), shape, dtype)
-    return made if out is None else out._adopt(made)
+    if out is None:
+        return made
+    return out._adopt(made)

@@ -46,4 +46,6 @@ def all_axes(op, axis, ndim):
     found = [one_axis(op, a, ndim) for a in given]
     if len(set(found)) != len(found):
         raise ValueError(f"{op}: axis={axis} names an axis twice; give each once")
-    return tuple(sorted(found)) if ndim else ()
+    if ndim:
+        return tuple(sorted(found))
+    return ()

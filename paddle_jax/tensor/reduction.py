@@ -36,7 +36,9 @@ def _widened(x, dtype):
     """The operand of a sum in the dtype it is summed in: int32 and bool sum as int64."""
     if dtype is not None:
         return x.astype(dtypes.convert(dtype).np)
-    return x.astype(jnp.int64) if x.dtype in (jnp.bool_, jnp.int32) else x
+    if x.dtype in (jnp.bool_, jnp.int32):
+        return x.astype(jnp.int64)
+    return x
 
 
 @known_as(
@@ -136,7 +138,8 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
         >>> paddle.mean(paddle.to_tensor([[1.0, 3.0], [5.0, 7.0]]), axis=1).tolist()
         [2.0, 6.0]
     """
-    x = x if dtype is None else x.astype(dtypes.convert(dtype).np)
+    if dtype is not None:
+        x = x.astype(dtypes.convert(dtype).np)
     axes = all_axes("mean", axis, x.ndim)
     if x.dtype == jnp.bool_:
         return jnp.any(x, axes, keepdims=keepdim)
@@ -150,7 +153,8 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
 @op(register=False, method=False, out=True)
 @named("prod")
 def _product(x, axis, keepdim, dtype):
-    x = x if dtype is None else x.astype(dtypes.convert(dtype).np)
+    if dtype is not None:
+        x = x.astype(dtypes.convert(dtype).np)
     axes = all_axes("prod", axis, x.ndim)
     return accumulated(lambda x: jnp.prod(x, axes, dtype=x.dtype, keepdims=keepdim), x)
 

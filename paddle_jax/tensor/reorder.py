@@ -46,7 +46,8 @@ def moveaxis(x, source, destination, name=None):
         >>> paddle.moveaxis(paddle.ones([2, 3, 4]), 0, 2).shape
         paddle.Size([3, 4, 2])
     """
-    source, destination = _moves("source", source, x.ndim), _moves("destination", destination, x.ndim)
+    source = _moves("source", source, x.ndim)
+    destination = _moves("destination", destination, x.ndim)
     if len(source) != len(destination):
         raise AssertionError(
             f"moveaxis: source has {len(source)} axes and destination {len(destination)}; give as many"
@@ -264,7 +265,8 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
         [1, 1, 2, 2]
     """
     if axis is None:
-        x, axis = reshape(x, [-1]), 0
+        x = reshape(x, [-1])
+        axis = 0
     axis = one_axis("repeat_interleave", axis, x.ndim, error=IndexError)
     length = x.shape[axis]
     if isinstance(repeats, Tensor):
@@ -385,7 +387,9 @@ def _at_least(inputs, grow):
         inputs = inputs[0]
         return [grow(t) for t in inputs]
     made = [grow(t if isinstance(t, Tensor) else to_tensor(t)) for t in inputs]
-    return made[0] if len(made) == 1 else made
+    if len(made) == 1:
+        return made[0]
+    return made
 
 
 # ~: the real Paddle gives no gradient to a leaf that comes back as it is

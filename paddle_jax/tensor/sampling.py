@@ -349,7 +349,8 @@ def uniform_(x, min=0, max=1.0, seed=0, name=None, **names):
         paddle.Size([2])
     """
     _ready("uniform_", x)
-    low, high = names.get("from", min), names.get("to", max)
+    low = names.get("from", min)
+    high = names.get("to", max)
     if not float(low) < float(high):
         raise ValueError(f"uniform_: min={float(low)}, max={float(high)}; min must be below max")
     return x._adopt(uniform(list(x.shape), x.dtype, low, high, seed))
@@ -474,9 +475,11 @@ def random_(x, from_=0, to=None, *, generator=None):
     """
     check_inplace("random_", x)
     if to is None:
-        low, high = 0, from_ if from_ else _largest(x._raw.dtype)
+        low = 0
+        high = from_ if from_ else _largest(x._raw.dtype)
     else:
-        low, high = from_, to
+        low = from_
+        high = to
     if low >= high:
         raise ValueError(f"random_: from_={low}, to={high}; from_ must be below to")
     return x._adopt(draw_integers(_operand(low, np.int64), _operand(high, np.int64), tuple(x.shape), x.dtype))

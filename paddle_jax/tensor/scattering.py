@@ -74,10 +74,8 @@ def _averaged(x, at, values, include_self):
 @op("x index values", register=False, method=False)
 def put_elements(x, index, values, axis, how, include_self):
     """x with values put, added, multiplied, ... at `index` along the axis."""
-    at, values = (
-        _spots(jnp.where(index < 0, index + x.shape[axis], index), axis),
-        jnp.broadcast_to(values, index.shape),
-    )
+    at = _spots(jnp.where(index < 0, index + x.shape[axis], index), axis)
+    values = jnp.broadcast_to(values, index.shape)
     if how == "mean":
         return _averaged(x, at, values, include_self)
     if not include_self and how != "set":
@@ -90,8 +88,13 @@ def put_elements(x, index, values, axis, how, include_self):
 
 
 def _edge(dtype, how):
-    info = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype)
-    return info.min if how == "max" else info.max
+    if jnp.issubdtype(dtype, jnp.floating):
+        info = jnp.finfo(dtype)
+    else:
+        info = jnp.iinfo(dtype)
+    if how == "max":
+        return info.min
+    return info.max
 
 
 def _values(op, x, values, name="values"):
@@ -173,7 +176,8 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
         check_within(name, arr, indices, axis)
     values = _values(name, arr, values)
     if broadcast or values.ndim == 0:
-        values = values if values._raw.shape in ((), indices._raw.shape) else expand(values, indices.shape)
+        if values._raw.shape not in ((), indices._raw.shape):
+            values = expand(values, indices.shape)
     else:
         values = _leading(name, values, indices)
     return put_elements(arr, indices, values, axis, REDUCE[reduce], bool(include_self))
@@ -193,7 +197,9 @@ def _leading(op, values, indices):
 @op(register=False, method=False)
 def leading(x, shape):
     """The block of the given shape at the origin."""
-    return x if x.shape == shape else x[tuple(np.s_[:n] for n in shape)]
+    if x.shape == shape:
+        return x
+    return x[tuple(np.s_[:n] for n in shape)]
 
 
 @composite(
@@ -271,7 +277,9 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
 def put_rows(x, index, updates, overwrite):
     """x with rows replaced, or with rows set to zero and the updates added."""
     index = jnp.where(index < 0, index + x.shape[0], index)
-    return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
+    if overwrite:
+        return x.at[index].set(updates)
+    return x.at[index].set(0).at[index].add(updates)
 
 
 @known_as(pir="scatter overwrite:bool=True")
@@ -317,7 +325,9 @@ def scatter(
         [0.0, 0.0, 5.0]
     """
     if isinstance(index, int):
-        dim, index, src = index, updates, src if overwrite is True else overwrite
+        dim = index
+        index = updates
+        src = src if overwrite is True else overwrite
     if dim is not None:
         return put_along_axis(x, index, value if src is None else src, dim, reduce or "assign", True, False)
     check_index_dtype("scatter", index)
@@ -325,7 +335,8 @@ def scatter(
         raise ValueError(f"scatter: index: got shape {list(index.shape)}; allowed are [], [k], [k, 1]")
     check_index("scatter", index, x.shape[0])
     updates = _values("scatter", x, updates, "updates")
-    index = reshape(index, [-1]) if index.ndim == 2 else index
+    if index.ndim == 2:
+        index = reshape(index, [-1])
     return put_rows(x, index, _rows(x, index, updates), bool(overwrite))
 
 
@@ -441,7 +452,8 @@ def scatter_nd(index, updates, shape, name=None):
 def change_slices(x, index, value, axis, how="add"):
     """x with value set or added at slices along the axis."""
     spot = jnp.moveaxis(x, axis, 0).at[jnp.where(index < 0, index + x.shape[axis], index)]
-    value = jnp.moveaxis(value, axis, 0) if value.ndim else value
+    if value.ndim:
+        value = jnp.moveaxis(value, axis, 0)
     return jnp.moveaxis(spot.add(value) if how == "add" else spot.set(value), 0, axis)
 
 
@@ -543,7 +555,9 @@ def index_fill(x, index, axis, value, name=None):
 def put_at(x, indices, value, accumulate):
     """x with value set or added at the points that integer indices name."""
     spot = x.at[tuple(jnp.where(i < 0, i + x.shape[d], i) for d, i in enumerate(indices))]
-    return spot.add(value) if accumulate else spot.set(value)
+    if accumulate:
+        return spot.add(value)
+    return spot.set(value)
 
 
 @known_as(code="element_moves:put_where")
@@ -666,11 +680,9 @@ def fill_in_order(x, mask, value):
     shape = jnp.broadcast_shapes(x.shape, mask.shape)
     mask = jnp.broadcast_to(mask, shape)
     at = jnp.cumsum(mask.reshape(-1)) - 1
-    return (
-        jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x)
-        if value.size
-        else jnp.broadcast_to(x, shape)
-    )
+    if value.size:
+        return jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x)
+    return jnp.broadcast_to(x, shape)
 
 
 @composite(

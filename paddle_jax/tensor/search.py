@@ -50,8 +50,12 @@ def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
         raise ValueError(f"{name}: dtype: got {dtype.name}; allowed are int32, int64")
     if jnp.issubdtype(x.dtype, jnp.floating):
         x = jnp.where(jnp.isnan(x), jnp.asarray(worst, x.dtype), x)
-    axis = int(axis) if isinstance(axis, float) else axis
-    axis = None if axis is None else one_axis(name, axis, max(x.ndim, 1))
+    if isinstance(axis, float):
+        axis = int(axis)
+    if axis is None:
+        axis = None
+    else:
+        axis = one_axis(name, axis, max(x.ndim, 1))
     if x.ndim == 0:
         return jnp.zeros((1,) if keepdim and axis is not None else (), dtype)
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
@@ -283,7 +287,9 @@ def nonzero(x, as_tuple=False):
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
     found = np.nonzero(host_value(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
-    return tuple(wrap(from_numpy(i)) for i in found) if as_tuple else wrap(from_numpy(np.stack(found, 1)))
+    if as_tuple:
+        return tuple(wrap(from_numpy(i)) for i in found)
+    return wrap(from_numpy(np.stack(found, 1)))
 
 
 @composite(cases=["i_(5)", "i_(2,3)", "i()"])
@@ -423,7 +429,8 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
         >>> value, index = paddle.kthvalue(paddle.to_tensor([3.0, 1.0, 2.0]), 2); value.item()
         2.0
     """
-    k, axis = number("kthvalue", k, "k"), one_axis("kthvalue", -1 if axis is None else axis, max(x.ndim, 1))
+    k = number("kthvalue", k, "k")
+    axis = one_axis("kthvalue", -1 if axis is None else axis, max(x.ndim, 1))
     length = x.shape[axis] if x.ndim else 1
     if not 1 <= k <= length:
         raise ValueError(f"kthvalue: k={k} for an axis of length {length}; use 1..{length}")
@@ -436,7 +443,9 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
 def _picked(x, index, axis, keepdim):
     values = along_axis(x, index, axis)
     index = index.astype(jnp.int64)
-    return (values, index) if keepdim else (jnp.squeeze(values, axis), jnp.squeeze(index, axis))
+    if keepdim:
+        return (values, index)
+    return (jnp.squeeze(values, axis), jnp.squeeze(index, axis))
 
 
 # ~: as for kthvalue
@@ -495,9 +504,11 @@ def mode(x, axis=-1, keepdim=False, name=None):
 @op("sorted_sequence values", nondiff=True, register=False, method=False, out=True)
 def find_sorted(sorted_sequence, values, out_int32, right):
     """Where values belong in a sorted sequence, row by row."""
-    side, dtype = "right" if right else "left", jnp.int32 if out_int32 else jnp.int64
+    side = "right" if right else "left"
+    dtype = jnp.int32 if out_int32 else jnp.int64
     common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
-    rows, wanted = sorted_sequence.astype(common), values.astype(common)
+    rows = sorted_sequence.astype(common)
+    wanted = values.astype(common)
     if rows.ndim > 1:
         found = jax.vmap(ft.partial(jnp.searchsorted, side=side))(
             rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
@@ -562,7 +573,10 @@ def searchsorted(
     if sorted_sequence.ndim > 1 and list(sorted_sequence.shape[:-1]) != list(values.shape[:-1]):
         got = f"{list(values.shape)} for sequences of shape {list(sorted_sequence.shape)}"
         raise RuntimeError(f"searchsorted: values: got shape {got}; all but the last axis must agree")
-    sequence = sorted_sequence if sorter is None else _by_sorter("searchsorted", sorted_sequence, sorter)
+    if sorter is None:
+        sequence = sorted_sequence
+    else:
+        sequence = _by_sorter("searchsorted", sorted_sequence, sorter)
     return find_sorted(sequence, values, bool(out_int32), bool(right or side == "right"), out=out)
 
 

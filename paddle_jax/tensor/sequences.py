@@ -34,11 +34,9 @@ def _bound(op, name, value):
 def _sequence_dtype(bounds, dtype):
     if dtype is not None:
         return dtypes.convert(dtype).np
-    return (
-        np.dtype(np.int64)
-        if all(is_symbolic(b) or np.asarray(b).dtype.kind in "biu" for b in bounds)
-        else dtypes.default().np
-    )
+    if all(is_symbolic(b) or np.asarray(b).dtype.kind in "biu" for b in bounds):
+        return np.dtype(np.int64)
+    return dtypes.default().np
 
 
 @composite(
@@ -106,7 +104,9 @@ def arange(
         else [int(b) for b in bounds]
     )
     if dtype.kind in "iu":
-        start, end, step = int(start), int(end), int(step)
+        start = int(start)
+        end = int(end)
+        step = int(step)
     if step == 0:
         raise ValueError("arange: step: got 0; it must not be 0")
     whole = all(isinstance(b, int) for b in (start, end, step))
@@ -143,7 +143,12 @@ def unknown_linspace(start, stop, num, dtype):
 
 
 def _steps(start, step, count, dtype):
-    work = dtype if dtype.kind == "i" else np.dtype(np.int64) if dtype.kind in "ub" else np.dtype(np.float64)
+    if dtype.kind == "i":
+        work = dtype
+    elif dtype.kind in "ub":
+        work = np.dtype(np.int64)
+    else:
+        work = np.dtype(np.float64)
     return (np.arange(count).astype(work) * np.asarray(step, work) + np.asarray(start, work)).astype(dtype)
 
 
@@ -221,7 +226,8 @@ def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, 
     num = number("linspace", int(num) if isinstance(num, float) else num, "num")
     if num < 0:
         raise ValueError(f"linspace: num={num}; it must be >= 0")
-    start, stop = _bound("linspace", "start", start), _bound("linspace", "stop", stop)
+    start = _bound("linspace", "start", start)
+    stop = _bound("linspace", "stop", stop)
     return finish(_spaced(start, stop, num, as_numpy_dtype(dtype)), out, device, requires_grad)
 
 
@@ -231,8 +237,10 @@ def _spaced(start, stop, num, dtype):
     both ends are exact."""
     work = np.dtype(np.float64)
     if dtype.kind in "iub":
-        start, stop = int(start), int(stop)
-    at, step = np.arange(num), (np.asarray(stop, work) - np.asarray(start, work)) / max(num - 1, 1)
+        start = int(start)
+        stop = int(stop)
+    at = np.arange(num)
+    step = (np.asarray(stop, work) - np.asarray(start, work)) / max(num - 1, 1)
     return np.where(at < (num + 1) // 2, start + step * at, stop - step * (num - 1 - at)).astype(dtype)
 
 

@@ -75,7 +75,8 @@ def slice(input, axes, starts, ends):
     axes, starts, ends = _checked("slice", input, axes, starts, ends)
     if local.ctx.frame.symbolic and has_lengths((starts, ends, [input.shape[a] for a in axes])):
         return _indexed(input, axes, starts, ends, [1] * len(axes))
-    begin, sizes = [0] * input.ndim, list(input.shape)
+    begin = [0] * input.ndim
+    sizes = list(input.shape)
     for a, s, e in zip(axes, starts, ends, strict=True):
         begin[a], stop, _ = _range(s, e, 1, input.shape[a])
         sizes[a] = max(0, stop - begin[a])
@@ -125,7 +126,9 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
         raise ValueError("strided_slice: strides: got 0; a step must not be 0")
     if local.ctx.frame.symbolic and has_lengths((starts, ends, strides, [x.shape[a] for a in axes])):
         return _indexed(x, axes, starts, ends, strides)
-    begin, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    begin = [0] * x.ndim
+    sizes = list(x.shape)
+    steps = [1] * x.ndim
     for a, s, e, step in zip(axes, starts, ends, strides, strict=True):
         chosen = range(*_range(s, e, step, x.shape[a]))
         begin[a], steps[a] = (min(chosen[0], chosen[-1]), step) if len(chosen) else (0, 1)
@@ -166,8 +169,14 @@ def crop(x, shape=None, offsets=None, name=None):
         >>> paddle.crop(paddle.to_tensor([[1, 2], [3, 4]]), [1, 2], [1, 0]).tolist()
         [[3, 4]]
     """
-    offsets = [0] * x.ndim if offsets is None else ints("crop", offsets, "offsets")
-    shape = x.shape if shape is None else ints("crop", shape, "shape")
+    if offsets is None:
+        offsets = [0] * x.ndim
+    else:
+        offsets = ints("crop", offsets, "offsets")
+    if shape is None:
+        shape = x.shape
+    else:
+        shape = ints("crop", shape, "shape")
     if len(shape) != x.ndim or len(offsets) != x.ndim:
         raise ValueError(
             f"crop: got {len(shape)} lengths and {len(offsets)} offsets for a tensor of "
@@ -214,7 +223,8 @@ def narrow(input, dim, start, length):
         [1, 2, 3]
     """
     dim = one_axis("narrow", dim, input.ndim, "dim", IndexError)
-    size, start = input.shape[dim], number("narrow", start, "start")
+    size = input.shape[dim]
+    start = number("narrow", start, "start")
     at = start + size if start < 0 else start
     if length < 0 or not 0 <= at <= size or at + length > size:
         raise AssertionError(
@@ -222,7 +232,8 @@ def narrow(input, dim, start, length):
         )
     if local.ctx.frame.symbolic and has_lengths((at, length, size)):
         return _indexed(input, [dim], [at], [at + length], [1])
-    begin, sizes = [0] * input.ndim, list(input.shape)
+    begin = [0] * input.ndim
+    sizes = list(input.shape)
     begin[dim], sizes[dim] = at, length
     return _cut(input, begin, sizes)
 
@@ -283,7 +294,9 @@ def as_strided(x, shape, stride, offset=0, name=None):
 def _windows_apart(layout, attrs):
     """`view` of unfold: where windows do not overlap."""
     _, size, step = attrs
-    return selecting(layout, attrs) if type(size) is type(step) is int and step >= size else None
+    if type(size) is type(step) is int and step >= size:
+        return selecting(layout, attrs)
+    return None
 
 
 # the oracle does not add up the gradients of overlapping windows
@@ -331,7 +344,8 @@ def unfold(x, axis, size, step, name=None):
 def _plane(op, ndim, axis1, axis2, error=IndexError):
     if ndim < 2:
         raise error(f"{op}: got a tensor of {ndim} axes; it needs at least 2")
-    first, second = one_axis(op, axis1, ndim, "axis1", error), one_axis(op, axis2, ndim, "axis2", error)
+    first = one_axis(op, axis1, ndim, "axis1", error)
+    second = one_axis(op, axis2, ndim, "axis2", error)
     if first == second:
         raise ValueError(f"{op}: axis1={axis1} and axis2={axis2} are the same; give two axes")
     return first, second
@@ -376,7 +390,9 @@ def diagonal(x, offset=0, axis1=0, axis2=1, name=None):
 
 def _diagonal_at(height, width, offset):
     rows = np.arange(max(0, min(height + min(offset, 0), width - max(offset, 0))))
-    return (rows, rows + offset) if offset >= 0 else (rows - offset, rows)
+    if offset >= 0:
+        return (rows, rows + offset)
+    return (rows - offset, rows)
 
 
 @known_as(code="element_moves:put_diagonal")
@@ -456,7 +472,10 @@ def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
         raise ValueError(f"fill_diagonal_: x: got a tensor of {x.ndim} axes; it needs at least 2")
     step = sum(math.prod(x.shape[i + 1 :]) for i in range(x.ndim))
     width = x.shape[-1]
-    end = x.size if wrap or x.ndim > 2 else min(x.size, width * width)
+    if wrap or x.ndim > 2:
+        end = x.size
+    else:
+        end = min(x.size, width * width)
     at = tuple(i + offset for i in range(0, end, step) if 0 <= i % width + offset < width)
     from_value = fill("fill_diagonal_", value, x._raw.dtype)
     return x._adopt(put_flat(x, wrap_value(from_value), at))
@@ -510,7 +529,8 @@ def select_scatter(x, values, axis, index, name=None):
             f"select_scatter: values: got shape {list(values.shape)}; the slice has shape {want}"
         )
     index = one_axis("select_scatter", index, x.shape[axis], "index", IndexError)
-    starts, sizes = [0] * x.ndim, list(x.shape)
+    starts = [0] * x.ndim
+    sizes = list(x.shape)
     starts[axis], sizes[axis] = index, 1
     return _paste(x, values.reshape([*want[:axis], 1, *want[axis:]]), starts, sizes, [1] * x.ndim)
 
@@ -540,7 +560,9 @@ def slice_scatter(x, value, axes, starts, ends, strides, name=None):
         [1.0, 0.0, 1.0, 0.0]
     """
     axes, starts, ends, strides = _checked("slice_scatter", x, axes, starts, ends, strides)
-    begin, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    begin = [0] * x.ndim
+    sizes = list(x.shape)
+    steps = [1] * x.ndim
     for a, s, e, step in zip(axes, starts, ends, strides, strict=True):
         low, high, steps[a] = _range(s, e, step, x.shape[a])
         begin[a], sizes[a] = low, len(range(low, high, step))

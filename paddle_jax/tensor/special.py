@@ -59,7 +59,8 @@ def _reflected(n, x):
     cot = np.polynomial.Polynomial([0, 1])
     for _ in range(n):
         cot = -cot.deriv() * np.polynomial.Polynomial([1, 0, 1])
-    low, part = x < 0, (x - jnp.round(x)) * math.pi
+    low = x < 0
+    part = (x - jnp.round(x)) * math.pi
     mirrored = jnp.where(x == jnp.inf, 0, sp.polygamma(n, jnp.where(low, 1 - x, x)))
     value = (-1) ** n * mirrored - math.pi ** (n + 1) * jnp.polyval(
         jnp.asarray(cot.coef[::-1], x.dtype), 1 / jnp.tan(part)

@@ -136,7 +136,9 @@ def _last(x, axes):
 
 
 def _restore(out, x, axes, keepdim):
-    return out.reshape([1 if i in axes else n for i, n in enumerate(x.shape)]) if keepdim else out
+    if keepdim:
+        return out.reshape([1 if i in axes else n for i, n in enumerate(x.shape)])
+    return out
 
 
 def _share(x, value):
@@ -155,8 +157,12 @@ def _middle(rows, ignore_nan):
     order = stable_order(lax.stop_gradient(rows))
     ordered = along_axis(rows, order, -1)
     bad = jnp.isnan(rows)
-    n = jnp.sum(~bad, -1) if ignore_nan else jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
-    low_at, high_at = jnp.maximum(n - 1, 0) // 2, jnp.minimum(n // 2, rows.shape[-1] - 1)
+    if ignore_nan:
+        n = jnp.sum(~bad, -1)
+    else:
+        n = jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
+    low_at = jnp.maximum(n - 1, 0) // 2
+    high_at = jnp.minimum(n // 2, rows.shape[-1] - 1)
     return _pick(ordered, low_at), _pick(ordered, high_at), _pick(order, low_at), n
 
 
@@ -164,25 +170,26 @@ def _median(x, axes, keepdim, mode, ignore_nan):
     rows = _last(x, axes)
     if rows.size == 0:
         empty = jnp.zeros(rows.shape[:-1], jnp.int64)
-        value = (
-            empty.astype(x.dtype) + jnp.asarray(jnp.nan, x.dtype)
-            if jnp.issubdtype(x.dtype, jnp.inexact)
-            else empty.astype(x.dtype)
-        )
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            value = empty.astype(x.dtype) + jnp.asarray(jnp.nan, x.dtype)
+        else:
+            value = empty.astype(x.dtype)
         return _restore(value, x, axes, keepdim), _restore(empty, x, axes, keepdim)
     low, high, index, n = _middle(rows, ignore_nan)
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if mode == "min":
         value = _pick(rows, index)
     elif inexact:
-        low_part, high_part = _share(rows, low), _share(rows, high)
+        low_part = _share(rows, low)
+        high_part = _share(rows, high)
         value = jnp.where(low == high, low_part, (low_part + high_part) / 2)
     else:
         value = lax.div(low + high, jnp.asarray(2, x.dtype))
     if inexact:
         first_nan = jnp.argmax(jnp.isnan(rows), -1)
         value = jnp.where(n == 0, _pick(rows, first_nan), value)
-        index = index if ignore_nan else jnp.where(n == 0, first_nan, index)
+        if not ignore_nan:
+            index = jnp.where(n == 0, first_nan, index)
     return _restore(value, x, axes, keepdim), _restore(index.astype(jnp.int64), x, axes, keepdim)
 
 
@@ -258,11 +265,18 @@ def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
         raise CheckError(f"median: axis={axis} for a 0-d tensor; allowed are 0, -1 and None")
     if axis is not None and (not isinstance(axis, int) or not -max(x.ndim, 1) <= axis < max(x.ndim, 1)):
         raise ValueError(f"median: axis={axis} is not an int in range for {x.ndim} axes")
-    axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,) if x.ndim else ()
+    if axis is None:
+        axes = tuple(range(x.ndim))
+    elif x.ndim:
+        axes = (axis % x.ndim,)
+    else:
+        axes = ()
     if mode == "avg" and str(x._raw.dtype) != "float64":
         x = x.astype("float32")
     value, index = _median_of(x, axes, keepdim, mode, False)
-    return (value, index) if mode == "min" and axis is not None else value
+    if mode == "min" and axis is not None:
+        return (value, index)
+    return value
 
 
 @composite(
@@ -305,7 +319,9 @@ def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
     if axis == ():
         raise ValueError("nanmedian: an empty list of axes; give at least one axis, or None for all")
     value, index = _median_of(x, all_axes("nanmedian", axis, x.ndim), keepdim, mode, True)
-    return (value, index) if mode == "min" and isinstance(axis, int) else value
+    if mode == "min" and isinstance(axis, int):
+        return (value, index)
+    return value
 
 
 INTERPOLATION = ("linear", "lower", "higher", "nearest", "midpoint")
@@ -313,7 +329,8 @@ INTERPOLATION = ("linear", "lower", "higher", "nearest", "midpoint")
 
 def _between(rows, at, interpolation):
     """Values of sorted rows at fractional places."""
-    low, high = jnp.floor(at), jnp.ceil(at)
+    low = jnp.floor(at)
+    high = jnp.ceil(at)
     if interpolation in ("lower", "higher", "nearest"):
         place = {"lower": low, "higher": high, "nearest": jnp.round(at)}[interpolation]
         return _pick(rows, place.astype(jnp.int32))
@@ -331,23 +348,32 @@ def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
     rows = _last(x, axes)
     if rows.size == 0:
         none = _restore(jnp.full(rows.shape[:-1], jnp.nan, x.dtype), x, axes, keepdim)
-        return none if len(q) == 1 else jnp.stack([none] * len(q))
+        if len(q) == 1:
+            return none
+        return jnp.stack([none] * len(q))
     bad = jnp.isnan(rows)
     n = jnp.full(rows.shape[:-1], rows.shape[-1])
-    n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1)) if ignore_nan else n
-    broken = jnp.zeros_like(n, bool) if ignore_nan else jnp.any(bad, -1)
+    if ignore_nan:
+        n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1))
+    if ignore_nan:
+        broken = jnp.zeros_like(n, bool)
+    else:
+        broken = jnp.any(bad, -1)
     nan = _pick(rows, jnp.argmax(bad, -1))
     rows = along_axis(rows, stable_order(lax.stop_gradient(rows)), -1)
     outs = [_between(rows, share * jnp.maximum(n - 1, 0).astype(jnp.float64), interpolation) for share in q]
     outs = [_restore(jnp.where(broken, nan, out), x, axes, keepdim) for out in outs]
-    return outs[0] if len(outs) == 1 else jnp.stack(outs)
+    if len(outs) == 1:
+        return outs[0]
+    return jnp.stack(outs)
 
 
 def _quantile(name, x, q, axis, keepdim, interpolation, ignore_nan):
     if isinstance(q, Tensor) and q.ndim > 1:
         raise ValueError(f"{name}: q: got shape {list(q.shape)}; it must have at most one axis")
     q = freeze(q)
-    q = q if isinstance(q, tuple) else (q,)
+    if not isinstance(q, tuple):
+        q = (q,)
     if not all(isinstance(v, int | float) for v in q):
         raise TypeError(f"{name}: q: got {q}; give a number, a list of numbers or a Tensor")
     if axis is not None and x.ndim == 0:

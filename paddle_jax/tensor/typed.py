@@ -10,7 +10,9 @@ def _make(name, dtype, args, device):
         return empty([0], dtype, device=device)
     first = args[0]
     if len(args) == 1 and isinstance(first, Tensor):
-        return to_tensor(first) if device is None else to_tensor(first, place=device)
+        if device is None:
+            return to_tensor(first)
+        return to_tensor(first, place=device)
     if len(args) == 1 and hasattr(first, "__array__") and getattr(first, "ndim", 0):
         return to_tensor(first, place=device)
     if len(args) == 1 and isinstance(first, list | tuple):

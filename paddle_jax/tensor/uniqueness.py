@@ -23,7 +23,8 @@ def _rows(op, x, axis):
     if axis is None and x.size == 0:
         return x, 0, np.zeros((0, 1), x._raw.dtype)
     if axis is None or x.ndim == 0:
-        x, axis = reshape(x, [-1]), 0
+        x = reshape(x, [-1])
+        axis = 0
     axis = one_axis(op, axis, x.ndim)
     slices = np.moveaxis(host_value(x, op, "use paddle_jax.bounded.unique(x, size) there"), axis, 0)
     return x, axis, slices.reshape(slices.shape[0], math.prod(slices.shape[1:]))
@@ -45,7 +46,9 @@ def _results(x, axis, first, extras, dtype):
     else:
         made = take_rows(x, wrap(np.asarray(first, np.int64)), axis)
     more = [wrap(from_numpy(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
-    return (made, *more) if more else made
+    if more:
+        return (made, *more)
+    return made
 
 
 @known_as(code="selections:unique")

@@ -108,11 +108,9 @@ def hamming_window(
     """
 
     def general(count):
-        return (
-            alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1))
-            if count != 1
-            else np.array([alpha + beta])
-        )
+        if count != 1:
+            return alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1))
+        return np.array([alpha + beta])
 
     return _window("hamming_window", general, window_length, periodic, dtype, device, requires_grad)
 

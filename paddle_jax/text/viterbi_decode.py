@@ -15,8 +15,12 @@ __all__ = ["ViterbiDecoder", "viterbi_decode"]
 @op("potentials transitions lengths", nondiff=True, method=False, register=False)
 def _decode(potentials, transitions, lengths, bounded):
     """Scores [batch] and paths [batch, steps], zeros beyond the end of each."""
-    steps, last = potentials.shape[1], lengths[:, None] - 1
-    stop = transitions[-2] if bounded else jnp.zeros_like(transitions[0])
+    steps = potentials.shape[1]
+    last = lengths[:, None] - 1
+    if bounded:
+        stop = transitions[-2]
+    else:
+        stop = jnp.zeros_like(transitions[0])
     alpha = potentials[:, 0] + (transitions[-1] if bounded else 0.0)
     alpha = jnp.where(last == 0, alpha + stop, alpha)
 
@@ -110,7 +114,9 @@ class ViterbiDecoder(Layer):
 
     def __init__(self, transitions, include_bos_eos_tag=True, name=None):
         super().__init__()
-        self.transitions, self.include_bos_eos_tag, self.name = transitions, include_bos_eos_tag, name
+        self.transitions = transitions
+        self.include_bos_eos_tag = include_bos_eos_tag
+        self.name = name
 
     def forward(self, potentials, lengths):
         """Returns (scores [batch], paths [batch, largest length])."""

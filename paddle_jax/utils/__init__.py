@@ -97,8 +97,12 @@ def require_version(min_version, max_version=None):
     Example:
         >>> paddle.utils.require_version("2.0.0")
     """
-    here, low = _numbers(full_version, "version"), _numbers(min_version, "min_version")
-    high = None if max_version is None else _numbers(max_version, "max_version")
+    here = _numbers(full_version, "version")
+    low = _numbers(min_version, "min_version")
+    if max_version is None:
+        high = None
+    else:
+        high = _numbers(max_version, "max_version")
     if here < low or (high is not None and here > high):
         raise Exception(
             f"require_version: this is {full_version}; {min_version} to {max_version or 'any'} is required"

@@ -41,9 +41,12 @@ class _Capsule:
         return self._capsule
 
     def __dlpack_device__(self):
-        name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-        name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        name_of = ctypes.pythonapi.PyCapsule_GetName
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        name_of.restype = ctypes.c_char_p
+        name_of.argtypes = [ctypes.py_object]
+        pointer_of.restype = ctypes.c_void_p
+        pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
         name = name_of(self._capsule)
         offset = _DEVICE_AT.get(name)
         if offset is None:

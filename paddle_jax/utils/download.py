@@ -15,7 +15,9 @@ __all__ = ["get_weights_path_from_url"]
 logger = logging.getLogger(__name__)
 WEIGHTS_HOME = str(Path("~/.cache/paddle/hapi/weights").expanduser())
 DOWNLOAD_RETRY_LIMIT = 3
-_BLOCK, _TIMEOUT = 1 << 20, 30  # bytes, seconds
+# bytes, seconds
+_BLOCK = 1 << 20
+_TIMEOUT = 30
 _ARCHIVES = (".tar", ".zip", ".gz", ".tgz", ".bz2", ".xz")
 
 
@@ -77,11 +79,9 @@ def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=T
     path = Path(_map_path(url, root_dir))
     if not (check_exist and _md5check(path, md5sum)):
         _download_to(url, path, md5sum)
-    return (
-        _decompress(path)
-        if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path))
-        else str(path)
-    )
+    if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path)):
+        return _decompress(path)
+    return str(path)
 
 
 def is_url(path):
@@ -125,7 +125,8 @@ def _get_unique_endpoints(trainer_endpoints):
 def _decompress(fname):
     """Unpacks a tar or zip archive beside it; the path of what it held. Members that lead outside the
     folder are refused."""
-    path, archive = Path(fname), None
+    path = Path(fname)
+    archive = None
     try:
         if tarfile.is_tarfile(path):
             with tarfile.open(path) as archive:
@@ -181,7 +182,8 @@ def _fetch(url, path, md5sum):
 
     digest = hashlib.md5(usedforsecurity=False)
     with urlopen(url, timeout=_TIMEOUT) as answer, replace_file(path) as stream:
-        expected, size = answer.headers.get("Content-Length"), 0
+        expected = answer.headers.get("Content-Length")
+        size = 0
         while block := answer.read(_BLOCK):
             digest.update(block)
             stream.write(block)

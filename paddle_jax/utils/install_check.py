@@ -46,7 +46,8 @@ def _steps(place):
             sgd.clear_grad()
             return loss
 
-        start, losses = time.perf_counter(), []
+        start = time.perf_counter()
+        losses = []
         for run in (step, jit.to_static(step)):
             losses += [run().item() for _ in range(_STEPS)]
         return losses, time.perf_counter() - start
@@ -92,7 +93,10 @@ def run_check():
         works, text = _step_works(parse(device))
         if not works:
             raise RuntimeError(f"run_check: {text}; `python -m paddle_jax check` tells what is installed")
-    kind = "GPU" if devices[0].platform in ("gpu", "cuda", "rocm") else devices[0].platform.upper()
+    if devices[0].platform in ("gpu", "cuda", "rocm"):
+        kind = "GPU"
+    else:
+        kind = devices[0].platform.upper()
     print(f"PaddlePaddle works well on {len(devices)} {kind}{'s' if len(devices) > 1 else ''}.")
     print("PaddlePaddle is installed successfully! Let's start deep learning with PaddlePaddle now.")
 
@@ -127,7 +131,10 @@ def _cache():
     folder = jax.config.jax_compilation_cache_dir
     if folder is None:
         return "compiled programs are not kept on disk"
-    files = [path for path in Path(folder).rglob("*") if path.is_file()] if Path(folder).is_dir() else []
+    if Path(folder).is_dir():
+        files = [path for path in Path(folder).rglob("*") if path.is_file()]
+    else:
+        files = []
     return (
         f"compiled programs are kept in {folder}: {len(files)} files, "
         f"{sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
@@ -179,7 +186,8 @@ def _summed(devices):
 
 def _collectives_work(devices):
     """(whether devices of a kind can add up numbers, the line that says so)."""
-    count, kind = len(devices), devices[0].platform
+    count = len(devices)
+    kind = devices[0].platform
     try:
         found = _summed(devices)
     except Exception as error:
@@ -216,4 +224,6 @@ def check() -> int:
         good = good and works
         print(text)
     print("everything works" if good else "something does not work: see FAILED above")
-    return 0 if good else 1
+    if good:
+        return 0
+    return 1

@@ -19,7 +19,10 @@ BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
 
 def package_of(scope: str | dict[str, Any]) -> str:
     """The outermost package of a module, given by its name or its global variables."""
-    name = scope if isinstance(scope, str) else scope.get("__name__")
+    if isinstance(scope, str):
+        name = scope
+    else:
+        name = scope.get("__name__")
     return (name or "").partition(".")[0]
 
 
@@ -48,7 +51,9 @@ def origin(error: BaseException) -> str:
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
-    return "" if frame is None else frame.tb_frame.f_globals.get("__name__") or ""
+    if frame is None:
+        return ""
+    return frame.tb_frame.f_globals.get("__name__") or ""
 
 
 def is_unrelated_error(error: BaseException) -> bool:
@@ -76,4 +81,6 @@ def caller(packages: tuple[str, ...] = ENGINE) -> types.FrameType | None:
 def user_line() -> str:
     """`file:line` of the innermost frame outside this package and JAX."""
     frame = caller()
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
+    if frame is not None:
+        return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return "?"

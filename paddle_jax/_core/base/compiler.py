@@ -27,7 +27,9 @@ def compiler_options(equations: int) -> dict[str, bool]:
     equations), 270 for ResNet-18 (2753). The older way compiles as fast or faster; the step of a small
     network runs a tenth slower.
     """
-    return dict(_options()) if equations >= _LARGE and jax.default_backend() == "cpu" else {}
+    if equations >= _LARGE and jax.default_backend() == "cpu":
+        return dict(_options())
+    return {}
 
 
 @ft.cache

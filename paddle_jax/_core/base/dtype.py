@@ -45,7 +45,9 @@ class DType:
         return self._key.startswith(("int", "uint"))
 
     def __str__(self) -> str:
-        return "paddle." + self._key if self._value else "DataType.UNDEFINED"
+        if self._value:
+            return "paddle." + self._key
+        return "DataType.UNDEFINED"
 
     def __repr__(self) -> str:
         return f"<DataType.{self.name}: {self._value}>"
@@ -161,7 +163,9 @@ def _by_python_type_or_name(dtype: Any) -> DType | None:
 def _by_np_dtype(dtype: Any) -> DType | None:
     """The DType of what NumPy can make a dtype of."""
     try:
-        return None if dtype is None else _BY_NP.get(np.dtype(dtype))
+        if dtype is None:
+            return None
+        return _BY_NP.get(np.dtype(dtype))
     except TypeError:
         return None
 
@@ -224,7 +228,9 @@ def default() -> DType:
 
 def default_complex() -> DType:
     """The complex DType that goes with the default floating dtype."""
-    return complex128 if _Default.dtype is float64 else complex64
+    if _Default.dtype is float64:
+        return complex128
+    return complex64
 
 
 def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
@@ -240,9 +246,13 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
     y = _BY_NP[b]
     if x.is_complex or y.is_complex:
         double = any(d in (float64, complex128) for d in (x, y))
-        return complex128.np if double else complex64.np
+        if double:
+            return complex128.np
+        return complex64.np
     if x in FLOATING and y in FLOATING:
-        return float64.np if float64 in (x, y) else float32.np
+        if float64 in (x, y):
+            return float64.np
+        return float32.np
     raise TypeError(
         f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with "
         "any, are promoted; cast one with astype"
@@ -262,10 +272,16 @@ def mixed_np(a: Any, b: Any, wide: bool = False) -> np.dtype:
         return x
     if _category(x) != _category(y):
         low, high = sorted((x, y), key=_category)
-        return promote_np(high, low) if high.kind == "c" else high
+        if high.kind == "c":
+            return promote_np(high, low)
+        return high
     if not wide and a.ndim != b.ndim:
-        return x if a.ndim else y
-    return np.promote_types(x, y) if x.kind in "iu" else promote_np(x, y)
+        if a.ndim:
+            return x
+        return y
+    if x.kind in "iu":
+        return np.promote_types(x, y)
+    return promote_np(x, y)
 
 
 def _category(dtype: np.dtype) -> int:
@@ -281,7 +297,9 @@ def number_np(value: Any) -> np.dtype:
         return bool_.np
     if isinstance(value, int):
         return int64.np
-    return default_complex().np if isinstance(value, complex) else default().np
+    if isinstance(value, complex):
+        return default_complex().np
+    return default().np
 
 
 def scalar_np(value: Any, like: np.dtype) -> np.dtype:
@@ -292,9 +310,15 @@ def scalar_np(value: Any, like: np.dtype) -> np.dtype:
     if isinstance(value, complex):
         if dtype.is_complex:
             return like
-        return complex128.np if dtype is float64 else complex64.np
+        if dtype is float64:
+            return complex128.np
+        return complex64.np
     if isinstance(value, float):
-        return like if dtype.is_floating or dtype.is_complex else float32.np
+        if dtype.is_floating or dtype.is_complex:
+            return like
+        return float32.np
     if isinstance(value, int):
-        return int64.np if dtype is bool_ else like
+        if dtype is bool_:
+            return int64.np
+        return like
     return like

@@ -47,7 +47,10 @@ def with_kind(name: str, error: Exception) -> Exception:
     Returns:
         The exception.
     """
-    text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    if error.args and isinstance(error.args[0], str):
+        text = error.args[0]
+    else:
+        text = ""
     if isinstance(error, AssertionError) or _WITHOUT_KIND.search(text):
         return error
     kind, sort = _kind_and_sort(error, text)

@@ -136,7 +136,9 @@ def cause_for(translated: BaseException, error: BaseException) -> BaseException 
 
     From level 2 on that is JAX's exception; below, nothing of JAX is printed.
     """
-    return error if ErrorDetail.level >= 2 and translated is not error else None
+    if ErrorDetail.level >= 2 and translated is not error:
+        return error
+    return None
 
 
 def run_error(error: Exception, doing: str = "a compiled program") -> Exception:

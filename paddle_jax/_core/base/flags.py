@@ -81,7 +81,8 @@ def declare(
 
 def _table() -> tuple[dict[str, type], dict[str, Any]]:
     """Types and values of all flags by name."""
-    kinds, values = _Registry.kinds, _Registry.values
+    kinds = _Registry.kinds
+    values = _Registry.values
     if kinds is None or values is None:
         kinds, values = _paddle_flags()
         for name in _Registry.declared:
@@ -99,7 +100,10 @@ def _paddle_flags() -> tuple[dict[str, type], dict[str, Any]]:
     for row in file.read_text().splitlines():
         kind, _, rest = row.partition(" ")
         name, _, default_text = rest.partition(" ")
-        default = ast.literal_eval(default_text) if default_text else None
+        if default_text:
+            default = ast.literal_eval(default_text)
+        else:
+            default = None
         kinds[name] = _TYPES[kind]
         values[name] = _initial_value(name, kinds[name], default)
     return kinds, values
@@ -115,7 +119,9 @@ def _add_declared(name: str, kinds: dict[str, type], values: dict[str, Any]) -> 
 def _initial_value(name: str, kind: type, default: Any) -> Any:
     """The value of a flag at start: that of the environment, or the default."""
     text = os.environ.get(PREFIX + name)
-    return default if text is None else _parse(name, kind, text)
+    if text is None:
+        return default
+    return _parse(name, kind, text)
 
 
 def _parse(name: str, kind: type, text: str) -> Any:

@@ -342,7 +342,8 @@ class InterruptSafeCall:
                 a NumPy array stands in place of an array, or one that is committed to a device.
         """
         self.used = Counters.compiled
-        known_kinds = self.known_kinds if known_kinds is None else known_kinds
+        if known_kinds is None:
+            known_kinds = self.known_kinds
         kind = (CacheEpoch.number, kind)
         if kind not in known_kinds:
             with self.lock:  # one thread at a time makes first calls

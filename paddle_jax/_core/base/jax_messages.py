@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
 
 # Kernel.declaration says of each argument how many operands it has, or one of these
-_ABSENT, _SINGLE = -1, -2
+_ABSENT = -1
+_SINGLE = -2
 
 # words of JAX and NumPy, which no message of this package has
 JAX_WORDS = re.compile(

@@ -44,13 +44,17 @@ def integer(name: str, default: int) -> int:
 def rank() -> int:
     """The number of this process, from 0."""
     connected = distributed.global_state
-    return connected.process_id if connected.client is not None else integer("PADDLE_TRAINER_ID", 0)
+    if connected.client is not None:
+        return connected.process_id
+    return integer("PADDLE_TRAINER_ID", 0)
 
 
 def size() -> int:
     """The number of processes."""
     connected = distributed.global_state
-    return connected.num_processes if connected.client is not None else integer("PADDLE_TRAINERS_NUM", 1)
+    if connected.client is not None:
+        return connected.num_processes
+    return integer("PADDLE_TRAINERS_NUM", 1)
 
 
 def endpoints() -> list[str]:

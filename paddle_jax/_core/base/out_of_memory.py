@@ -54,7 +54,9 @@ def as_out_of_memory(
 
     It is an OutOfMemoryError where there was no memory, else `error`.
     """
-    return out_of_memory(doing, error, values, more) if is_out_of_memory(error) else error
+    if is_out_of_memory(error):
+        return out_of_memory(doing, error, values, more)
+    return error
 
 
 def out_of_memory(

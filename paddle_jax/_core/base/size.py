@@ -29,7 +29,9 @@ class Size(list):
 
     def __getitem__(self, index: Any) -> Any:
         item = list.__getitem__(self, index)
-        return Size(item) if isinstance(index, slice) else item
+        if isinstance(index, slice):
+            return Size(item)
+        return item
 
     def __add__(self, other: Iterable) -> Size:
         return Size(list.__add__(self, list(other)))
@@ -44,7 +46,9 @@ class Size(list):
         return hash(tuple(self))
 
     def __eq__(self, other: object) -> bool:
-        return list.__eq__(self, list(other)) if isinstance(other, tuple | list) else NotImplemented
+        if isinstance(other, tuple | list):
+            return list.__eq__(self, list(other))
+        return NotImplemented
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -77,7 +81,9 @@ class TensorSize(int):
 
     def __call__(self, dim: int | None = None) -> Any:
         """The shape, or the length of an axis."""
-        return Size(self._shape) if dim is None else self._shape[dim]
+        if dim is None:
+            return Size(self._shape)
+        return self._shape[dim]
 
     def __reduce__(self) -> tuple:
         return TensorSize, (tuple(self._shape),)

@@ -27,7 +27,10 @@ class Uninitialized(jax.ShapeDtypeStruct):
             doing: the operation.
             operand: its argument, where that is known.
         """
-        prefix = f"{operand}: " if operand and operand != self.parameter else ""
+        if operand and operand != self.parameter:
+            prefix = f"{operand}: "
+        else:
+            prefix = ""
         return RuntimeError(
             f"(PreconditionNotMet) {doing}: {prefix}the parameter {self.parameter} of shape "
             f"{list(self.shape)} is not initialized: it was made under paddle.LazyGuard; "

@@ -14,7 +14,10 @@ class UniqueNameGenerator:
     """Counts, per key, how many names were made; `prefix` goes before every name."""
 
     def __init__(self, prefix: str | bytes | None = None) -> None:
-        self.prefix = prefix.decode() if isinstance(prefix, bytes) else prefix or ""
+        if isinstance(prefix, bytes):
+            self.prefix = prefix.decode()
+        else:
+            self.prefix = prefix or ""
         self.ids: collections.Counter[str] = collections.Counter()
 
     def __call__(self, key: str) -> str:
@@ -111,8 +114,14 @@ def switch(new_generator=None, new_para_name_checker=None):
         >>> _ = paddle.utils.unique_name.switch(*before)
     """
     old = _State.generator, _State.checker
-    _State.generator = UniqueNameGenerator() if new_generator is None else new_generator
-    _State.checker = ParameterNameChecker() if new_para_name_checker is None else new_para_name_checker
+    if new_generator is None:
+        _State.generator = UniqueNameGenerator()
+    else:
+        _State.generator = new_generator
+    if new_para_name_checker is None:
+        _State.checker = ParameterNameChecker()
+    else:
+        _State.checker = new_para_name_checker
     return old
 
 
@@ -161,7 +170,10 @@ class _Guard(contextlib.ContextDecorator, AtomicContext):
         self._generator = generator
 
     def steps(self) -> tuple[list[tuple], list[tuple]]:
-        generator = UniqueNameGenerator() if self._generator is None else self._generator
+        if self._generator is None:
+            generator = UniqueNameGenerator()
+        else:
+            generator = self._generator
         enter = [
             (setattr, _State, "generator", generator),
             (setattr, _State, "checker", ParameterNameChecker()),

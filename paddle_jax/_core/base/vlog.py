@@ -25,7 +25,9 @@ level_listeners: list[Callable[[], None]] = []  # called after each change of le
 def _number(name: str) -> int:
     """A level from the environment; 0 where there is none."""
     text = os.environ.get(name, "0")
-    return int(text) if text.lstrip("-").isdigit() else 0
+    if text.lstrip("-").isdigit():
+        return int(text)
+    return 0
 
 
 def _levels_by_module(text: str) -> dict[str, int]:
@@ -42,7 +44,10 @@ class Verbose:
         modules: dict, levels of single kinds of messages, which go first.
     """
 
-    level = -1 if _number("GLOG_minloglevel") > 0 else _number("GLOG_v")
+    if _number("GLOG_minloglevel") > 0:
+        level = -1
+    else:
+        level = _number("GLOG_v")
     modules: dict[str, int] = _levels_by_module(os.environ.get("GLOG_vmodule", ""))
 
     @staticmethod
@@ -66,7 +71,10 @@ def set_levels(module_levels: Any) -> tuple[int, dict[str, int]]:
         TypeError: module_levels is neither.
     """
     before = Verbose.level, dict(Verbose.modules)
-    levels = {"*": module_levels} if isinstance(module_levels, int) else module_levels
+    if isinstance(module_levels, int):
+        levels = {"*": module_levels}
+    else:
+        levels = module_levels
     if not isinstance(levels, dict) or not all(
         isinstance(name, str) and isinstance(level, int) for name, level in levels.items()
     ):

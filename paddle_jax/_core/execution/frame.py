@@ -122,7 +122,9 @@ class Frame:
         )
         many = type(out) is tuple or type(out) is list
         if not diff:
-            return type(out)([wrap(o) for o in out]) if many else wrap(out)
+            if many:
+                return type(out)([wrap(o) for o in out])
+            return wrap(out)
         edges = tuple([source_of(tensors[i]) for i in diff])
         count = len(out) if many else 1
         if self.packing is not None:
@@ -139,7 +141,9 @@ class Frame:
             return type(out)(
                 [wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)]
             )
-        return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
+        if is_inexact(out):
+            return wrap(out, False, node, 0)
+        return wrap(out)
 
     def emit_cond(self, compiled, index, regions, outputs):
         """The results of a branch on a Tensor. compiled: function that gives them inside a trace; the other

@@ -79,7 +79,9 @@ class CapturedState:
 def captured_state(value: Any) -> CapturedState | None:
     """The CapturedState of an object whose class has `__paddle_jax_state__`; None for other objects."""
     method = getattr(type(value), "__paddle_jax_state__", None)
-    return None if method is None else method(value)
+    if method is None:
+        return None
+    return method(value)
 
 
 __all__ = ["AttributeStore", "CapturedState", "ModuleBase", "captured_state", "library_class"]

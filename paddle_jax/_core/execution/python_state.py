@@ -128,7 +128,9 @@ def stores_of(owner):
     if isinstance(owner, CONTAINERS):
         return [owner]
     own = getattr(owner, "__dict__", {})
-    return [own, *[own[name] for name in LAYER_STORES]] if own.keys() >= _OF_LAYERS else [own]
+    if own.keys() >= _OF_LAYERS:
+        return [own, *[own[name] for name in LAYER_STORES]]
+    return [own]
 
 
 def members(container):
@@ -179,7 +181,8 @@ class Snapshot:
     """
 
     def __init__(self):
-        self.held, self.variables = [], []
+        self.held = []
+        self.variables = []
 
     def hold(self, store, name="", apart=()):
         """Notes what a container holds now. apart: keys or places in it that others put back."""
@@ -238,12 +241,17 @@ def map_tensors(value, change, kind=Tensor):
     if isinstance(value, dict):
         return {k: map_tensors(v, change, kind) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        items, plain = [map_tensors(v, change, kind) for v in value], type(value) in (list, tuple)
+        items = [map_tensors(v, change, kind) for v in value]
+        plain = type(value) in (list, tuple)
         # a class of its own may be made in another way
-        return value if not plain and same_objects(items, value) else make_sequence(type(value), items)
+        if not plain and same_objects(items, value):
+            return value
+        return make_sequence(type(value), items)
     return value
 
 
 def make_sequence(kind, items):
     """A list, tuple or named tuple."""
-    return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    if hasattr(kind, "_fields"):
+        return kind(*items)
+    return kind(items)

@@ -34,7 +34,8 @@ from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.node import source_of
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 
-_MAX_KERNELS, _MAX_PARAMS = 512, 4096
+_MAX_KERNELS = 512
+_MAX_PARAMS = 4096
 
 
 class Trace(AtomicContext, InnerFrame):
@@ -54,7 +55,10 @@ class Trace(AtomicContext, InnerFrame):
         AtomicContext.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
-        self.undo_log, self.drawn, self.sources, self.entered = UndoLog(), {}, {}, {}
+        self.undo_log = UndoLog()
+        self.drawn = {}
+        self.sources = {}
+        self.entered = {}
 
     def steps(self):
         """What is set for the run, and put back after it."""
@@ -69,7 +73,8 @@ class Trace(AtomicContext, InnerFrame):
         ctx = local.ctx
         if ctx.segment is not None and all(type(t._raw) is LazyArray for t in tensors):
             return super().call(kernel, tensors)
-        values, executor = self.operands(tensors), self.executor
+        values = self.operands(tensors)
+        executor = self.executor
         if self.capture is not None and (out := fold_shapes(kernel, tensors, values)) is not None:
             return self.results(kernel, tensors, values, out)
         return self.results(
@@ -122,7 +127,10 @@ class Trace(AtomicContext, InnerFrame):
         own = self.entered.get((id(source), idx, id(raw)))
         if own is None:
             entry = self.sources.get(id(value))
-            own = value if entry is None or entry[2] is source and entry[3] == idx else self._another(value)
+            if entry is None or entry[2] is source and entry[3] == idx:
+                own = value
+            else:
+                own = self._another(value)
             if not isinstance(own, jax.Array):
                 with eager_evaluation():
                     own = jnp.asarray(own)
@@ -199,7 +207,8 @@ def is_tensor(x):
 def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the
     position in a batch, which the function does not get. frame: the kind of Trace."""
-    program, sources = Traced(), {}
+    program = Traced()
+    sources = {}
 
     def inner(*arrays):
         run = frame(arrays[-1] if indexed else None)
@@ -218,7 +227,8 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
             return results + tuple(to_array(raw) for _, raw in changed)
 
     equations = trace_function(inner, "trace", structs, quick=False)
-    jaxpr, program.structs = equations.jaxpr, equations.out_avals
+    jaxpr = equations.jaxpr
+    program.structs = equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
     program.taken = [

@@ -28,7 +28,10 @@ class UndoLog:
         """The value of a Tensor, its place on the tape, and the views that share elements with it."""
         fields = _fields(tensor)
         alias = fields[6]
-        family_refs = None if alias is None else list(alias.family.refs)
+        if alias is None:
+            family_refs = None
+        else:
+            family_refs = list(alias.family.refs)
         versions = []
         while alias is not None:
             versions.append((alias.version, alias.version[0]))

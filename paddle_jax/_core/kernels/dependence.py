@@ -40,7 +40,9 @@ def propagate_masks(jaxpr: Any, masks: Sequence[int]) -> list[int]:
     known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _is_inexact(v)}
 
     def mask_of(v: Any) -> int:
-        return 0 if is_literal(v) else known.get(v, 0)
+        if is_literal(v):
+            return 0
+        return known.get(v, 0)
 
     for equation in jaxpr.eqns:
         name = equation.primitive.name
@@ -60,7 +62,9 @@ def propagate_masks(jaxpr: Any, masks: Sequence[int]) -> list[int]:
 
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     """A jaxpr, closed or not, and its constants."""
-    return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
+    if hasattr(jaxpr, "consts"):
+        return (jaxpr.jaxpr, jaxpr.consts)
+    return (jaxpr, ())
 
 
 def holds_jaxpr(value: Any) -> bool:

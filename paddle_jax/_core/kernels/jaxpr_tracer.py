@@ -64,7 +64,9 @@ def _operator(
                 return function(self, other)
             if type(other) in _SCALARS and aval.dtype in _FLOATS:
                 number = aval.dtype.type(other)
-                return function(number, self) if swapped else function(self, number)
+                if swapped:
+                    return function(number, self)
+                return function(self, number)
         return base(self, other)
 
     setattr(Operand, name, method)

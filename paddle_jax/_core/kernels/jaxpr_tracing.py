@@ -60,7 +60,9 @@ class Equations:
 
     def structured(self, results: Sequence[Any]) -> Any:
         """A list of results in the container that the function gives."""
-        return results[0] if self.container is None else self.container(results)
+        if self.container is None:
+            return results[0]
+        return self.container(results)
 
     def stage(self, operands: Sequence[Any]) -> Any:
         """As a call in a trace that collects equations: the trace takes these over as they are."""

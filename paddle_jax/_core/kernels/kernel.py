@@ -205,7 +205,10 @@ class Kernel:
                 zero. None for a single result.
             operand_count: number of operands of this kernel.
         """
-        key = argnums if has_cotangent is None else (argnums, has_cotangent)
+        if has_cotangent is None:
+            key = argnums
+        else:
+            key = (argnums, has_cotangent)
         kernel = self.grads.get(key)
         if kernel is None:
             derivation = Derivation(self, argnums, has_cotangent or (True,), operand_count)
@@ -254,7 +257,9 @@ def execute(kernel: Kernel, values: Sequence[Any]) -> Any:
     if ctx.segment is not None:
         return record(ctx, kernel, values)
     executor = ctx.frame.executor
-    return compute(kernel, values) if executor is None else executor(kernel, values)
+    if executor is None:
+        return compute(kernel, values)
+    return executor(kernel, values)
 
 
 def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
@@ -268,7 +273,9 @@ def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
     try:
         if MultiDevice.in_use:
             return MultiDevice.run(kernel.run, values)
-        return kernel.stage(values) if is_staging() else kernel.run(*values)
+        if is_staging():
+            return kernel.stage(values)
+        return kernel.run(*values)
     except BaseException as error:
         repair_tracing()
         translated = translate(kernel.name, values, error, kernel)

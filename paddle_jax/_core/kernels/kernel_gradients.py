@@ -107,11 +107,15 @@ def _as_result(cotangents: Iterable[Any]) -> Any:
     Complex numbers follow Paddle: the gradient is conj(vjp(conj(cotangent))).
     """
     grads = [_conjugate(ct) for ct in cotangents]
-    return grads[0] if len(grads) == 1 else tuple(grads)
+    if len(grads) == 1:
+        return grads[0]
+    return tuple(grads)
 
 
 def _conjugate(x: Any) -> Any:
-    return jnp.conj(x) if jnp.iscomplexobj(x) else x
+    if jnp.iscomplexobj(x):
+        return jnp.conj(x)
+    return x
 
 
 def _is_inexact(x: Any) -> bool:
@@ -122,7 +126,9 @@ def _cotangent(out: Any, ct: Any) -> Any:
     """The cotangent of a result for `jax.vjp`; zeros if none was passed."""
     if not _is_inexact(out):
         return np.zeros(out.shape, jax_dtypes.float0)
-    return jax.lax.full(out.shape, 0, out.dtype) if ct is None else _convert_cotangent(ct, out)
+    if ct is None:
+        return jax.lax.full(out.shape, 0, out.dtype)
+    return _convert_cotangent(ct, out)
 
 
 def _convert_cotangent(ct: Any, out: Any) -> Any:
@@ -131,4 +137,6 @@ def _convert_cotangent(ct: Any, out: Any) -> Any:
     ct = _conjugate(ct)
     if ct.dtype != out.dtype:
         ct = ct.astype(out.dtype)
-    return ct if ct.shape == out.shape else ct.reshape(out.shape)
+    if ct.shape == out.shape:
+        return ct
+    return ct.reshape(out.shape)

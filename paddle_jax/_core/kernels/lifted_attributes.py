@@ -57,7 +57,9 @@ class Number:
 
     def _compute(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool) -> Any:
         if not isinstance(other, int | float | Number):
-            return operation(other, self.traced) if swapped else operation(self.traced, other)
+            if swapped:
+                return operation(other, self.traced)
+            return operation(self.traced, other)
         left, right = (other, self) if swapped else (self, other)
         left_function = _function(left)
         right_function = _function(right)
@@ -86,15 +88,21 @@ class Number:
 
 
 def _value(x: Any) -> Any:
-    return x.value if type(x) is Number else x
+    if type(x) is Number:
+        return x.value
+    return x
 
 
 def _traced(x: Any) -> Any:
-    return x.traced if type(x) is Number else x
+    if type(x) is Number:
+        return x.traced
+    return x
 
 
 def _function(x: Any) -> Callable[[Sequence[float]], Any]:
-    return x.function if type(x) is Number else lambda values: x
+    if type(x) is Number:
+        return x.function
+    return lambda values: x
 
 
 def _define_operators() -> None:

@@ -31,7 +31,9 @@ def op_executor(check_nan_inf: bool) -> Callable[[Kernel, Sequence[Any]], Any] |
     """
     if check_nan_inf:
         return run_checked
-    return run_logged if Verbose.wants("operation") else None
+    if Verbose.wants("operation"):
+        return run_logged
+    return None
 
 
 def run_logged(kernel: Kernel, values: Sequence[Any]) -> Any:

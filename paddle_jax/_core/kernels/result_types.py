@@ -55,17 +55,23 @@ def _aval(shape: tuple[int, ...], dtype: np.dtype) -> ShapedArray:
     lax.round_p,
 )
 def _float_function(params: dict, x: ShapedArray) -> ShapedArray | None:
-    return x if x.dtype in _FLOATS and not x.weak_type else None
+    if x.dtype in _FLOATS and not x.weak_type:
+        return x
+    return None
 
 
 @_rule(lax.neg_p, lax.sign_p, lax.abs_p, lax.square_p, lax.integer_pow_p)
 def _number_function(params: dict, x: ShapedArray) -> ShapedArray | None:
-    return x if x.dtype in _NUMBERS and not x.weak_type and params.get("y", 0) >= 0 else None
+    if x.dtype in _NUMBERS and not x.weak_type and params.get("y", 0) >= 0:
+        return x
+    return None
 
 
 @_rule(lax.is_finite_p)
 def _is_finite(params: dict, x: ShapedArray) -> ShapedArray | None:
-    return _aval(x.shape, BOOL) if x.dtype in _FLOATS and not x.weak_type else None
+    if x.dtype in _FLOATS and not x.weak_type:
+        return _aval(x.shape, BOOL)
+    return None
 
 
 def _broadcast_shape(x: ShapedArray, y: ShapedArray) -> tuple[int, ...] | None:
@@ -78,7 +84,9 @@ def _broadcast_shape(x: ShapedArray, y: ShapedArray) -> tuple[int, ...] | None:
         return None
     shape = tuple([n if m == 1 else m for m, n in zip(x.shape, y.shape, strict=True)])
     fits = all(m in (1, k) and n in (1, k) for m, n, k in zip(x.shape, y.shape, shape, strict=True))
-    return shape if fits else None
+    if fits:
+        return shape
+    return None
 
 
 @_rule(lax.add_p, lax.sub_p, lax.mul_p, lax.div_p, lax.max_p, lax.min_p)
@@ -90,7 +98,9 @@ def _binary(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
         return None
     if shape == x.shape:
         return x
-    return y if shape == y.shape else _aval(shape, x.dtype)
+    if shape == y.shape:
+        return y
+    return _aval(shape, x.dtype)
 
 
 @_rule(lax.eq_p, lax.ne_p, lax.ge_p, lax.gt_p, lax.le_p, lax.lt_p)
@@ -98,7 +108,9 @@ def _comparison(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | N
     if x.dtype != y.dtype or x.dtype not in _NUMBERS or x.weak_type or y.weak_type:
         return None
     shape = _broadcast_shape(x, y)
-    return None if shape is None else _aval(shape, BOOL)
+    if shape is None:
+        return None
+    return _aval(shape, BOOL)
 
 
 @_rule(lax.select_n_p)
@@ -112,7 +124,9 @@ def _select(params: dict, predicate: ShapedArray, *cases: ShapedArray) -> Shaped
         and not x.weak_type
         and predicate.shape in ((), x.shape)
     )
-    return x if fits else None
+    if fits:
+        return x
+    return None
 
 
 @_rule(lax.reduce_sum_p, lax.reduce_max_p, lax.reduce_min_p, lax.reduce_prod_p)
@@ -139,12 +153,15 @@ def _reshape(params: dict, x: ShapedArray) -> ShapedArray | None:
         and not x.weak_type
         and all(type(n) is int and n >= 0 for n in shape)
     )
-    return _aval(shape, x.dtype) if plain and math.prod(shape) == math.prod(x.shape) else None
+    if plain and math.prod(shape) == math.prod(x.shape):
+        return _aval(shape, x.dtype)
+    return None
 
 
 @_rule(lax.broadcast_in_dim_p)
 def _broadcast_in_dim(params: dict, x: ShapedArray, *more: ShapedArray) -> ShapedArray | None:
-    shape, axes = params["shape"], params["broadcast_dimensions"]
+    shape = params["shape"]
+    axes = params["broadcast_dimensions"]
     if (
         more
         or x.dtype not in _COMMON
@@ -159,14 +176,19 @@ def _broadcast_in_dim(params: dict, x: ShapedArray, *more: ShapedArray) -> Shape
         if not last < axis < len(shape) or n not in (1, shape[axis]):
             return None
         last = axis
-    return None if shape == x.shape else _aval(shape, x.dtype)  # JAX leaves out what changes nothing
+    # JAX leaves out what changes nothing
+    if shape == x.shape:
+        return None
+    return _aval(shape, x.dtype)
 
 
 @_rule(lax.transpose_p)
 def _transpose(params: dict, x: ShapedArray) -> ShapedArray | None:
     order = params["permutation"]
     plain = x.dtype in _COMMON and not x.weak_type and sorted(order) == list(range(len(x.shape)))
-    return _aval(tuple([x.shape[axis] for axis in order]), x.dtype) if plain else None
+    if plain:
+        return _aval(tuple([x.shape[axis] for axis in order]), x.dtype)
+    return None
 
 
 @_rule(lax.dot_general_p)
@@ -217,7 +239,10 @@ def _slice(params: dict, x: ShapedArray) -> ShapedArray | None:
     starts = params["start_indices"]
     ends = params["limit_indices"]
     rank = len(x.shape)
-    steps = (1,) * rank if params["strides"] is None else params["strides"]
+    if params["strides"] is None:
+        steps = (1,) * rank
+    else:
+        steps = params["strides"]
     if x.dtype not in _COMMON or x.weak_type or not rank == len(starts) == len(ends) == len(steps):
         return None
     shape = []

@@ -136,7 +136,9 @@ def _evaluate(jaxpr: Any, equation: Any, operands: Sequence[Any]) -> list[Any]:
     if any(map(holds_jaxpr, equation.params.values())):
         return _as_function(jaxpr, equation)(*operands)
     out = equation.primitive.bind(*operands, **equation.params)
-    return out if equation.primitive.multiple_results else [out]
+    if equation.primitive.multiple_results:
+        return out
+    return [out]
 
 
 def _as_function(jaxpr: Any, equation: Any) -> Callable[..., list[Any]]:
@@ -222,7 +224,9 @@ def _linearize_custom_jvp(
 
 def zeros_if_none(ct: Any, aval: Any) -> Any:
     """A cotangent, or zeros in place of None."""
-    return lax.full(aval.shape, 0, aval.dtype) if ct is None else ct
+    if ct is None:
+        return lax.full(aval.shape, 0, aval.dtype)
+    return ct
 
 
 def is_inexact(aval: Any) -> bool:
@@ -458,7 +462,11 @@ def _slice(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list
     steps = equation.params["strides"] or (1,) * len(shape)
     padding = []
     for start, step, length, count in zip(starts, steps, shape, ct.shape, strict=True):
-        end = start + (count - 1) * step + 1 if count else start  # behind the last element that is read
+        # behind the last element that is read
+        if count:
+            end = start + (count - 1) * step + 1
+        else:
+            end = start
         padding.append((start, length - end, step - 1))
     return [lax.pad(ct, _number(ct, 0), padding)]
 
@@ -520,7 +528,10 @@ def _dot(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[A
     rows = range(batch_count, batch_count + len(free_x))
     columns = range(batch_count + len(free_x), ct.ndim)
     precision = params["precision"]
-    swapped_precision = precision[::-1] if isinstance(precision, tuple) else precision
+    if isinstance(precision, tuple):
+        swapped_precision = precision[::-1]
+    else:
+        swapped_precision = precision
     sum_dtype = params["preferred_element_type"]
     grad_x = lax.dot_general(
         ct, y, ((columns, free_y), (batch, batch_y)), precision=precision, preferred_element_type=sum_dtype
@@ -550,4 +561,6 @@ def _restore_axes(
     `product` has batch axes, free axes, and then those contracted, in the order of the partner's axes.
     """
     order = [*batch, *free, *[contracted[i] for i in np.argsort(partner)]]
-    return product if order == sorted(order) else lax.transpose(product, np.argsort(order))
+    if order == sorted(order):
+        return product
+    return lax.transpose(product, np.argsort(order))

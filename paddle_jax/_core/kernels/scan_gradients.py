@@ -256,7 +256,9 @@ def _pull_of(
 
 
 def _stack_of_zeros_if_none(ct: Any, aval: Any, length: int) -> Any:
-    return lax.full((length, *aval.shape), 0, aval.dtype) if ct is None else ct
+    if ct is None:
+        return lax.full((length, *aval.shape), 0, aval.dtype)
+    return ct
 
 
 def _counts(params: dict[str, Any]) -> tuple[int, int]:

@@ -40,7 +40,9 @@ def traced_value(tensor: Tensor) -> jax.core.Tracer | None:
     if get_opaque_trace_state(convention="flax") != frame.level:
         return None
     value = frame.read(tensor)
-    return value if isinstance(value, jax.core.Tracer) else None
+    if isinstance(value, jax.core.Tracer):
+        return value
+    return None
 
 
 def add_check(bad: Any, numbers: Sequence[Any], error: Callable[..., Exception]) -> None:

@@ -24,7 +24,9 @@ def put(array: np.ndarray) -> jax.Array:
     It compiles nothing, where `jnp.array` does for each shape. It does not wait for the transfer. Inside a
     JAX trace the array becomes a constant of the trace.
     """
-    return put_on(array, None) if trace_state_clean() else jnp.asarray(array)
+    if trace_state_clean():
+        return put_on(array, None)
+    return jnp.asarray(array)
 
 
 def put_on(array: np.ndarray, device: Any) -> jax.Array:
@@ -62,7 +64,9 @@ def put_uncommitted(array: np.ndarray | jax.Array, device: Any) -> jax.Array:
 
 def put_if_large(array: np.ndarray | jax.Array) -> np.ndarray | jax.Array:
     """An operand for a compiled kernel; a large NumPy array becomes a jax array (see `put_uncommitted`)."""
-    return put(array) if type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE else array
+    if type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE:
+        return put(array)
+    return array
 
 
 def empty_aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

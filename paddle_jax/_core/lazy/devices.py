@@ -59,7 +59,10 @@ def default_device() -> Any:
 
 
 def _find_default() -> Any:
-    _Devices.default = HOST if _has_only_cpu() else canonical_device(jax.local_devices()[0])
+    if _has_only_cpu():
+        _Devices.default = HOST
+    else:
+        _Devices.default = canonical_device(jax.local_devices()[0])
     return _Devices.default
 
 
@@ -86,7 +89,9 @@ def canonical_device(device: Any) -> Any:
     """HOST for the device that it stands for; any other as it is."""
     if _Devices.host is None and isinstance(device, jax.Device):
         _start_host()
-    return HOST if device is _Devices.host else device
+    if device is _Devices.host:
+        return HOST
+    return device
 
 
 def jax_device(device: Any) -> Any:
@@ -107,7 +112,9 @@ def _start_host() -> Any:
 def device_of(array: jax.Array) -> Any:
     """The device of a jax array; a frozenset of several."""
     devices = array.sharding.device_set
-    return canonical_device(next(iter(devices))) if len(devices) == 1 else frozenset(devices)
+    if len(devices) == 1:
+        return canonical_device(next(iter(devices)))
+    return frozenset(devices)
 
 
 def stay_on_host() -> None:
@@ -120,4 +127,6 @@ def keep_on_host(array: np.ndarray) -> np.ndarray | None:
 
     That is so in a process that has no device in use and wants none.
     """
-    return array if _Devices.stay_on_host and not xla_bridge._backends else None
+    if _Devices.stay_on_host and not xla_bridge._backends:
+        return array
+    return None

@@ -93,7 +93,9 @@ def to_lazy(raw: Any) -> LazyArray | None:
     if raw.size <= _MAX_HOST_NUMBERS:
         return host_numbers(raw.ravel().tolist(), aval_of(raw.shape, raw.dtype))
     array = np.array(raw)  # a copy: the caller may change the NumPy array later
-    return lazy_from_numpy(array) if default_device() is HOST else to_lazy(put(array))
+    if default_device() is HOST:
+        return lazy_from_numpy(array)
+    return to_lazy(put(array))
 
 
 def host_numbers(numbers: Sequence[Any], aval: Aval) -> LazyArray:

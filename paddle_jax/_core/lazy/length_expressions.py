@@ -114,9 +114,13 @@ def _remainder(left: Node, right: Node) -> Node:
 def _extreme(name: str, left: Node, right: Node) -> Node:
     low, high = bounds(add(left, right, -1))
     if high is not None and high <= 0:
-        return left if name == "min" else right
+        if name == "min":
+            return left
+        return right
     if low is not None and low >= 0:
-        return right if name == "min" else left
+        if name == "min":
+            return right
+        return left
     return (name, *sorted((left, right), key=repr))
 
 
@@ -181,7 +185,9 @@ def binary(name: str, left: Node, right: Node, whole: bool) -> Node:
     if isinstance(left, int | float) and isinstance(right, int | float):
         return PYTHON[name](left, right)
     if whole:
-        return _WHOLE[name](left, right) if name in _WHOLE else (name, left, right)
+        if name in _WHOLE:
+            return _WHOLE[name](left, right)
+        return (name, left, right)
     if name == "div":
         return "div", left, right
     return "f" + name, left, right
@@ -191,7 +197,9 @@ def unary(name: str, node: Node) -> Node:
     """The expression of a function of one number."""
     if name == "abs":
         low, _ = bounds(node)
-        return node if low is not None and low >= 0 else ("abs", node)
+        if low is not None and low >= 0:
+            return node
+        return ("abs", node)
     if name in ("floor", "ceil", "trunc", "round") and isinstance(node, tuple) and node[0] == "float":
         return node[1]
     if name in ("floor", "ceil", "trunc") and isinstance(node, tuple) and node[0] == "div":
@@ -248,7 +256,9 @@ def compare(name: str, left: Node, right: Node, whole: bool) -> Node:
         return _compare_floats(name, left, right)
     if name in ("eq", "ne"):
         same = _is_zero(add(left, right, -1))
-        return same if name == "eq" else negate(same)
+        if name == "eq":
+            return same
+        return negate(same)
     if name in ("gt", "ge"):
         left, right = right, left
     gap = add(right, left, -1)
@@ -260,7 +270,9 @@ def _compare_floats(name: str, left: Node, right: Node) -> Node:
         left, right = right, left
     kind = {"lt": "flt", "gt": "flt", "le": "fle", "ge": "fle"}.get(name, "feq")
     answer = kind, left, right
-    return negate(answer) if name == "ne" else answer
+    if name == "ne":
+        return negate(answer)
+    return answer
 
 
 def _is_positive(node: Node) -> Node:
@@ -298,13 +310,19 @@ def logical(name: str, left: Node, right: Node) -> Node:
     """The expression of `left and right` or `left or right`."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, bool):
-            return other if one is (name == "and") else one
-    return left if left == right else (name, left, right)
+            if one is (name == "and"):
+                return other
+            return one
+    if left == right:
+        return left
+    return (name, left, right)
 
 
 def select(answer: Node, yes: Node, no: Node) -> Node:
     """The expression of `yes if answer else no`."""
-    return yes if yes == no else ("where", answer, yes, no)
+    if yes == no:
+        return yes
+    return ("where", answer, yes, no)
 
 
 # bounds -----------------------------------------------------------------------------------------------------
@@ -342,8 +360,14 @@ def _bounds_of_sum(node: tuple) -> Bounds:
         least, most = bounds(atom)
         if factor < 0:
             least, most = most, least
-        low = None if low is None or least is None else low + factor * least
-        high = None if high is None or most is None else high + factor * most
+        if low is None or least is None:
+            low = None
+        else:
+            low = low + factor * least
+        if high is None or most is None:
+            high = None
+        else:
+            high = high + factor * most
     return low, high
 
 

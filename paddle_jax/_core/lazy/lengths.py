@@ -86,7 +86,9 @@ class _Arithmetic(_UnknownNumber):
         return other // self, other % self
 
     def __pow__(self, other: Any, modulo: Any = None) -> Any:
-        return NotImplemented if modulo is not None else _binary("pow", self, other)
+        if modulo is not None:
+            return NotImplemented
+        return _binary("pow", self, other)
 
     def __rpow__(self, other: Any) -> Any:
         return _binary("pow", other, self)
@@ -222,12 +224,16 @@ def apparently_fixed(value: Any) -> set:
 
 def expression_of(value: Any) -> Any:
     """The expression of a number."""
-    return value.node if type(value) in _FAMILY else value
+    if type(value) in _FAMILY:
+        return value.node
+    return value
 
 
 def values_of(value: Any) -> tuple:
     """The two values of a number."""
-    return value.pair if type(value) in _FAMILY else (value, value)
+    if type(value) in _FAMILY:
+        return value.pair
+    return (value, value)
 
 
 def substitute(value: Any, which: int) -> Any:
@@ -249,7 +255,9 @@ def number(pair: tuple[Any, Any], node: ex.Node) -> Any:
         return LengthBool(pair, node)
     if pair[0] == pair[1]:
         local.ctx.frame.on_constant_length(node, pair[0])
-    return LengthFloat(pair, node) if isinstance(pair[0], float) else Length(pair, node)
+    if isinstance(pair[0], float):
+        return LengthFloat(pair, node)
+    return Length(pair, node)
 
 
 # decisions --------------------------------------------------------------------------------------------------
@@ -285,7 +293,9 @@ def to_bool(value: Any) -> Any:
     """The truth of a number: a bool, or a LengthBool."""
     if isinstance(value, LengthBool):
         return value
-    return value != 0 if type(value) in _FAMILY else bool(value)
+    if type(value) in _FAMILY:
+        return value != 0
+    return bool(value)
 
 
 def _logical(name: str, left: Any, right: Any) -> Any:
@@ -300,14 +310,18 @@ def as_int(value: Any) -> Any:
     """An answer as 0 or 1; another number as it is."""
     if isinstance(value, LengthBool):
         return Length(tuple(map(int, value.pair)), ("int", value.node))
-    return int(value) if isinstance(value, bool | np.bool_) else value
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    return value
 
 
 def to_int(value: Any) -> Any:
     """`int(value)`."""
     if isinstance(value, LengthFloat):
         return _unary("trunc", value)
-    return as_int(value) if type(value) in _FAMILY else int(value)
+    if type(value) in _FAMILY:
+        return as_int(value)
+    return int(value)
 
 
 def to_float(value: Any) -> Any:
@@ -315,13 +329,17 @@ def to_float(value: Any) -> Any:
     if isinstance(value, Length | LengthBool):
         value = as_int(value)
         return LengthFloat(tuple(map(float, value.pair)), ("float", value.node))
-    return value if isinstance(value, LengthFloat) else float(value)
+    if isinstance(value, LengthFloat):
+        return value
+    return float(value)
 
 
 def select(answer: Any, yes: Any, no: Any) -> Any:
     """`yes if answer else no`, as one number."""
     if not isinstance(answer, LengthBool):
-        return yes if answer else no
+        if answer:
+            return yes
+        return no
     choices = zip(answer.pair, values_of(yes), values_of(no), strict=True)
     first, second = [a if one else b for one, a, b in choices]
     if isinstance(yes, float) or isinstance(no, float):
@@ -359,7 +377,9 @@ def _on_integers(combine: Callable[[Any, Any], Any], left: Any, right: Any) -> A
     """`combine` of two whole numbers."""
     left = _as_number(left)
     right = _as_number(right)
-    return combine(left, right) if isinstance(left, int) and isinstance(right, int) else NotImplemented
+    if isinstance(left, int) and isinstance(right, int):
+        return combine(left, right)
+    return NotImplemented
 
 
 def _shift_left(number: Any, places: Any) -> Any:
@@ -380,7 +400,9 @@ def _as_number(value: Any) -> Any:
         value = value.item()
     if isinstance(value, bool | LengthBool):
         return as_int(value)
-    return value if isinstance(value, int | float) else None
+    if isinstance(value, int | float):
+        return value
+    return None
 
 
 def _binary(name: str, left: Any, right: Any) -> Any:
@@ -552,7 +574,9 @@ class OpenSize(Size):
         if is_length(index):
             return element(list(self), index)
         item = list.__getitem__(self, index)
-        return OpenSize(item) if isinstance(index, slice) else item
+        if isinstance(index, slice):
+            return OpenSize(item)
+        return item
 
     def __add__(self, other: Any) -> Any:
         return OpenSize(list.__add__(self, list(other)))
@@ -576,6 +600,8 @@ class OpenSize(Size):
 
     def __ne__(self, other: Any) -> Any:
         equal = self == other
-        return equal if equal is NotImplemented else logical_not(equal)
+        if equal is NotImplemented:
+            return equal
+        return logical_not(equal)
 
     __hash__ = Size.__hash__

@@ -51,7 +51,9 @@ class MultiDevice:
 def committed_device(lazy: LazyArray) -> Any:
     """The device or devices that the array of a LazyArray is committed to. None for host numbers, and where
     JAX chose the device."""
-    return lazy.device if type(lazy.array) is ArrayImpl and lazy.array._committed else None
+    if type(lazy.array) is ArrayImpl and lazy.array._committed:
+        return lazy.device
+    return None
 
 
 def replicate_over(values: Sequence[LazyArray], devices: frozenset) -> list[LazyArray | None]:

@@ -15,7 +15,9 @@ OP_MASK = (1 << OUTPUT_SHIFT) - 1
 
 def select_result(result: Any, position: int) -> Any:
     """The result at a position, from everything that its operation gave."""
-    return result if position <= OP_MASK else result[(position >> OUTPUT_SHIFT) - 1]
+    if position <= OP_MASK:
+        return result
+    return result[(position >> OUTPUT_SHIFT) - 1]
 
 
 def value_at(position: int, leaves: Any, env: Mapping[int, Any]) -> Any:
@@ -26,7 +28,9 @@ def value_at(position: int, leaves: Any, env: Mapping[int, Any]) -> Any:
         leaves: the values of the leaves.
         env: results by operation.
     """
-    return leaves[-1 - position] if position < 0 else select_result(env[position & OP_MASK], position)
+    if position < 0:
+        return leaves[-1 - position]
+    return select_result(env[position & OP_MASK], position)
 
 
 def aval_at(position: int, avals: Sequence[Any], ops: Sequence[tuple]) -> Any:

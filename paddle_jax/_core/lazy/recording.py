@@ -26,7 +26,10 @@ def configure_context(ctx: Context) -> None:
         and frame.deferring
         and not frame.recording
     )
-    ctx.segment = Segment(min(FIRST_LIMIT, settings.max_ops)) if records else None
+    if records:
+        ctx.segment = Segment(min(FIRST_LIMIT, settings.max_ops))
+    else:
+        ctx.segment = None
 
 
 def start_context(ctx: Context) -> None:

@@ -259,11 +259,10 @@ def record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
         if len(ops) < seg.limit:
             entry: list[Any] = [sig]
             for v in raws:
-                p = (
-                    (v.position if v.segment is seg else None)
-                    if v.array is None
-                    else positions.get(v) or add_leaf(seg, v)
-                )
+                if v.array is None:
+                    p = v.position if v.segment is seg else None
+                else:
+                    p = positions.get(v) or add_leaf(seg, v)
                 if p is None:
                     break
                 entry.append(p)
@@ -297,7 +296,9 @@ def _append_results(segment: Segment, signature: OpSignature, op_index: int) -> 
         out.position = position
         results.append(out)
     segment.results.extend(results)
-    return results if signature.container is list else tuple(results)
+    if signature.container is list:
+        return results
+    return tuple(results)
 
 
 def _record_slow_path(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:

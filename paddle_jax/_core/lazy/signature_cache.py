@@ -248,7 +248,10 @@ def over_budget(share: float = 1.0) -> str | None:
     new_maps = maps - (SignatureCache.initial_memory_maps or maps)
     megabytes = max(_EXECUTABLE_MB * executables, _MAP_MB * new_maps)
     if settings.code_mb and megabytes > share * SignatureCache.memory_factor * settings.code_mb:
-        factor = f" x {SignatureCache.memory_factor}" if SignatureCache.memory_factor > 1 else ""
+        if SignatureCache.memory_factor > 1:
+            factor = f" x {SignatureCache.memory_factor}"
+        else:
+            factor = ""
         return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}{factor}"
     return None
 

@@ -88,7 +88,9 @@ class Symbol:
             return frame.lengths_of(self)
         if first is second:
             return first.shape
-        return known_lengths(self.avals) if frame.probe is None else self.avals[frame.probe].shape
+        if frame.probe is None:
+            return known_lengths(self.avals)
+        return self.avals[frame.probe].shape
 
     @property
     def is_open(self) -> bool:
@@ -109,7 +111,9 @@ class Symbol:
     def size(self) -> int:
         """The number of elements; -1 where a length is unknown."""
         shape = self.shape
-        return -1 if -1 in shape else math.prod(shape)
+        if -1 in shape:
+            return -1
+        return math.prod(shape)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise SymbolError(self.name or "a Variable")

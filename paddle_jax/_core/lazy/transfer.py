@@ -51,7 +51,9 @@ def materialize(raw: Any) -> Any:
         if not aval.shape:
             return np.array(array[0], aval.dtype)
         numbers = np.array(array, aval.dtype)
-        return numbers.reshape(aval.shape) if len(array) == aval.size else np.full(aval.shape, numbers[0])
+        if len(array) == aval.size:
+            return numbers.reshape(aval.shape)
+        return np.full(aval.shape, numbers[0])
     return array
 
 
@@ -62,7 +64,9 @@ def to_array(raw: Any) -> Any:
     device. A result of the interpreter is put on its device and stays there.
     """
     array = materialize(raw)
-    return stored_jax_array(raw) if type(raw) is LazyArray and type(raw.array) is np.ndarray else array
+    if type(raw) is LazyArray and type(raw.array) is np.ndarray:
+        return stored_jax_array(raw)
+    return array
 
 
 def to_jax_array(raw: Any) -> Any:
@@ -135,7 +139,9 @@ def to_numpy_if_ready(lazy: LazyArray) -> np.ndarray | None:
         or lazy.device.platform != "cpu"
     ):
         return None
-    return np.asarray(array) if array.is_ready() else None
+    if array.is_ready():
+        return np.asarray(array)
+    return None
 
 
 def zeros_like(raw: Any) -> Any:

@@ -27,11 +27,13 @@ def _imag(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("complex")
 def _complex(params: Params, ins: Avals, outs: Avals) -> Run:
-    shape, dtype = outs[0].shape, outs[0].dtype
+    shape = outs[0].shape
+    dtype = outs[0].dtype
 
     def join(real: Any, imag: Any) -> Any:
         z = np.empty(shape, dtype)
-        z.real, z.imag = real, imag
+        z.real = real
+        z.imag = imag
         return z
 
     return join
@@ -40,7 +42,9 @@ def _complex(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("conj")
 def _conj(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
-    return np.conjugate if ins[0].dtype.kind == "c" else lambda x: x.astype(dtype)
+    if ins[0].dtype.kind == "c":
+        return np.conjugate
+    return lambda x: x.astype(dtype)
 
 
 def complex_function(name: str, ufunc: Any, dtype: np.dtype) -> Any:
@@ -59,7 +63,8 @@ def complex_function(name: str, ufunc: Any, dtype: np.dtype) -> Any:
 
 
 def _log1p(z: np.ndarray) -> Any:
-    x, y = z.real, z.imag
+    x = z.real
+    y = z.imag
     w = np.asarray(np.log1p(z))
     near = np.abs(z) < 0.5
     return np.where(near, 0.5 * np.log1p(x * (2 + x) + y * y) + 1j * w.imag, w)
@@ -67,7 +72,8 @@ def _log1p(z: np.ndarray) -> Any:
 
 def complex_square(x: np.ndarray) -> Any:
     """The square without the remainder that a fused multiply-add would leave in (a + ai)^2."""
-    a, b = x.real, x.imag
+    a = x.real
+    b = x.imag
     z = np.empty(np.shape(x), x.dtype)
     z.real, z.imag = (a - b) * (a + b), 2 * a * b
     return z
@@ -88,10 +94,15 @@ def complex_quotient(dtype: np.dtype) -> Any:
 
 def _repaired(z: np.ndarray, x: np.ndarray, y: np.ndarray, lost: Any) -> Any:
     z = np.array(z)
-    a, b, c, d = x.real[lost], x.imag[lost], y.real[lost], y.imag[lost]
-    real, imag = z.real[lost], z.imag[lost]
+    a = x.real[lost]
+    b = x.imag[lost]
+    c = y.real[lost]
+    d = y.imag[lost]
+    real = z.real[lost]
+    imag = z.imag[lost]
     zero = (c == 0) & (d == 0) & ~(np.isnan(a) & np.isnan(b))
-    huge, far = np.isinf(a) | np.isinf(b), np.isinf(c) | np.isinf(d)
+    huge = np.isinf(a) | np.isinf(b)
+    far = np.isinf(c) | np.isinf(d)
     over = huge & np.isfinite(c) & np.isfinite(d) & ~zero
     under = far & np.isfinite(a) & np.isfinite(b)
     a1, b1 = (np.copysign(np.isinf(v).astype(v.dtype), v) for v in (a, b))

@@ -45,7 +45,8 @@ def stacked_matmul(x: np.ndarray, y: np.ndarray) -> Any:
     rows = max(r for r in range(1, min(m, 32) + 1) if m % r == 0)
     columns = max(_SERIAL // (rows * k), _LEAST)
     out = np.empty((*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), m, n), np.result_type(x, y))
-    x, parts = x.reshape(*x.shape[:-2], m // rows, rows, k), out.reshape(*out.shape[:-2], m // rows, rows, n)
+    x = x.reshape(*x.shape[:-2], m // rows, rows, k)
+    parts = out.reshape(*out.shape[:-2], m // rows, rows, n)
     for start in range(0, n, columns):
         some = slice(start, start + columns)
         np.matmul(x, y[..., None, :, some], out=parts[..., some])
@@ -55,19 +56,26 @@ def stacked_matmul(x: np.ndarray, y: np.ndarray) -> Any:
 @rule("dot_general")
 def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
-    a, b, shape, dtype = ins[0].shape, ins[1].shape, outs[0].shape, outs[0].dtype
+    a = ins[0].shape
+    b = ins[1].shape
+    shape = outs[0].shape
+    dtype = outs[0].dtype
     inner = compute_dtype(dtype)
     for operand in ins[:2]:
-        inner = np.result_type(inner, compute_dtype(operand.dtype)) if dtype.kind in "fVc" else inner
+        if dtype.kind in "fVc":
+            inner = np.result_type(inner, compute_dtype(operand.dtype))
     left_free = [k for k in range(len(a)) if k not in left and k not in left_batch]
     right_free = [k for k in range(len(b)) if k not in right and k not in right_batch]
-    a_order, b_order = (*left_batch, *left_free, *left), (*right_batch, *right, *right_free)
-    batch, depth = [a[k] for k in left_batch], math.prod(a[k] for k in left)
+    a_order = (*left_batch, *left_free, *left)
+    b_order = (*right_batch, *right, *right_free)
+    batch = [a[k] for k in left_batch]
+    depth = math.prod(a[k] for k in left)
     a_shape = (*batch, math.prod(a[k] for k in left_free), depth)
     b_shape = (*batch, depth, math.prod(b[k] for k in right_free))
     same = all(x.dtype == inner for x in ins[:2]) and dtype == inner
     if same and len(a) == len(b) == 2 and not batch and len(left) == 1:
-        a_turned, b_turned = left[0] == 0, right[0] == 1
+        a_turned = left[0] == 0
+        b_turned = right[0] == 1
         times = matmul(a_shape, b_shape)
         if not a_turned and not b_turned:
             return times

@@ -12,7 +12,8 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, ru
 
 @rule("while")
 def _while(params: Params, ins: Avals, outs: Avals) -> Run:
-    n, m = params["cond_nconsts"], params["body_nconsts"]
+    n = params["cond_nconsts"]
+    m = params["body_nconsts"]
     condition, body = Plan(params["cond_jaxpr"]), Plan(params["body_jaxpr"])
     if outs and condition.shapes[0] != ():
         raise Refusal("a loop with one condition per element is compiled")
@@ -59,13 +60,19 @@ def _counts(params: Params, ins: Avals, outs: Avals) -> tuple[int, int]:
 def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
     n, m = _counts(params, ins, outs)
     length = params["length"]
-    body, avals = Plan(params["jaxpr"]), outs[m:]
-    steps = range(length - 1, -1, -1) if params["reverse"] else range(length)
+    body = Plan(params["jaxpr"])
+    avals = outs[m:]
+    if params["reverse"]:
+        steps = range(length - 1, -1, -1)
+    else:
+        steps = range(length)
     if any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs)):
         raise Refusal("a scan over random keys is compiled")
 
     def scan(*operands: Any) -> Any:
-        fixed, state, slices = operands[:n], operands[n : n + m], operands[n + m :]
+        fixed = operands[:n]
+        state = operands[n : n + m]
+        slices = operands[n + m :]
         stacks = [np.empty(a.shape, a.dtype) for a in avals]
         for t in steps:
             results = body.execute((*fixed, *state, *[x[t] for x in slices]))
@@ -74,7 +81,8 @@ def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
                 stack[t] = y
         return [*state, *stacks]
 
-    scan.inner, scan.trips = (body,), length
+    scan.inner = (body,)
+    scan.trips = length
     return scan
 
 

@@ -11,7 +11,8 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, is_low, rul
 
 @rule("convert_element_type")
 def _convert(params: Params, ins: Avals, outs: Avals) -> Run:
-    source, target = ins[0].dtype, outs[0].dtype
+    source = ins[0].dtype
+    target = outs[0].dtype
     if source == target:
         return lambda x: x
     if source.kind == "c" and target.kind != "c":
@@ -32,10 +33,8 @@ def _saturating(source: Any, target: Any) -> Any:
     """Float to integer: the fraction is dropped, what does not fit becomes the nearest
     limit, NaN becomes 0."""
     info, low = np.iinfo(target), is_low(source)
-    above, below = (
-        2.0 ** (info.bits - (target.kind == "i")),
-        -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0,
-    )
+    above = 2.0 ** (info.bits - (target.kind == "i"))
+    below = -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0
 
     def convert(x: np.ndarray) -> Any:
         x = np.asarray(x)
@@ -54,7 +53,8 @@ def _saturating(source: Any, target: Any) -> Any:
 
 @rule("bitcast_convert_type")
 def _bitcast(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, shape = outs[0].dtype, outs[0].shape
+    dtype = outs[0].dtype
+    shape = outs[0].shape
     if ins[0].dtype.itemsize == dtype.itemsize and size_of(ins[0]):
         return lambda x: np.ascontiguousarray(x).view(dtype).reshape(shape)
     return lambda x: np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype).reshape(shape)
@@ -62,7 +62,9 @@ def _bitcast(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("reduce_precision")
 def _reduce_precision(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, exponent, mantissa = outs[0].dtype, params["exponent_bits"], params["mantissa_bits"]
+    dtype = outs[0].dtype
+    exponent = params["exponent_bits"]
+    mantissa = params["mantissa_bits"]
     info = np.finfo(dtype) if dtype.kind == "f" else None
     if info is not None and exponent >= info.nexp and mantissa >= info.nmant:
         return lambda x: x
@@ -78,7 +80,8 @@ def _rounded_to(dtype: np.dtype, exponent_bits: Any, mantissa_bits: Any) -> Any:
     bits = np.dtype(f"u{dtype.itemsize}")
     one, drop = bits.type(1), max(info.nmant - mantissa_bits, 0)
     sign = one << bits.type(info.bits - 1)
-    bias, small = 2 ** (info.nexp - 1) - 1, 2 ** (exponent_bits - 1) - 1
+    bias = 2 ** (info.nexp - 1) - 1
+    small = 2 ** (exponent_bits - 1) - 1
     # exponents
     largest, least = bits.type((bias + small) << info.nmant), bits.type(max(bias - small, 0) << info.nmant)
     infinity = bits.type(((1 << info.nexp) - 1) << info.nmant)

@@ -19,13 +19,16 @@ _LARGEST = 1 << 27  # bytes of windows of one example
 
 @rule("conv_general_dilated")
 def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
-    dims, groups = params["dimension_numbers"], params["feature_group_count"]
+    dims = params["dimension_numbers"]
+    groups = params["feature_group_count"]
     dtype = outs[0].dtype
     inner = compute_dtype(dtype)
     if dtype.kind not in "fVc":
         raise Refusal("convolution of integers is compiled")
-    strides, padding = params["window_strides"], params["padding"]
-    spread, dilation = params["lhs_dilation"], params["rhs_dilation"]
+    strides = params["window_strides"]
+    padding = params["padding"]
+    spread = params["lhs_dilation"]
+    dilation = params["rhs_dilation"]
     back = np.argsort(dims.out_spec)
     out = tuple(outs[0].shape[k] for k in dims.out_spec)
     batch_groups = params["batch_group_count"]
@@ -86,10 +89,16 @@ def _product(
     x: np.ndarray, w: np.ndarray, groups: int, strides: Sequence[int], dilation: Sequence[int], places: Any
 ) -> Any:
     """As `_grouped`, with the windows of all examples in memory."""
-    n, o, i, window, channel = len(x), w.shape[0], w.shape[1], w.shape[2:], x.strides[1]
+    n = len(x)
+    o = w.shape[0]
+    i = w.shape[1]
+    window = w.shape[2:]
+    channel = x.strides[1]
     near, far = ([s * d for s, d in zip(x.strides[2:], steps, strict=True)] for steps in (dilation, strides))
-    stack, apart = (groups, n), (channel * i, x.strides[0])
-    rows, depth = w.reshape(groups, 1, o // groups, -1), i * math.prod(window)
+    stack = (groups, n)
+    apart = (channel * i, x.strides[0])
+    rows = w.reshape(groups, 1, o // groups, -1)
+    depth = i * math.prod(window)
     # copying is quick along the longer axis; gradients of weights have windows as large as images
     if window and window[-1] > places[-1]:
         view = np.lib.stride_tricks.as_strided(
@@ -189,7 +198,8 @@ def _result(params: Params, ins: Avals, outs: Avals) -> Run:
     n, groups, _ = taps.image
 
     def by_elements(x: np.ndarray, w: np.ndarray) -> Any:
-        w, y = taps.weights(w), 0
+        w = taps.weights(w)
+        y = 0
         for k, part in enumerate(taps.per_element(taps.images(x))):
             y = y + part * w[:, :, 0, k, None]
         return taps.finish(y)
@@ -199,7 +209,9 @@ def _result(params: Params, ins: Avals, outs: Avals) -> Run:
         y = stacked_matmul(taps.weights(w).reshape(groups, taps.weight[1], -1), columns)
         return taps.finish(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
 
-    return by_elements if taps.is_elementwise else by_windows
+    if taps.is_elementwise:
+        return by_elements
+    return by_windows
 
 
 @rule("convolution_image")
@@ -240,4 +252,6 @@ def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
         rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
         return taps.finish(stacked_matmul(rows, columns.swapaxes(1, 2)))
 
-    return by_elements if taps.is_elementwise else by_windows
+    if taps.is_elementwise:
+        return by_elements
+    return by_windows

@@ -116,7 +116,10 @@ def _weight(dtype: np.dtype) -> Any:
     if not isinstance(dtype, np.dtype):
         return 2
     if is_low(dtype):
-        return 8 if dtype.kind == "f" else 4  # float16, bfloat16
+        # float16, bfloat16
+        if dtype.kind == "f":
+            return 8
+        return 4
     return max(dtype.itemsize / 4, 0.5) * (3 if dtype.kind == "c" else 1)
 
 
@@ -147,7 +150,8 @@ def _convolution(params: Params, ins: Avals, outs: Avals) -> float:
 
 
 def _by_taps(params: Params, ins: Avals, outs: Avals) -> float:
-    shapes, dtype = params["shapes"], outs[0].dtype
+    shapes = params["shapes"]
+    dtype = outs[0].dtype
     window = math.prod(shapes.weight[2:])
     met = math.prod(shapes.x[:2]) * math.prod(shapes.out[2:]) * window
     each = 5e-6 * window + 2.5e-9 * met * max(dtype.itemsize / 4, 1)

@@ -17,16 +17,20 @@ def _refuse_empty(name: str, ins: Avals) -> None:
 
 @rule("eigh")
 def _eigh(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    dtype = ins[0].dtype
+    n = ins[0].shape[-1]
     _refuse_empty("eigh", ins)
     if params.get("subset_by_index") not in (None, (0, n)) or params.get("algorithm") is not None:
         raise Refusal("eigh with options is compiled")
-    name, lower = ("heevd" if dtype.kind == "c" else "syevd"), int(params["lower"])
+    name = "heevd" if dtype.kind == "c" else "syevd"
+    lower = int(params["lower"])
     solver = lapack(name, dtype)
 
     def decompose(a: np.ndarray) -> Any:
         w, v, info = solver(a, lower=lower)
-        return [v, w] if info == 0 else None
+        if info == 0:
+            return [v, w]
+        return None
 
     return by_matrix(decompose, ins, outs)
 
@@ -45,14 +49,17 @@ def _svd(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def decompose(a: np.ndarray) -> Any:
         u, s, v, info = gesdd(a, lwork=size, **options)
-        return [s, u, v][: len(outs)] if info == 0 else None
+        if info == 0:
+            return [s, u, v][: len(outs)]
+        return None
 
     return by_matrix(decompose, ins, outs)
 
 
 @rule("eig")
 def _eig(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    dtype = ins[0].dtype
+    n = ins[0].shape[-1]
     _refuse_empty("eig", ins)
     left, right = bool(params["compute_left_eigenvectors"]), bool(params["compute_right_eigenvectors"])
     if getattr(params.get("implementation"), "name", "LAPACK") != "LAPACK":
@@ -79,7 +86,8 @@ def _eig(params: Params, ins: Avals, outs: Avals) -> Run:
 def _paired(imaginary: Any, v: Any, dtype: np.dtype) -> Any:
     """Complex eigenvectors of a real matrix: LAPACK keeps real and imaginary part of a conjugate
     pair in two columns."""
-    vectors, k = v.astype(dtype), 0
+    vectors = v.astype(dtype)
+    k = 0
     while k < len(imaginary):
         if imaginary[k] != 0 and k + 1 < len(imaginary):
             vectors[:, k] = v[:, k] + 1j * v[:, k + 1]
@@ -103,14 +111,17 @@ def _schur(params: Params, ins: Avals, outs: Avals) -> Run:
     def decompose(a: np.ndarray) -> Any:
         size = int(gees(nothing, a, lwork=-1)[-2][0].real)
         t, *_, v, _, info = gees(nothing, a, compute_v=wanted, lwork=size)
-        return [t, v][: len(outs)] if info == 0 else None
+        if info == 0:
+            return [t, v][: len(outs)]
+        return None
 
     return by_matrix(decompose, ins, outs)
 
 
 @rule("hessenberg")
 def _hessenberg(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, n = ins[0].dtype, ins[0].shape[-1]
+    dtype = ins[0].dtype
+    n = ins[0].shape[-1]
     if n < 2:
         raise Refusal("hessenberg of a single number is compiled")
     gehrd = lapack("gehrd", dtype)
@@ -118,20 +129,26 @@ def _hessenberg(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def reduce(a: np.ndarray) -> Any:
         h, taus, info = gehrd(a, lo=0, hi=n - 1, lwork=size)
-        return [h, taus] if info == 0 else None
+        if info == 0:
+            return [h, taus]
+        return None
 
     return by_matrix(reduce, ins, outs)
 
 
 @rule("tridiagonal")
 def _tridiagonal(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, n = ins[0].dtype, ins[0].shape[-1]
-    name, lower = ("hetrd" if dtype.kind == "c" else "sytrd"), int(params["lower"])
+    dtype = ins[0].dtype
+    n = ins[0].shape[-1]
+    name = "hetrd" if dtype.kind == "c" else "sytrd"
+    lower = int(params["lower"])
     solver = lapack(name, dtype)
     size = workspace(name, dtype, n, lower=lower)
 
     def reduce(a: np.ndarray) -> Any:
         c, d, e, taus, info = solver(a, lower=lower, lwork=size)
-        return [c, d, e, taus] if info == 0 else None
+        if info == 0:
+            return [c, d, e, taus]
+        return None
 
     return by_matrix(reduce, ins, outs)

@@ -90,7 +90,9 @@ def _identity(params: Params, ins: Avals, outs: Avals) -> Run:
     if len(outs) != 1:
         return lambda *operands: operands
     multiple = "devices" in params  # device_put gives a list
-    return (lambda x: (x,)) if multiple else (lambda x: x)
+    if multiple:
+        return lambda x: (x,)
+    return lambda x: x
 
 
 define_rule(lambda *operands: operands, "optimization_barrier")
@@ -117,7 +119,9 @@ _bound("min", np.minimum)
 
 @rule("square")
 def _square(params: Params, ins: Avals, outs: Avals) -> Run:
-    return np.square if outs[0].dtype.kind != "c" else complex_square
+    if outs[0].dtype.kind != "c":
+        return np.square
+    return complex_square
 
 
 @rule("one_minus_square")
@@ -138,7 +142,9 @@ def _polynomial(params: Params, ins: Avals, outs: Avals) -> Run:
         y = zero * x + coefficients[-1] if loop else coefficients[-1]
         for c in coefficients[-2::-1]:
             y = y * x + c
-        return y if np.shape(y) == shape else np.broadcast_to(y, shape)
+        if np.shape(y) == shape:
+            return y
+        return np.broadcast_to(y, shape)
 
     return horner
 
@@ -200,7 +206,8 @@ def _logistic(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("integer_pow")
 def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
-    y, dtype = params["y"], outs[0].dtype
+    y = params["y"]
+    dtype = outs[0].dtype
     if y == 2:
         return lambda x: x * x
     if y == 0:
@@ -208,14 +215,17 @@ def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
     one = np.ones((), compute_dtype(outs[0].dtype))
 
     def power(x: np.ndarray) -> Any:
-        product, n = None, abs(y)
+        product = None
+        n = abs(y)
         while n:
             if n & 1:
                 product = x if product is None else product * x
             n >>= 1
             if n:
                 x = x * x
-        return one / product if y < 0 else product
+        if y < 0:
+            return one / product
+        return product
 
     return in_compute_dtype(power, ins, outs[0])
 
@@ -260,7 +270,8 @@ def _blend(dtype: np.dtype) -> Any:
 
     def blend(which: Any, no: Any, yes: Any) -> Any:
         mask = np.negative(which.view(np.int8), dtype=bits)
-        no, yes = no.view(bits), yes.view(bits)
+        no = no.view(bits)
+        yes = yes.view(bits)
         chosen = no ^ yes
         chosen &= mask
         chosen ^= no

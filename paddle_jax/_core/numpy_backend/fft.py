@@ -13,7 +13,9 @@ TRANSFORMS = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "I
 
 @rule("fft")
 def _fft(params: Params, ins: Avals, outs: Avals) -> Run:
-    lengths, name, dtype = tuple(params["fft_lengths"]), params["fft_type"].name, outs[0].dtype
+    lengths = tuple(params["fft_lengths"])
+    name = params["fft_type"].name
+    dtype = outs[0].dtype
     rank = len(ins[0].shape)
     axes = tuple(range(rank - len(lengths), rank))
     transform = TRANSFORMS[name]

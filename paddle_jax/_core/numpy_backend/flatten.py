@@ -62,7 +62,10 @@ class Flat:
     def constant(self, value: Any, aval: Any) -> int:
         """The slot of a constant, as a read-only array."""
         dtype = aval.dtype
-        value = np.asarray(value, dtype) if isinstance(dtype, np.dtype) else np.asarray(value)
+        if isinstance(dtype, np.dtype):
+            value = np.asarray(value, dtype)
+        else:
+            value = np.asarray(value)
         if value.flags.writeable:
             value = value.view()
             value.flags.writeable = False
@@ -88,7 +91,9 @@ def flatten(closed: Any) -> Flat:
 def open_jaxpr(closed: Any) -> tuple[Any, Any]:
     """(jaxpr, constants) of a jaxpr, closed or not."""
     inner = getattr(closed, "jaxpr", None)
-    return (closed, ()) if inner is None or not hasattr(closed, "consts") else (inner, closed.consts)
+    if inner is None or not hasattr(closed, "consts"):
+        return (closed, ())
+    return (inner, closed.consts)
 
 
 def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[int]:
@@ -98,7 +103,9 @@ def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[in
         env[v] = flat.constant(c, v.aval)
 
     def read(v: Any) -> int:
-        return flat.constant(v.val, v.aval) if hasattr(v, "val") else env[v]
+        if hasattr(v, "val"):
+            return flat.constant(v.val, v.aval)
+        return env[v]
 
     for equation in jaxpr.eqns:
         ins = [read(v) for v in equation.invars]
@@ -154,7 +161,8 @@ def _expanded(equation: Any) -> tuple[Any, Any]:
 def _solver(equation: Any, ins: list[int]) -> tuple[Any, Any, list[int]]:
     """(jaxpr, constants, operands) of what solves a linear system: the other functions are for
     its derivatives."""
-    jaxprs, lengths = equation.params["jaxprs"], equation.params["const_lengths"]
+    jaxprs = equation.params["jaxprs"]
+    lengths = equation.params["const_lengths"]
     start = lengths.matvec + lengths.vecmat
     total = start + lengths.solve + lengths.transpose_solve
     return *open_jaxpr(jaxprs.solve), ins[start : start + lengths.solve] + ins[total:]

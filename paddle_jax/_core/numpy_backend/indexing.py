@@ -27,7 +27,8 @@ class Windows:
     def __init__(
         self, shape: tuple[int, ...], sizes: Sequence[int], batch: Any, mapped: Any, batched: Any, mode: Any
     ) -> None:
-        self.batch, self.mapped = batch, mapped
+        self.batch = batch
+        self.mapped = mapped
         strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
         self.strides = np.array([strides[k] for k in mapped], np.int64)
         self.room = np.array([shape[k] - sizes[k] for k in mapped], np.int64)
@@ -46,17 +47,19 @@ class Windows:
     def find(self, indices: np.ndarray) -> Any:
         """(positions [windows, elements of one], None or which windows are inside [windows])."""
         starts = indices.reshape(-1, len(self.mapped))
-        starts = (
-            np.minimum(starts, np.iinfo(np.int64).max).astype(np.int64)
-            if starts.dtype == np.uint64
-            else starts.astype(np.int64)
-        )
+        if starts.dtype == np.uint64:
+            starts = np.minimum(starts, np.iinfo(np.int64).max).astype(np.int64)
+        else:
+            starts = starts.astype(np.int64)
         moved = np.minimum(np.maximum(starts, 0), self.room)
         inside = None
         if not self.clip:
             fits = (moved == starts).all(1)
             inside = None if fits.all() else fits
-        first = moved @ self.strides + self.base if len(self.mapped) else self.base
+        if len(self.mapped):
+            first = moved @ self.strides + self.base
+        else:
+            first = self.base
         return first[:, None] + self.offsets, inside
 
 
@@ -65,13 +68,19 @@ def _mode(params: Params, promised: Any) -> Any:
     name = getattr(params["mode"], "name", None)
     if name not in ("CLIP", "FILL_OR_DROP", "PROMISE_IN_BOUNDS"):
         raise Refusal(f"index mode {params['mode']} is compiled")
-    return promised if name == "PROMISE_IN_BOUNDS" else name
+    if name == "PROMISE_IN_BOUNDS":
+        return promised
+    return name
 
 
 @rule("gather")
 def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
-    dims, sizes, mode = params["dimension_numbers"], params["slice_sizes"], _mode(params, "CLIP")
-    shape, batch, dtype = ins[0].shape, ins[1].shape[:-1], outs[0].dtype
+    dims = params["dimension_numbers"]
+    sizes = params["slice_sizes"]
+    mode = _mode(params, "CLIP")
+    shape = ins[0].shape
+    batch = ins[1].shape[:-1]
+    dtype = outs[0].dtype
     batched = dict(zip(dims.operand_batching_dims, dims.start_indices_batching_dims, strict=True))
     gone = {*dims.collapsed_slice_dims, *batched}
     kept = [n for k, n in enumerate(sizes) if k not in gone]
@@ -99,7 +108,8 @@ def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
 def _places(batch: Any, window_dims: Any, rank: int) -> Any:
     """The permutation that brings [batch..., window...] to a result whose axes
     `window_dims` are the window."""
-    order, rest = [0] * rank, iter(range(batch))
+    order = [0] * rank
+    rest = iter(range(batch))
     for k in range(rank):
         order[k] = batch + window_dims.index(k) if k in window_dims else next(rest)
     return tuple(order)
@@ -114,14 +124,15 @@ def _row_axis(shape: tuple[int, ...], sizes: Sequence[int], dims: Any, batched: 
     ):
         return None
     (axis,) = dims.start_index_map
-    return (
-        axis if all(n == m for k, (n, m) in enumerate(zip(shape, sizes, strict=True)) if k != axis) else None
-    )
+    if all(n == m for k, (n, m) in enumerate(zip(shape, sizes, strict=True)) if k != axis):
+        return axis
+    return None
 
 
 def _take(shape: tuple[int, ...], axis: int, order: Any, rank: int, mode: Any, fill: Any) -> Any:
     """Whole slices at positions along one axis. `order` brings [batch..., window...] to the result."""
-    n, clip = shape[axis], mode == "CLIP"
+    n = shape[axis]
+    clip = mode == "CLIP"
     limit = np.int64(n - 1)
     # axes of the window in what np.take gives
     forward = [*range(axis), *range(axis + rank, rank + len(shape) - 1)]
@@ -161,13 +172,14 @@ def _scatter(name: str, ufunc: Any) -> None:
         update = params.get("update_jaxpr")
         if update is not None and (ufunc is None or monoid_of(update) is not ufunc):
             raise Refusal("scatter with a function of one's own is compiled")
-        dims, mode, dtype = params["dimension_numbers"], _mode(params, "FILL_OR_DROP"), outs[0].dtype
-        shape, batch = ins[0].shape, ins[1].shape[:-1]
+        dims = params["dimension_numbers"]
+        mode = _mode(params, "FILL_OR_DROP")
+        dtype = outs[0].dtype
+        shape = ins[0].shape
+        batch = ins[1].shape[:-1]
         batched = dict(zip(dims.operand_batching_dims, dims.scatter_indices_batching_dims, strict=True))
-        gone, extents = (
-            {*dims.inserted_window_dims, *batched},
-            iter([ins[2].shape[k] for k in dims.update_window_dims]),
-        )
+        gone = {*dims.inserted_window_dims, *batched}
+        extents = iter([ins[2].shape[k] for k in dims.update_window_dims])
         sizes = [1 if k in gone else next(extents) for k in range(len(shape))]
         if 0 in shape or 0 in ins[2].shape or any(n < m for n, m in zip(shape, sizes, strict=True)):
             return lambda x, indices, updates: x
@@ -181,7 +193,8 @@ def _scatter(name: str, ufunc: Any) -> None:
             where, inside = windows.find(indices)
             updates = updates.transpose(order).reshape(where.shape)
             if inside is not None:
-                where, updates = where[inside], updates[inside]
+                where = where[inside]
+                updates = updates[inside]
             y = np.array(x, inner, order="C").reshape(-1)
             if ufunc is None:
                 y[where.reshape(-1)] = updates.reshape(-1)

@@ -43,7 +43,8 @@ def _shift(name: str, ufunc: Any) -> None:
 
         def shift(x: np.ndarray, distance: Any) -> Any:
             # a negative distance is a large one
-            x, distance = x.astype(inner, copy=False), distance.astype(unsigned, copy=False)
+            x = x.astype(inner, copy=False)
+            distance = distance.astype(unsigned, copy=False)
             inside = distance < bits
             if inside.all():
                 moved = ufunc(x, distance.astype(inner, copy=False))
@@ -73,7 +74,8 @@ def _population_count(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("clz")
 def _leading_zeros(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
-    unsigned, bits = np.dtype(f"u{dtype.itemsize}"), dtype.itemsize * 8
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    bits = dtype.itemsize * 8
 
     def leading_zeros(x: np.ndarray) -> Any:
         x = np.asarray(x).astype(unsigned)

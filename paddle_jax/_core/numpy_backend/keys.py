@@ -16,14 +16,16 @@ class Physical:
 
     def __init__(self, aval: Any) -> None:
         if isinstance(aval.dtype, np.dtype):
-            self.shape, self.dtype = aval.shape, aval.dtype
+            self.shape = aval.shape
+            self.dtype = aval.dtype
         else:
             self.shape, self.dtype = (*aval.shape, 2), np.dtype(np.uint32)
 
 
 def as_word_equation(name: str, params: Params, ins: Avals, outs: Avals) -> Any:
     """(params, ins, outs) of an equation on keys, as one on words."""
-    rank, params = len(ins[0].shape), dict(params)
+    rank = len(ins[0].shape)
+    params = dict(params)
     if name == "slice":
         params["start_indices"], params["limit_indices"] = (
             (*params["start_indices"], 0),

@@ -12,7 +12,8 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule
 
 @rule("broadcast_in_dim")
 def _broadcast(params: Params, ins: Avals, outs: Avals) -> Run:
-    shape, source = outs[0].shape, ins[0].shape
+    shape = outs[0].shape
+    source = ins[0].shape
     middle = [1] * len(shape)
     for axis, extent in zip(params["broadcast_dimensions"], source, strict=True):
         middle[axis] = extent
@@ -60,7 +61,9 @@ def _stack(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("split")
 def _split(params: Params, ins: Avals, outs: Avals) -> Run:
-    axis, places, start = params["axis"], [], 0
+    axis = params["axis"]
+    places = []
+    start = 0
     for size in params["sizes"]:
         places.append((slice(None),) * axis + (slice(start, start + size),))
         start += size
@@ -82,7 +85,9 @@ def _tile(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("iota")
 def _iota(params: Params, ins: Avals, outs: Avals) -> Run:
-    shape, axis, dtype = outs[0].shape, params["dimension"], outs[0].dtype
+    shape = outs[0].shape
+    axis = params["dimension"]
+    dtype = outs[0].dtype
     middle = tuple(-1 if k == axis else 1 for k in range(len(shape)))
     return lambda: np.broadcast_to(np.arange(shape[axis]).astype(dtype).reshape(middle), shape)
 
@@ -94,7 +99,8 @@ def _empty(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("slice")
 def _slice(params: Params, ins: Avals, outs: Avals) -> Run:
-    starts, limits = params["start_indices"], params["limit_indices"]
+    starts = params["start_indices"]
+    limits = params["limit_indices"]
     where = tuple(map(slice, starts, limits, params["strides"] or [1] * len(starts)))
     return lambda x: x[where]
 
@@ -102,10 +108,16 @@ def _slice(params: Params, ins: Avals, outs: Avals) -> Run:
 def padding_slices(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -> Any:
     """(shape, target, source) of an array whose elements are put `steps` apart and padded, with negative
     padding cutting off: the new one's [target] are the old one's [source]."""
-    extents, target, source = [], [], []
+    extents = []
+    target = []
+    source = []
     for n, (before, after), step in zip(shape, padding, steps, strict=True):
         extent = max(((n - 1) * step + 1 if n else 0) + before + after, 0)
-        first = max(0, -(before // step)) if before < 0 else 0  # the first element that stays
+        # the first element that stays
+        if before < 0:
+            first = max(0, -(before // step))
+        else:
+            first = 0
         start = before + first * step
         count = max((min(n, (extent - 1 - before) // step + 1) if extent else 0) - first, 0)
         extents.append(extent)
@@ -116,7 +128,8 @@ def padding_slices(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -
 
 @rule("pad")
 def _pad(params: Params, ins: Avals, outs: Avals) -> Run:
-    config, dtype = params["padding_config"], outs[0].dtype
+    config = params["padding_config"]
+    dtype = outs[0].dtype
     shape, target, source = padding_slices(
         ins[0].shape, [each[:2] for each in config], [inside + 1 for *_, inside in config]
     )

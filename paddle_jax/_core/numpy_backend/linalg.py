@@ -61,7 +61,9 @@ def _cholesky(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def factor(a: np.ndarray) -> Any:
         c, info = potrf(a, lower=1, clean=0)
-        return [c] if info == 0 else None
+        if info == 0:
+            return [c]
+        return None
 
     run = by_matrix(factor, ins, outs)
     return lambda a: run(a)[0]
@@ -78,10 +80,14 @@ def _triangular_solve(params: Params, ins: Avals, outs: Avals) -> Run:
     trsm = get_blas_funcs(("trsm",), dtype=dtype)[0]
     side, lower, unit = int(not params["left_side"]), int(params["lower"]), int(params["unit_diagonal"])
     conjugate = params["conjugate_a"] and not params["transpose_a"]
-    turned = (2 if params["conjugate_a"] else 1) if params["transpose_a"] else 0
+    if params["transpose_a"]:
+        turned = 2 if params["conjugate_a"] else 1
+    else:
+        turned = 0
 
     def solve(a: np.ndarray, b: np.ndarray) -> Any:
-        a = a.conj() if conjugate else a
+        if conjugate:
+            a = a.conj()
         return [trsm(dtype.type(1), a, b, side=side, lower=lower, trans_a=turned, diag=unit)]
 
     run = by_matrix(solve, ins, outs)
@@ -100,7 +106,8 @@ def permutation(swaps: Any, size: Any) -> Any:
 
 @rule("lu")
 def _lu(params: Params, ins: Avals, outs: Avals) -> Run:
-    getrf, m = lapack("getrf", outs[0].dtype), ins[0].shape[-2]
+    getrf = lapack("getrf", outs[0].dtype)
+    m = ins[0].shape[-2]
 
     def factor(a: np.ndarray) -> Any:
         lu, swaps, info = getrf(a)
@@ -110,7 +117,8 @@ def _lu(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def decompose(a: np.ndarray) -> Any:
         if 0 in a.shape:
-            lu, swaps = a, np.zeros(outs[1].shape, np.int32)
+            lu = a
+            swaps = np.zeros(outs[1].shape, np.int32)
         else:
             lu, swaps = run(a)
         return (
@@ -132,7 +140,8 @@ def _lu_permutation(params: Params, ins: Avals, outs: Avals) -> Run:
 
 def _reflectors(dtype: np.dtype) -> Any:
     """(geqrf, orgqr) with their best working memory: a -> (factors, taus), (factors, taus) -> q."""
-    geqrf, name = lapack("geqrf", dtype), "ungqr" if dtype.kind == "c" else "orgqr"
+    geqrf = lapack("geqrf", dtype)
+    name = "ungqr" if dtype.kind == "c" else "orgqr"
     orgqr = lapack(name, dtype)
 
     def factor(a: np.ndarray) -> Any:
@@ -187,7 +196,9 @@ def _tridiagonal_solve(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def solve(lower: Any, diagonal: Any, upper: Any, b: np.ndarray) -> Any:
         *_, x, info = gtsv(lower[1:], diagonal, upper[:-1], b)
-        return [x] if info == 0 else None
+        if info == 0:
+            return [x]
+        return None
 
     run = by_matrix(solve, ins, outs, rank=1)
     return lambda *operands: run(*operands)[0]

@@ -229,7 +229,9 @@ def _target(flat: Flat, call: _Call, candidates: set[int]) -> int | None:
 
 def _size(aval: Any) -> int:
     """Bytes of an array."""
-    return size_of(aval) * aval.dtype.itemsize if hasattr(aval, "shape") else 0
+    if hasattr(aval, "shape"):
+        return size_of(aval) * aval.dtype.itemsize
+    return 0
 
 
 def _finish(x: Any, owned: bool, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -28,9 +28,11 @@ def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
         shape = np.broadcast_shapes(np.shape(k1), np.shape(x0))
         return pairs[:, 0].reshape(shape), pairs[:, 1].reshape(shape)
     k1, k2, x0, x1 = np.broadcast_arrays(k1, k2, x0, x1)
-    shape, n = x0.shape, x0.size
+    shape = x0.shape
+    n = x0.size
     k1, k2, x0, x1 = (each.reshape(-1) for each in (k1, k2, x0, x1))
-    out0, out1 = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    out0 = np.empty(n, np.uint32)
+    out1 = np.empty(n, np.uint32)
     for start in range(0, n, _BLOCK):
         part = slice(start, start + _BLOCK)
         _block(k1[part], k2[part], x0[part], x1[part], out0[part], out1[part])
@@ -38,19 +40,23 @@ def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
 
 
 def _few(k1: Any, k2: Any, a: np.ndarray, b: np.ndarray) -> Any:
-    mask, keys = 0xFFFFFFFF, (k1, k2, k1 ^ k2 ^ PARITY)
-    a, b = (a + k1) & mask, (b + k2) & mask
+    mask = 0xFFFFFFFF
+    keys = (k1, k2, k1 ^ k2 ^ PARITY)
+    a = (a + k1) & mask
+    b = (b + k2) & mask
     for n in range(5):
         for r in ROTATIONS[n % 2]:
             a = (a + b) & mask
             b = ((b << r) & mask | b >> (32 - r)) ^ a
-        a, b = (a + keys[(n + 1) % 3]) & mask, (b + keys[(n + 2) % 3] + n + 1) & mask
+        a = (a + keys[(n + 1) % 3]) & mask
+        b = (b + keys[(n + 2) % 3] + n + 1) & mask
     return a, b
 
 
 def _block(k1: Any, k2: Any, x0: Any, x1: Any, a: np.ndarray, b: np.ndarray) -> None:
     """Writes the words into a and b."""
-    keys, high = (k1, k2, k1 ^ k2 ^ np.uint32(PARITY)), np.empty_like(a)
+    keys = (k1, k2, k1 ^ k2 ^ np.uint32(PARITY))
+    high = np.empty_like(a)
     np.add(x0, k1, out=a)
     np.add(x1, k2, out=b)
     for n in range(5):
@@ -97,14 +103,17 @@ def _words(key: Any, rank: int = 0) -> Any:
     """The two words of each key, with `rank` axes more for the numbers of one key, unless
     there is only one."""
     words = key[..., 0], key[..., 1]
-    return [k.reshape(k.shape + (1,) * rank) for k in words] if key.ndim > 1 else words
+    if key.ndim > 1:
+        return [k.reshape(k.shape + (1,) * rank) for k in words]
+    return words
 
 
 @rule("random_bits")
 def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
     shape, width, rank = tuple(params["shape"]), params["bit_width"], len(ins[0].shape)
-    dtype, counters = np.dtype(f"u{width // 8}"), None
+    dtype = np.dtype(f"u{width // 8}")
+    counters = None
 
     def bits(key: Any) -> Any:
         nonlocal counters

@@ -70,14 +70,16 @@ def _halved(x: np.ndarray, axis: int) -> Any:
         y = x[(*before, slice(half))] + x[(*before, slice(half, 2 * half))]
         if n % 2:
             y[(*before, 0)] += x[(*before, n - 1)]
-        x, n = y, half
+        x = y
+        n = half
     return x
 
 
 def _accumulating(name: str, ufunc: Any) -> None:
     @rule(name)
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
-        axes, dtype = tuple(params["axes"]), outs[0].dtype
+        axes = tuple(params["axes"])
+        dtype = outs[0].dtype
         if not axes:
             return lambda x: x
         inexact = ufunc is np.add and dtype.kind in "fVc"
@@ -90,7 +92,8 @@ def _accumulating(name: str, ufunc: Any) -> None:
 def _bounding(name: str, ufunc: Any) -> None:
     @rule(f"reduce_{name}")
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
-        axes, dtype = tuple(params["axes"]), outs[0].dtype
+        axes = tuple(params["axes"])
+        dtype = outs[0].dtype
         reduce = ufunc.reduce
         if not axes:
             return lambda x: x
@@ -104,7 +107,9 @@ def _bitwise(name: str, ufunc: Any) -> None:
     @rule(f"reduce_{name}")
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axes = tuple(params["axes"])
-        return (lambda x: ufunc.reduce(x, axes)) if axes else (lambda x: x)
+        if axes:
+            return lambda x: ufunc.reduce(x, axes)
+        return lambda x: x
 
 
 _accumulating("reduce_sum", np.add)
@@ -146,7 +151,10 @@ def _reduce(params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal("reduce with a function of one's own is compiled")
     dtype = outs[0].dtype
     inner = compute_dtype(dtype)
-    combine = _pairwise(ins[0].shape, axes) if ufunc is np.add and dtype.kind in "fVc" else ufunc.reduce
+    if ufunc is np.add and dtype.kind in "fVc":
+        combine = _pairwise(ins[0].shape, axes)
+    else:
+        combine = ufunc.reduce
 
     def reduce(x: np.ndarray, start: Any) -> Any:
         y = combine(x.astype(inner, copy=False), axes) if axes else x
@@ -160,7 +168,8 @@ def _reduce(params: Params, ins: Avals, outs: Avals) -> Run:
 def _running(name: str, ufunc: Any) -> None:
     @rule(name)
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
-        axis, dtype = params["axis"], outs[0].dtype
+        axis = params["axis"]
+        dtype = outs[0].dtype
         if ufunc is np.logaddexp and dtype.kind not in "fV":
             raise Refusal(f"{name} of {dtype} is compiled")
         backwards = (slice(None),) * axis + (slice(None, None, -1),)
@@ -172,11 +181,10 @@ def _running(name: str, ufunc: Any) -> None:
         def run(x: np.ndarray) -> Any:
             if inner != dtype:
                 x = x.astype(inner)
-            y = (
-                accumulate(x[backwards], axis, inner)[backwards]
-                if params["reverse"]
-                else accumulate(x, axis, inner)
-            )
+            if params["reverse"]:
+                y = accumulate(x[backwards], axis, inner)[backwards]
+            else:
+                y = accumulate(x, axis, inner)
             return y.astype(dtype, copy=False)
 
         return run

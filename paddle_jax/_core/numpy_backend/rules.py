@@ -48,7 +48,9 @@ def is_low(dtype: np.dtype) -> bool:
 def compute_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype in which XLA's CPU compiler computes: float32 for the small floating types, else
     the dtype itself."""
-    return np.dtype(np.float32) if is_low(dtype) else dtype
+    if is_low(dtype):
+        return np.dtype(np.float32)
+    return dtype
 
 
 def in_compute_dtype(run: Run, ins: Avals, out: Any) -> Run:

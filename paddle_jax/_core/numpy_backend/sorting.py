@@ -19,13 +19,17 @@ def _keys(x: np.ndarray) -> Any:
 
 @rule("sort")
 def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
-    axis, count = params["dimension"], params["num_keys"]
+    axis = params["dimension"]
+    count = params["num_keys"]
     if len(ins) == 1 and ins[0].dtype.kind in "fiub" and not is_low(ins[0].dtype):
         return lambda x: [np.sort(x, axis, kind="stable")]
 
     def sort(*operands: Any) -> Any:
         keys = [key for x in operands[:count] for key in _keys(x)]
-        order = np.argsort(keys[0], axis, kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1], axis)
+        if len(keys) == 1:
+            order = np.argsort(keys[0], axis, kind="stable")
+        else:
+            order = np.lexsort(keys[::-1], axis)
         return [np.take_along_axis(x, order, axis) for x in operands]
 
     return sort
@@ -33,15 +37,14 @@ def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("top_k")
 def _top_k(params: Params, ins: Avals, outs: Avals) -> Run:
-    k, axis = (
-        params["k"],
-        params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape),
-    )
+    k = params["k"]
+    axis = params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape)
     if ins[0].dtype.kind == "c":
         raise Refusal("top_k of complex numbers is compiled")
     backwards = (slice(None),) * axis + (slice(None, None, -1),)
     first = (slice(None),) * axis + (slice(None, k),)
-    last, dtype = ins[0].shape[axis] - 1, outs[1].dtype
+    last = ins[0].shape[axis] - 1
+    dtype = outs[1].dtype
 
     def top(x: np.ndarray) -> Any:
         order = last - np.argsort(_total(x)[backwards], axis, kind="stable")[backwards][first]

@@ -17,7 +17,8 @@ def _scipy(name: str, *primitives: Any) -> None:
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         import scipy.special
 
-        function, dtype = getattr(scipy.special, name), outs[0].dtype
+        function = getattr(scipy.special, name)
+        dtype = outs[0].dtype
         return lambda *operands: np.asarray(function(*[x.astype(np.float64) for x in operands])).astype(dtype)
 
 
@@ -72,7 +73,9 @@ def _digamma(x: np.ndarray) -> Any:
 
     y = np.where((x <= 0) & (x == np.floor(x)), np.nan, psi(x))
     zero = x == 0
-    return np.where(zero, _digamma_of_zero(), y) if zero.any() else y
+    if zero.any():
+        return np.where(zero, _digamma_of_zero(), y)
+    return y
 
 
 @_in_double("polygamma")
@@ -172,7 +175,8 @@ def _erf_inv(params: Params, ins: Avals, outs: Avals) -> Run:
 
 def _giles(x: np.ndarray) -> Any:
     """The inverse error function in float32, by the polynomials that XLA uses."""
-    near, far = np.array(NEAR, np.float32), np.array(FAR, np.float32)
+    near = np.array(NEAR, np.float32)
+    far = np.array(FAR, np.float32)
     w = -np.log1p(-x * x)
     small = w < np.float32(5)
     w = np.where(small, w - np.float32(2.5), np.sqrt(w) - np.float32(3))

@@ -83,7 +83,10 @@ def _by_offset(
 def _window(name: str, ufunc: Any) -> None:
     @rule(f"reduce_window_{name}")
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
-        start = neutral(name, outs[0].dtype) if name != "sum" else np.zeros((), outs[0].dtype)
+        if name != "sum":
+            start = neutral(name, outs[0].dtype)
+        else:
+            start = np.zeros((), outs[0].dtype)
         return _reducer(ufunc, start, params, outs[0])
 
 
@@ -111,8 +114,12 @@ def _select_and_scatter_add(params: Params, ins: Avals, outs: Avals) -> Run:
     name = getattr(params["select_prim"], "name", "")
     if name not in ("ge", "le") or outs[0].dtype.kind not in "f":
         raise Refusal("select_and_scatter_add of this kind is compiled")
-    window, strides, padding = params["window_dimensions"], params["window_strides"], params["padding"]
-    out, source, dtype = outs[0].shape, ins[0].shape, outs[0].dtype
+    window = params["window_dimensions"]
+    strides = params["window_strides"]
+    padding = params["padding"]
+    out = outs[0].shape
+    source = ins[0].shape
+    dtype = outs[0].dtype
     fill = -np.inf if name == "ge" else np.inf
     positions = np.arange(math.prod(out)).reshape(out)
     ones, inner = (1,) * len(out), compute_dtype(outs[0].dtype)

@@ -33,17 +33,15 @@ def translate_call_error(op, error, given):
     """The exception to raise for one that came up in a call of an operation. given: its arguments by name."""
     if isinstance(error, TRACING) and not isinstance(error, TracedValueError):
         return error
-    thing = (
-        error.obj
-        if isinstance(error, AttributeError) and error.name is not None
-        else getattr(error, "thing", None)
-    )
+    if isinstance(error, AttributeError) and error.name is not None:
+        thing = error.obj
+    else:
+        thing = getattr(error, "thing", None)
     if thing is not None or isinstance(error, AttributeError) and error.name is not None:
-        name = (
-            None
-            if isinstance(thing, Tensor) or not (hasattr(error, "thing") or _native(error))
-            else _name_of(thing, given)
-        )
+        if isinstance(thing, Tensor) or not (hasattr(error, "thing") or _native(error)):
+            name = None
+        else:
+            name = _name_of(thing, given)
         if name is not None:
             return _no_tensor(op, name, thing)
     if _native(error):
@@ -75,11 +73,10 @@ def _no_tensor(op, name, thing):
 
 
 def _misfit(op, error, given):
-    wrong = (
-        "an argument has too few axes, or too short ones"
-        if _AXES.search(str(error))
-        else "these do not go together"
-    )
+    if _AXES.search(str(error)):
+        wrong = "an argument has too few axes, or too short ones"
+    else:
+        wrong = "these do not go together"
     named = ", ".join(f"{name} {describe_argument(value)}" for name, value in given.items() if name != "name")
     found = MisfitError(
         f"{public_name(op.name)}: got {named}; {wrong}; its documentation says which shapes "
@@ -113,20 +110,16 @@ def describe_argument(value) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"{type(value).__name__} {value.dtype}{list(value.shape)}"
     text = repr(value)
-    return (
-        f"{type(value).__name__} ({text})"
-        if len(text) < _LONGEST and type(value).__repr__ is not object.__repr__
-        else type(value).__name__
-    )
+    if len(text) < _LONGEST and type(value).__repr__ is not object.__repr__:
+        return f"{type(value).__name__} ({text})"
+    return type(value).__name__
 
 
 def _native(error) -> bool:
     """Whether Python or a library below raised an exception in code of this package, rather than the
     package by itself."""
-    frame, refused = (
-        error.__traceback__,
-        (isinstance(error, MemoryError | RuntimeError) and not str(error).startswith("INVALID_ARGUMENT")),
-    )
+    frame = error.__traceback__
+    refused = isinstance(error, MemoryError | RuntimeError) and not str(error).startswith("INVALID_ARGUMENT")
     if refused or frame is None:
         return False
     while frame.tb_next is not None:

@@ -68,8 +68,12 @@ def register_op(
                 f"register_op: tensors: got {tensors!r}; the parameters of {fn.__name__} are "
                 f"{', '.join(known)}"
             )
-        body = _pure(fn) if shapes is None else _on_host(fn, names, _pure(shapes))
-        body = body if gradient is None else _taught(body, names, _pure(gradient))
+        if shapes is None:
+            body = _pure(fn)
+        else:
+            body = _on_host(fn, names, _pure(shapes))
+        if gradient is not None:
+            body = _taught(body, names, _pure(gradient))
         stops = nondiff or (shapes is not None and gradient is None)
         return op(tensors, alias=alias, inplace=inplace, method=method, nondiff=stops, register=False)(body)
 
@@ -125,7 +129,9 @@ def _on_host(fn, names, shapes):
         # JAX refuses to derive a call of the host even where nothing flows through it
         still = jax.tree.map(jax.lax.stop_gradient, arrays)
         made = jax.pure_callback(call, wanted, *still, vmap_method="sequential")
-        return tuple(made) if several else made[0]
+        if several:
+            return tuple(made)
+        return made[0]
 
     return body
 
@@ -150,11 +156,10 @@ def _taught(fn, names, gradient):
         def pull(kept, cotangents):
             operands, result = kept
             found = gradient(cotangents, result, *operands, **attributes)
-            found = (
-                list(found)
-                if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list))
-                else [found]
-            )
+            if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list)):
+                found = list(found)
+            else:
+                found = [found]
             if len(found) != len(operands):
                 raise ValueError(
                     f"{fn.__name__}: gradient: it gave {len(found)} gradients for {len(operands)} arrays"
@@ -176,4 +181,6 @@ def _filled(gradient, operand):
         return [_filled(g, o) for g, o in zip(gradient or [None] * len(operand), operand, strict=True)]
     if not jnp.issubdtype(operand.dtype, jnp.inexact):
         return np.zeros(operand.shape, jax.dtypes.float0)
-    return jnp.zeros_like(operand) if gradient is None else jnp.asarray(gradient, operand.dtype)
+    if gradient is None:
+        return jnp.zeros_like(operand)
+    return jnp.asarray(gradient, operand.dtype)

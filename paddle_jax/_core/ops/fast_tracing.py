@@ -47,7 +47,8 @@ _KNOWN = frozenset(
 """.split()
 )
 _passed = set()  # functions that are known to be straight
-_GLOBAL, _EXTENDED = opcode.opmap["LOAD_GLOBAL"], opcode.opmap["EXTENDED_ARG"]
+_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
+_EXTENDED = opcode.opmap["EXTENDED_ARG"]
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), slice)
 
 

@@ -21,7 +21,9 @@ def source_of(op):
 def source(made, out):
     """Text of the public function (Paddle's signature, a fast path for plain Tensor operands, aliases and
     out= aside) and its defaults."""
-    head, star, defaults = [], False, {}
+    head = []
+    star = False
+    defaults = {}
     plain = made.composite and not (made.alias or made.refuses or out)  # nothing to do but to call it
     for p in made.params:
         if p.kind is p.KEYWORD_ONLY and not star:
@@ -50,11 +52,10 @@ def source(made, out):
     if made.composite:
         test = "_local.ctx.frame.recording" + (" and out is None" if out else "")
         lines += [f"    if {test}: return _local.ctx.frame.composite(_op, {_arguments(made)})"]
-    result = (
-        _composite_call(made)
-        if made.composite
-        else f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))"
-    )
+    if made.composite:
+        result = _composite_call(made)
+    else:
+        result = f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))"
     if out:
         lines += [f"    if out is not None: return _into(out, {result})"]
     lines += [] if made.composite else _fast_path(made)
@@ -124,7 +125,10 @@ def _fast_path(made):
     else:
         lines += [f"        _k = _fast.get({key})"]
     lines += ["        if _k is not None:"]
-    short = f"_run{len(made.tensors)}(_k, {', '.join(made.tensors)})" if len(made.tensors) <= 3 else None
+    if len(made.tensors) <= 3:
+        short = f"_run{len(made.tensors)}(_k, {', '.join(made.tensors)})"
+    else:
+        short = None
     if optional:
         if short:
             lines += [f"            if {' and '.join(f'{t} is not None' for t in optional)}: return {short}"]

@@ -79,31 +79,34 @@ class Op:
         self.refuses = {name: why for names, why in (refuses or {}).items() for name in names.split()}
         # the file it is written in, by which files and rules know it; of typed-in code perhaps none
         self.home = fn.__module__ or ""
-        self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = (
-            promote,
-            scalars,
-            random,
-            nondiff,
-            jit,
-            composite,
-        )
-        self.by_result = (
-            None
-            if grad_from_output is None
-            else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
-        )
+        self.promote = promote
+        self.scalars = scalars
+        self.random = random
+        self.nondiff = nondiff
+        self.jit = jit
+        self.composite = composite
+        if grad_from_output is None:
+            self.by_result = None
+        else:
+            self.by_result = Kernel(
+                fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y)
+            )
         self.view = view
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
         self.constant = frozenset(constant.split())
-        self.same_dtype = self.tensors if same_dtype is True else tuple((same_dtype or "").split())
+        if same_dtype is True:
+            self.same_dtype = self.tensors
+        else:
+            self.same_dtype = tuple((same_dtype or "").split())
         self.signature = inspect.signature(fn)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
         self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
         self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
-        self.kernels, self.fast = {}, {}
+        self.kernels = {}
+        self.fast = {}
         self.lifting = AttributeLifting(self)
         register_owner(self)
 
@@ -132,7 +135,8 @@ class Op:
     def prepared(self, flat, layout, attrs):
         """The kernel of a call and its operands, without the random key. Float attributes that change from
         call to call are among them."""
-        kernel, ctx = self.kernel(layout, attrs), local.ctx
+        kernel = self.kernel(layout, attrs)
+        ctx = local.ctx
         if self.jit and ctx.frame.eager and kernel.declaration is not None:
             frozen = kernel.declaration[2]
             lifted = self.lifting.lift_if_varying(layout, frozen)
@@ -188,7 +192,8 @@ class Op:
         fixed, body = dict(zip(self.attrs, attrs, strict=True)), self.body()
 
         def fn(*flat):
-            values, at = {}, 0
+            values = {}
+            at = 0
             for name, count in zip(self.tensors, layout, strict=True):
                 if count == -1:
                     values[name] = None
@@ -228,7 +233,10 @@ class Op:
         return traced
 
     def _promote(self, values):
-        names = self.promote if isinstance(self.promote, tuple) else self.tensors
+        if isinstance(self.promote, tuple):
+            names = self.promote
+        else:
+            names = self.tensors
         arrays = [v for n in names for v in (values[n] if n in self.lists else [values[n]]) if v is not None]
         if isinstance(self.promote, str) and min(a.ndim for a in arrays) == 0:
             common = dtypes.mixed_np(*arrays, self.promote == "wide")
@@ -242,7 +250,8 @@ class Op:
     # operands -----------------------------------------------------------------------------------------------
 
     def _flatten(self, operands):
-        flat, layout = [], []
+        flat = []
+        layout = []
         for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
             # a lone Tensor for a list arrives as one array; the body accepts or refuses it
             if isinstance(value, Tensor):
@@ -288,7 +297,12 @@ class Op:
         return dtypes.scalar_np(value, like)
 
     def _expected(self, name, position, value, what):
-        got = "nothing" if value is _MISSING else "None" if value is None else type(value).__name__
+        if value is _MISSING:
+            got = "nothing"
+        elif value is None:
+            got = "None"
+        else:
+            got = type(value).__name__
         return f"{self.name}(): argument '{name}' (position {position}) must be {what}, but got {got}"
 
 
@@ -341,7 +355,9 @@ def _typed(value):
     """A key in which 1, 1.0 and True differ."""
     if isinstance(value, tuple):
         return ("t", *map(_typed, value))
-    return (type(value), value, str(value)) if isinstance(value, float | complex | bool) else value
+    if isinstance(value, float | complex | bool):
+        return (type(value), value, str(value))
+    return value
 
 
 _WHOLE = frozenset("iub")
@@ -511,7 +527,8 @@ def _wrapper(made, out):
         # the text is made of the parameter names of a declaration
         exec(text, defaults, namespace)  # noqa: S102
         compiled = namespace[made.name]
-        public.__defaults__, public.__kwdefaults__ = compiled.__defaults__, compiled.__kwdefaults__
+        public.__defaults__ = compiled.__defaults__
+        public.__kwdefaults__ = compiled.__kwdefaults__
         public.__code__ = compiled.__code__
         return public(*args, **kwargs)
 
@@ -531,7 +548,9 @@ def _bound(made, args, kwargs):
         return None
     values = {p.name: p.default for p in made.params} | dict(zip(names, args)) | kwargs  # noqa: B905
     clear = len(values) == len(names) and kwargs.keys().isdisjoint(names[: len(args)])
-    return None if not clear or any(v is _MISSING for v in values.values()) else values
+    if not clear or any(v is _MISSING for v in values.values()):
+        return None
+    return values
 
 
 def _called(made, values):
@@ -556,7 +575,10 @@ def _first(made, operands, attrs, key):
     kernel, operands = made.prepared(flat, layout, attrs)
     if len(operands) > len(flat):
         return run(kernel, operands)
-    found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())
+    if all(type(a) in _PLAIN for a in attrs):
+        found = key()
+    else:
+        found = _with_ints(key())
     if found is not None:
         made.remember(found, kernel)
     return run(kernel, flat)
@@ -647,14 +669,19 @@ def _inplace(made, public, how):
         if target is None:
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
         check_inplace(made.name + "_", target, leaf=made.nondiff)
-        result = public(*args, **kwargs) if local.ctx.amp is None else _uncast(public, args, kwargs)
+        if local.ctx.amp is None:
+            result = public(*args, **kwargs)
+        else:
+            result = _uncast(public, args, kwargs)
         if how != "reshapes" and list(result.shape) != list(target.shape):
             raise ValueError(
                 f"{made.name}_: the result has shape {list(result.shape)}; "
                 f"an in-place operation keeps {list(target.shape)}"
             )
         target._adopt(result)
-        return target.clone() if how == "copies" else target
+        if how == "copies":
+            return target.clone()
+        return target
 
     ft.update_wrapper(inplace, made.fn)
     del inplace.__wrapped__

@@ -340,7 +340,10 @@ class _ForkedServer:
 
     def wait(self, seconds: float | None = None) -> None:
         """Waits for its end."""
-        deadline = None if seconds is None else time.monotonic() + seconds
+        if seconds is None:
+            deadline = None
+        else:
+            deadline = time.monotonic() + seconds
         while self.poll() is None:
             if seconds is not None and deadline is not None and time.monotonic() >= deadline:
                 raise subprocess.TimeoutExpired("the process that makes helpers", seconds)
@@ -379,7 +382,8 @@ def _fork_server(ours: socket.socket, control: socket.socket) -> _ForkedServer |
         ours.close()
         os.setpgid(0, 0)  # Ctrl-C is for the program
         _die_with_parent()
-        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+        sys.stdout = sys.__stdout__
+        sys.stderr = sys.__stderr__
         for number in (signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         os.environ.update(SETTINGS)
@@ -471,7 +475,9 @@ def _request(name: str, argument: Any, descriptors: Sequence[int] = (), answer: 
         control = _start_if_ended()
         try:
             _send(control, (name, argument), *descriptors)
-            return _receive(control)[0] if answer else None
+            if answer:
+                return _receive(control)[0]
+            return None
         except BaseException:
             # an interrupt between request and answer: the answer would be taken for that of the next request
             _stop()

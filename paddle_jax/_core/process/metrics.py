@@ -98,7 +98,10 @@ def _process_bytes() -> int | None:
 def _devices() -> Iterator[tuple[str, dict[str, int]]]:
     """(name, figures) of the accelerators in use; this does not start them."""
     for device in jax.local_devices() if xla_bridge.backends_are_initialized() else ():
-        figures = device.memory_stats() if device.platform != "cpu" else None
+        if device.platform != "cpu":
+            figures = device.memory_stats()
+        else:
+            figures = None
         if figures:
             allocated = figures.get("bytes_in_use", 0)
             yield (

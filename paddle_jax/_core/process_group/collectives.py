@@ -112,12 +112,16 @@ class ProcessGroup:
     def reduce(self, x: Any, target: int, op: int) -> Any:
         """Like all_reduce, for one process; the others get None."""
         out = self.all_reduce(x, op, f"reduce to {self.ranks[target]} ")
-        return out if target == self.rank else None
+        if target == self.rank:
+            return out
+        return None
 
     def gather(self, x: Any, target: int) -> Any:
         """Like all_gather, for one process; the others get None."""
         out = self.all_gather(x, "gather", f"dst {self.ranks[target]}, ")
-        return out if target == self.rank else None
+        if target == self.rank:
+            return out
+        return None
 
     def scatter(self, x: Any, source: int) -> Any:
         """Row number `rank` of the array [size, ...] of the process with index `source`."""
@@ -175,7 +179,10 @@ class ProcessGroup:
         name, *rest = key
         rows = np.ascontiguousarray(x)
         has_rows = name in ("scatter", "all_to_all", "reduce_scatter")
-        rows = rows.reshape(self.size, -1) if has_rows else rows.reshape(-1)
+        if has_rows:
+            rows = rows.reshape(self.size, -1)
+        else:
+            rows = rows.reshape(-1)
         if name in ("all_reduce", "reduce_scatter"):
             out = getattr(memory, name)(rows, ft.partial(host_reductions.reduce_into, *rest), begin)
         else:
@@ -220,7 +227,10 @@ class ProcessGroup:
             outputs = _program(self.mesh, key, self.size, is_scalar, announced)(
                 *map(self._global_array, inputs)
             )
-            messages = np.asarray(outputs[1].addressable_data(0)) if announced else None
+            if announced:
+                messages = np.asarray(outputs[1].addressable_data(0))
+            else:
+                messages = None
             out = outputs[0].addressable_data(0)
             if is_scalar and key[0] in ("all_reduce", "broadcast"):
                 out = out.reshape(())
@@ -279,7 +289,9 @@ class ProcessGroup:
 
     def _announcement(self, what: str) -> str:
         """The text whose digest has to be the same on all processes."""
-        return f"{self.calls} {what}" if group_flags.checks_collectives() else ""
+        if group_flags.checks_collectives():
+            return f"{self.calls} {what}"
+        return ""
 
     def _check_same_call(self, what: str) -> None:
         """Raises where the processes of the group are about to make different calls."""
@@ -346,7 +358,9 @@ def _program(mesh: Mesh, key: Key, size: int, is_scalar: bool, announced: bool) 
 
     def operation(x: jax.Array) -> jax.Array:
         out = _OPERATIONS[name](*rest, x.reshape(()) if is_scalar else x, size=size)
-        return out.reshape(1) if out.ndim == 0 else out
+        if out.ndim == 0:
+            return out.reshape(1)
+        return out
 
     def checked_operation(x: jax.Array, message: jax.Array) -> list[jax.Array]:
         messages = _all_gather(message, size)
@@ -379,7 +393,9 @@ def _widened(x: jax.Array) -> jax.Array:
 
 def _divided(x: jax.Array, count: int) -> jax.Array:
     """A sum divided by a count; integers are rounded down."""
-    return x / count if jnp.issubdtype(x.dtype, jnp.inexact) else x // count
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return x / count
+    return x // count
 
 
 def _all_reduce(op: int, x: jax.Array, size: int) -> jax.Array:
@@ -410,7 +426,9 @@ def _combine(op: int, a: jax.Array, b: jax.Array) -> jax.Array:
         return jnp.minimum(a, b)
     if op == PROD:
         return a * b
-    return a + b if op == SUM else _divided(a + b, 2)
+    if op == SUM:
+        return a + b
+    return _divided(a + b, 2)
 
 
 def _broadcast(source: int, x: jax.Array, size: int) -> jax.Array:
@@ -434,7 +452,9 @@ def _reduce_scatter(op: int, x: jax.Array, size: int) -> jax.Array:
         return lax.psum_scatter(x, "g", tiled=True)
     rows = _all_to_all(x.reshape(size, x.shape[0] // size, *x.shape[1:]), size)
     if x.dtype == bool:
-        return rows.any(0) if op in (SUM, MAX, AVG) else rows.all(0)
+        if op in (SUM, MAX, AVG):
+            return rows.any(0)
+        return rows.all(0)
     wide = _widened(rows)
     if op == SUM:
         out = wide.sum(0, dtype=wide.dtype)

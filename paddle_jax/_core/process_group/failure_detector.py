@@ -130,7 +130,9 @@ def status_of(rank: int, key: str) -> str | None:
     """The text that a process has published under a key; None without one, and without a store."""
     client = distributed.global_state.client
     try:
-        return client.key_value_try_get(f"paddle/{key}/{rank}") if client is not None else None
+        if client is not None:
+            return client.key_value_try_get(f"paddle/{key}/{rank}")
+        return None
     except Exception:  # JAX raises the same class for a key that is absent and for a store that is gone
         return None
 
@@ -173,7 +175,9 @@ def await_failure(ranks: Sequence[int], seconds: float = 2.0) -> str | None:
     thread = threading.Thread(target=poll, daemon=True)  # a store that is gone may keep a call waiting
     thread.start()
     thread.join(seconds + 0.5)
-    return reasons[0] if reasons else None
+    if reasons:
+        return reasons[0]
+    return None
 
 
 # the thread -------------------------------------------------------------------------------------------------
@@ -234,7 +238,9 @@ def _lasting_difference(call: PendingCall) -> str | None:
     now = time.monotonic()
     if call.different_since is None:
         call.different_since = now
-    return reason if now - call.different_since > _ANSWER_SECONDS else None
+    if now - call.different_since > _ANSWER_SECONDS:
+        return reason
+    return None
 
 
 def _different_call(call: PendingCall) -> str | None:
@@ -337,7 +343,10 @@ def _wait_for_others_at_exit() -> None:
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     if _State.exit_code not in (None, 0):
-        status = _State.exit_code if isinstance(_State.exit_code, int) else 1
+        if isinstance(_State.exit_code, int):
+            status = _State.exit_code
+        else:
+            status = 1
         fail(f"sys.exit({_State.exit_code!r})", status)
     publish("ended", "yes")
     pause = 0.005

@@ -69,7 +69,10 @@ def _program(op: int, count: int) -> Any:
         dtype = arrays[0].dtype
         total = ft.reduce(_JNP_FUNCTIONS[op], [array.astype(jnp.float32) for array in arrays])
         if op == AVG:
-            rounded = total.astype(dtype).astype(jnp.float32) if dtype.itemsize == 2 else total
+            if dtype.itemsize == 2:
+                rounded = total.astype(dtype).astype(jnp.float32)
+            else:
+                rounded = total
             total = rounded / count
         return total.astype(dtype)
 

@@ -67,13 +67,18 @@ def _from_endpoints() -> Started | None:
     own_address = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
     if len(addresses) < 2 or not (_has("PADDLE_TRAINER_ID") or own_address in addresses):
         return None
-    default_rank = addresses.index(own_address) if own_address in addresses else 0
+    if own_address in addresses:
+        default_rank = addresses.index(own_address)
+    else:
+        default_rank = 0
     rank = launch_variables.integer("PADDLE_TRAINER_ID", default_rank)
     return Started(rank, len(addresses), addresses[0])
 
 
 def _from_torchrun() -> Started | None:
-    return _from_variables("RANK", "WORLD_SIZE") if _has(*_MASTER) else None
+    if _has(*_MASTER):
+        return _from_variables("RANK", "WORLD_SIZE")
+    return None
 
 
 def _from_slurm() -> Started | None:

@@ -83,7 +83,10 @@ def reduce_arrays(op: int, arrays: Sequence[np.ndarray], out: np.ndarray | None 
         reduce_bool = np.any if op in (SUM, MAX, AVG) else np.all
         return reduce_bool(arrays, axis=0)
     is_floating = jnp.issubdtype(dtype, jnp.floating)
-    wide = np.dtype(np.float32) if is_floating and dtype.itemsize < 4 else dtype
+    if is_floating and dtype.itemsize < 4:
+        wide = np.dtype(np.float32)
+    else:
+        wide = dtype
     if out is None:
         out = np.empty(arrays[0].shape, wide)  # NumPy gives a number in place of an array without axes
     ufunc = _UFUNCS[op]
@@ -94,6 +97,11 @@ def reduce_arrays(op: int, arrays: Sequence[np.ndarray], out: np.ndarray | None 
         if op == AVG:
             if is_floating and dtype.itemsize == 2:
                 total = total.astype(dtype).astype(wide)  # the sum is rounded, as in Paddle
-            divide = np.divide if jnp.issubdtype(wide, jnp.inexact) else np.floor_divide
+            if jnp.issubdtype(wide, jnp.inexact):
+                divide = np.divide
+            else:
+                divide = np.floor_divide
             total = divide(total, wide.type(len(arrays)), out=total)
-        return total if total.dtype == dtype else total.astype(dtype)
+        if total.dtype == dtype:
+            return total
+        return total.astype(dtype)

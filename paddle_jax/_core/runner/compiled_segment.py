@@ -131,7 +131,9 @@ def program_for(
         return program
     with _Cache.lock:
         # None where another thread has just made it
-        return _new_program(key, leaves, cause, device) if key not in _Cache.programs else None
+        if key not in _Cache.programs:
+            return _new_program(key, leaves, cause, device)
+        return None
 
 
 def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any) -> CompiledSegment | None:

@@ -173,7 +173,9 @@ class _SourceFinder:
                 offset,
                 output,
             )
-            return Inside(offset, output) if is_inside_first else None
+            if is_inside_first:
+                return Inside(offset, output)
+            return None
         if -self.repetition.period <= offset < 0:
             return self._carry(CarriedResult(offset + self.repetition.period, output, first), positions)
         return None
@@ -193,7 +195,9 @@ class _SourceFinder:
                 return None
             offset = self._op_offset(position) - j * self.repetition.period
             offsets.add((offset, position >> OUTPUT_SHIFT))
-        return offsets.pop() if len(offsets) == 1 else None
+        if len(offsets) == 1:
+            return offsets.pop()
+        return None
 
     def _input(self, positions: tuple[int, ...]) -> Input | None:
         """Leaves with host numbers of one shape and dtype."""
@@ -285,4 +289,6 @@ def _operand(
 
 
 def _output(result: Any, output: int) -> Any:
-    return result if output == 0 else result[output - 1]
+    if output == 0:
+        return result
+    return result[output - 1]

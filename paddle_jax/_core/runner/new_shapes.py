@@ -58,6 +58,9 @@ class NewShapes:
         result = call()
         if shapes not in self.thresholds:
             ops = segment.ops[start:] if ctx.segment is segment else None
-            threshold = runs_before_compiling(ops, default_device()) if ops else _UNKNOWN_THRESHOLD
+            if ops:
+                threshold = runs_before_compiling(ops, default_device())
+            else:
+                threshold = _UNKNOWN_THRESHOLD
             self.thresholds[shapes] = min(threshold, _MAX_THRESHOLD)
         return result

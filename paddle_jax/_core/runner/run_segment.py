@@ -76,7 +76,10 @@ def run_single_op(segment: Segment) -> bool:
     meanwhile is independent of it.
     """
     ctx = local.ctx
-    device = default_device() if segment.device is UNDECIDED else segment.device
+    if segment.device is UNDECIDED:
+        device = default_device()
+    else:
+        device = segment.device
     if (
         ctx.segment is not segment
         or segment.recording
@@ -125,7 +128,10 @@ def interpret_now(kernel: Kernel, raws: Sequence[Any]) -> list[LazyArray] | None
 
 def _next_segment(ctx: Context) -> Segment:
     """The segment that comes after."""
-    limit = ctx.loop_unit[0] if ctx.loop_unit else max(FIRST_LIMIT, ctx.next_limit)
+    if ctx.loop_unit:
+        limit = ctx.loop_unit[0]
+    else:
+        limit = max(FIRST_LIMIT, ctx.next_limit)
     return Segment(min(limit, settings.max_ops))
 
 
@@ -232,7 +238,10 @@ def _with_user_lines(error: BaseException, signature: OpSignature) -> BaseExcept
     statement needs its result now. The op's name is in its text already."""
     first, line_break, rest = str(error).partition("\n")
     now = user_line()
-    wanted = "" if now in (signature.user_line, "?") else f", wanted at {now}"
+    if now in (signature.user_line, "?"):
+        wanted = ""
+    else:
+        wanted = f", wanted at {now}"
     text = f"{first}; recorded at {signature.user_line}{wanted}{line_break}{rest}"
     try:
         return type(error)(text)

@@ -86,7 +86,10 @@ def start() -> None:
 
 
 for _name, (_attribute, _default, _least) in _SETTINGS.items():
-    _check = _check_mode if _name == "deferred" else _minimum_check(_name, _least)
+    if _name == "deferred":
+        _check = _check_mode
+    else:
+        _check = _minimum_check(_name, _least)
     flags.declare(_name, _default, _setter(_attribute), _check)
 flags.declare("check_nan_inf", False, _set_nan_check)
 flags.declare("cudnn_deterministic", False, _set_deterministic)

@@ -45,7 +45,10 @@ class TierState:
     def __init__(self, numpy_plan: Plan | None) -> None:
         self.plan = numpy_plan
         self.cost = _CALL if numpy_plan is None else numpy_plan.cost
-        self.compile_cost = _COMPILE_COST if numpy_plan is None else numpy_plan.compile_cost
+        if numpy_plan is None:
+            self.compile_cost = _COMPILE_COST
+        else:
+            self.compile_cost = numpy_plan.compile_cost
         self.wasted = 0.0
 
 
@@ -58,7 +61,10 @@ def tier_state(signature: OpSignature) -> TierState:
 
 
 def _make_plan(signature: OpSignature) -> Plan | None:
-    out_avals = signature.out_avals if signature.container else [signature.out_avals]
+    if signature.container:
+        out_avals = signature.out_avals
+    else:
+        out_avals = [signature.out_avals]
     if any(aval.weak for aval in (*signature.operand_avals, *out_avals)):  # NumPy has no weak types
         _log_refusal(signature, "a weakly typed operand or result")
         return None
@@ -108,7 +114,9 @@ def runs_before_compiling(ops: Sequence[tuple], device: Any, repetition: Repeate
     one takes longer.
     """
     if not may_interpret(device):
-        return _MIN_RUNS if getattr(device, "platform", "several") == "cpu" else 1
+        if getattr(device, "platform", "several") == "cpu":
+            return _MIN_RUNS
+        return 1
     states = [tier_state(entry[0]) for entry in ops]
     saved = sum(state.cost + _CALL for state in states) - _PROGRAM
     if repetition is not None:  # compiled as a loop: the first period, and the body

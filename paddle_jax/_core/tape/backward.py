@@ -127,7 +127,10 @@ class _BackwardPass:
         if self.create_graph:
             return result
         if type(ct) is Rows:
-            new = result.rows() if type(result) is RowsGrad else ct.whole(result._raw)
+            if type(result) is RowsGrad:
+                new = result.rows()
+            else:
+                new = ct.whole(result._raw)
         else:
             new = result._raw
         if result.stop_gradient:
@@ -136,7 +139,9 @@ class _BackwardPass:
 
     def as_tensor(self, ct: Gradient) -> Tensor:
         """A raw gradient as a Tensor; as in Paddle, gradients themselves count as differentiable."""
-        return RowsGrad(ct) if type(ct) is Rows else wrap(ct, id(ct) in self.constants)
+        if type(ct) is Rows:
+            return RowsGrad(ct)
+        return wrap(ct, id(ct) in self.constants)
 
 
 # the graph --------------------------------------------------------------------------------------------------
@@ -210,7 +215,10 @@ def _start(walk: _BackwardPass, tensors: Sequence[Tensor], grads: Sequence[Any])
         if type(tensor._raw) is Uninitialized:
             raise tensor._raw.error("backward")
         if grad is None:
-            ct = wrap(_ones(tensor._raw)) if walk.create_graph else _ones(tensor._raw)
+            if walk.create_graph:
+                ct = wrap(_ones(tensor._raw))
+            else:
+                ct = _ones(tensor._raw)
         else:
             ct = _start_gradient(walk, grad, tensor._raw)
         if tensor.stop_gradient:
@@ -228,14 +236,18 @@ def _start_gradient(walk: _BackwardPass, grad: Any, like: Any) -> Gradient:
             f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None"
         )
     if like is FREED_VALUE:  # the tape still has the history of the tensor
-        return grad if walk.create_graph else grad._raw
+        if walk.create_graph:
+            return grad
+        return grad._raw
     if grad._raw.size != like.size:
         raise CheckError(
             f"backward: the gradient to start from has shape {list(grad.shape)}; "
             f"the tensor has {list(like.shape)}"
         )
     if tuple(grad._raw.shape) == tuple(like.shape):
-        return grad if walk.create_graph else grad._raw
+        if walk.create_graph:
+            return grad
+        return grad._raw
     if walk.create_graph:
         return local.ctx.frame.call(_RESHAPE, (grad, wrap(like)))
     return execute(_RESHAPE, (grad._raw, like))
@@ -330,7 +342,10 @@ def _pull(
     retain_graph: bool,
 ) -> None:
     """Computes the gradients of a node's operands and pushes them along its edges (None: along all)."""
-    edges = node.edges if edge_indices is None else [node.edges[k] for k in edge_indices]
+    if edge_indices is None:
+        edges = node.edges
+    else:
+        edges = [node.edges[k] for k in edge_indices]
     gradients_of_operands = node.pull(cts, walk.create_graph, edge_indices)
     if node.constant:
         walk.constants.update(node.constant)
@@ -366,7 +381,10 @@ def backward(
 ) -> None:
     """Adds gradients of `tensors` to the `grad` of every leaf that they depend on."""
     key = None if create_graph else pass_key(tensors, grads)
-    replayed = None if key is None else replay_pass(key, tensors[0]._node, retain_graph)
+    if key is None:
+        replayed = None
+    else:
+        replayed = replay_pass(key, tensors[0]._node, retain_graph)
     if replayed is not None:
         for leaf, ct in zip(replayed.leaves, replayed.grads, strict=True):
             _add_to_grad(leaf, ct)
@@ -486,11 +504,20 @@ def gradients(
     Returns:
         For each input a Tensor, or None where there is no path.
     """
-    key = None if create_graph or cut else pass_key(outputs, grad_outputs, inputs)
-    replayed = None if key is None else replay_pass(key, outputs[0]._node, retain_graph, inputs)
+    if create_graph or cut:
+        key = None
+    else:
+        key = pass_key(outputs, grad_outputs, inputs)
+    if key is None:
+        replayed = None
+    else:
+        replayed = replay_pass(key, outputs[0]._node, retain_graph, inputs)
     if replayed is not None:
         return [wrap(grad) for grad in replayed.grads]
-    recorder = None if key is None else recorder_for(key, outputs[0]._node, inputs)
+    if key is None:
+        recorder = None
+    else:
+        recorder = recorder_for(key, outputs[0]._node, inputs)
     walk = _BackwardPass(create_graph)
     captured: dict[SourceId, Gradient] = {}
     sources = [(id(source), idx) for source, idx in map(source_of, inputs)]
@@ -512,7 +539,10 @@ def gradients(
         grad = captured.get(source)
         if grad is None and source in zero_grad_sources:
             zeros = zeros_like(tensor._raw)
-            grad = wrap(zeros, False, ZeroGradNode(source_of(tensor))) if create_graph else zeros
+            if create_graph:
+                grad = wrap(zeros, False, ZeroGradNode(source_of(tensor)))
+            else:
+                grad = zeros
         if grad is None and source not in walk.no_gradient and missing is not None:
             missing.append(index)
         results.append(_as_result(grad, create_graph))
@@ -524,7 +554,9 @@ def _as_result(grad: Gradient, create_graph: bool) -> Tensor | None:
     if grad is None:
         return None
     if not create_graph:
-        return RowsGrad(grad, True) if type(grad) is Rows else wrap(grad)
+        if type(grad) is Rows:
+            return RowsGrad(grad, True)
+        return wrap(grad)
     if grad.stop_gradient and grad._raw.dtype.kind in INEXACT:
         return wrap(grad._raw, False)
     return grad

@@ -33,14 +33,18 @@ class _GradMode:
             ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,))))
         )
 
-    __enter__, __exit__ = AtomicDunder(_entering), AtomicDunder(_leaving)
+    __enter__ = AtomicDunder(_entering)
+    __exit__ = AtomicDunder(_leaving)
 
     def __call__(self, func: Callable) -> Callable:
         if not callable(func):
             raise TypeError(
                 f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function"
             )
-        wrapped = self._wrap_generator(func) if inspect.isgeneratorfunction(func) else self._wrap(func)
+        if inspect.isgeneratorfunction(func):
+            wrapped = self._wrap_generator(func)
+        else:
+            wrapped = self._wrap(func)
         setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
         return wrapped
 
@@ -60,7 +64,8 @@ class _GradMode:
         @ft.wraps(function)
         def wrapped(*args, **kwargs):
             generator = function(*args, **kwargs)
-            resume, given = generator.send, (None,)
+            resume = generator.send
+            given = (None,)
             while True:
                 try:
                     with self.clone():  # between two steps the caller's mode is back
@@ -74,7 +79,8 @@ class _GradMode:
                         generator.close()
                     raise
                 except BaseException as error:
-                    resume, given = generator.throw, (error,)
+                    resume = generator.throw
+                    given = (error,)
 
         return wrapped
 
@@ -131,7 +137,8 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode):
         if not (mode is None or hasattr(type(mode), "__bool__")):
             raise TypeError(f"set_grad_enabled: mode: got {type(mode).__name__}; it must be True or False")
-        self.enabled, self._before = bool(mode), state.grad
+        self.enabled = bool(mode)
+        self._before = state.grad
         state.grad = self.enabled
 
     def __enter__(self):

@@ -84,7 +84,10 @@ class Node:
     def recorded_with(self, out: Any) -> Node:
         """Stores where the operation was recorded that gave `out`, a raw result or several; returns the
         node."""
-        first = next(iter(out), None) if type(out) is tuple or type(out) is list else out
+        if type(out) is tuple or type(out) is list:
+            first = next(iter(out), None)
+        else:
+            first = out
         if type(first) is LazyArray and first.array is None:
             self.segment, self.position = first.segment, first.position & OP_MASK
         return self
@@ -94,10 +97,15 @@ class Node:
 
     def name(self) -> str:
         """The name of the backward step, e.g. `TanhGradNode`, `TanhDoubleGradNode`."""
-        base, order = self.kernel.name, 1
+        base = self.kernel.name
+        order = 1
         while base.endswith("_grad"):
-            base, order = base[:-5], order + 1
-        times = ("", "Double", "Triple")[order - 1] if order <= 3 else f"{order}Fold"
+            base = base[:-5]
+            order = order + 1
+        if order <= 3:
+            times = ("", "Double", "Triple")[order - 1]
+        else:
+            times = f"{order}Fold"
         return "".join(word.capitalize() for word in node_name(base).split("_")) + f"{times}GradNode"
 
     @property
@@ -116,7 +124,9 @@ class Node:
 
     def zeros_of(self, idx: int) -> Any:
         """A gradient of zeros for output `idx` of several; None where its shape is not known."""
-        return None if self.values is None else zeros_like(execute(self.kernel, self.operands())[idx])
+        if self.values is None:
+            return None
+        return zeros_like(execute(self.kernel, self.operands())[idx])
 
     def operands(self) -> Any:
         """The operand values."""
@@ -140,16 +150,22 @@ class Node:
                 "(Fatal) backward: this part of the tape was freed by an earlier backward; "
                 "pass retain_graph=True there"
             )
-        diff = self.diff if edge_indices is None else tuple([self.diff[k] for k in edge_indices])
+        if edge_indices is None:
+            diff = self.diff
+        else:
+            diff = tuple([self.diff[k] for k in edge_indices])
         if self.n_out == 1:
-            kernel, passed = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values)), cts
+            kernel = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values))
+            passed = cts
         else:
             kernel = self.kernel.grad(diff, tuple([ct is not None for ct in cts]), len(values))
             passed = [ct for ct in cts if ct is not None]
         if create_graph:
             return self._pull_recorded(kernel, passed)
         out = execute(kernel, [*values, *passed])
-        return out if type(out) is tuple else (out,)
+        if type(out) is tuple:
+            return out
+        return (out,)
 
     def _pull_recorded(self, kernel: Any, cts: Sequence[Tensor]) -> Any:
         """As a call on the operands and cotangents, without making Tensors of the operands.
@@ -234,7 +250,9 @@ class ResidualNode(Node):
         out = pull_back(
             *self.residuals, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
         )
-        return out if type(out) is tuple else (out,)
+        if type(out) is tuple:
+            return out
+        return (out,)
 
     def free(self) -> None:
         """Drops the operands and the intermediate values."""

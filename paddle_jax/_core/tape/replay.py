@@ -26,7 +26,8 @@ _MAX_PASSES = 256
 _MAX_SEEN = 1 << 14
 # The target of an edge: a node or leaf that no edge before led to, or the number of one that is known. Nodes
 # count up from 0, leaves count down from _LEAF - 1.
-_NEW, _LEAF = -1, -2
+_NEW = -1
+_LEAF = -2
 _new = object.__new__
 Key = tuple
 
@@ -284,7 +285,9 @@ class PassRecorder:
             return self.numbers[name]
         self.numbers[name] = _LEAF - 1 - len(known) if is_leaf else len(known)
         known.append(source)
-        return _LEAF if is_leaf else _NEW
+        if is_leaf:
+            return _LEAF
+        return _NEW
 
     def finish(self, walk: Any) -> None:
         """Adds the pass to the cache, after its walk; as one that cannot be replayed where that is so."""
@@ -317,8 +320,12 @@ class PassRecorder:
         if type(value) is not LazyArray:
             return None
         if value.array is None:
-            return (value.aval, value.position) if value.segment is self.segment else None
-        return value if value.device is CONSTANT else None
+            if value.segment is self.segment:
+                return (value.aval, value.position)
+            return None
+        if value.device is CONSTANT:
+            return value
+        return None
 
     def _operand(self, value: LazyArray) -> Any:
         """A new operand as a Pass has it; None where the pass cannot be replayed."""

@@ -151,7 +151,9 @@ class Rows:
 
     def marks(self) -> Any:
         """For each row whether it was used."""
-        return execute(_used_kernel(self.shape[0]), (self.ids,)) if self.used is None else self.used
+        if self.used is None:
+            return execute(_used_kernel(self.shape[0]), (self.ids,))
+        return self.used
 
     def whole(self, array: Any) -> Rows:
         """The same rows with another array as gradient."""
@@ -304,7 +306,10 @@ class ProgramNode(Node):
         grads = super().pull(cts, create_graph, edge_indices)
         if create_graph:
             return grads
-        indices = range(len(self.edges)) if edge_indices is None else edge_indices
+        if edge_indices is None:
+            indices = range(len(self.edges))
+        else:
+            indices = edge_indices
         result = []
         for k, ct in zip(indices, grads, strict=True):
             used = self.rows.get(id(self.edges[k][0]))
@@ -328,7 +333,9 @@ def _used_rows_kernel(size: int, padding: int) -> Kernel:
 
 def either(used: Any, others: Any) -> Any:
     """The rows that are used in one of two masks; None stands for all rows."""
-    return None if used is None or others is None else execute(_OR, (used, others))
+    if used is None or others is None:
+        return None
+    return execute(_OR, (used, others))
 
 
 def record_lookup(result: Tensor, ids: Tensor, weight: Tensor, padding: int) -> None:

@@ -38,7 +38,8 @@ class Device(str):
         if isinstance(type, Place):
             type = _text_of_place(type)
         if isinstance(type, int) and not isinstance(type, bool):
-            index = type if index is None else index
+            if index is None:
+                index = type
             type = "cuda"
         if not isinstance(type, str):
             raise TypeError(

@@ -27,11 +27,16 @@ def layout_of(tensor: Tensor) -> NamedSharding | None:
     requested = getattr(tensor, "_dist", None)
     if requested is not None:
         return requested.sharding(tensor._raw.shape)
-    array = tensor._raw.array if type(tensor._raw) is LazyArray else tensor._raw
+    if type(tensor._raw) is LazyArray:
+        array = tensor._raw.array
+    else:
+        array = tensor._raw
     if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer):
         return None
     sharding = getattr(array, "sharding", None)
-    return sharding if isinstance(sharding, NamedSharding) else None
+    if isinstance(sharding, NamedSharding):
+        return sharding
+    return None
 
 
 def restore_layout(tensor: Tensor) -> None:
@@ -50,14 +55,20 @@ def with_leading_axes(layout: NamedSharding | None, count: int) -> NamedSharding
 
 def replicated(layout: NamedSharding | None) -> NamedSharding | None:
     """The layout of whole copies on the same devices."""
-    return None if layout is None else NamedSharding(layout.mesh, PartitionSpec())
+    if layout is None:
+        return None
+    return NamedSharding(layout.mesh, PartitionSpec())
 
 
 def constrain(array: Any, layout: NamedSharding | None) -> Any:
     """An array that a program has to lay out in this way."""
-    return array if layout is None else lax.with_sharding_constraint(array, layout)
+    if layout is None:
+        return array
+    return lax.with_sharding_constraint(array, layout)
 
 
 def put(array: Any, layout: NamedSharding | None) -> Any:
     """An array in a layout, outside of programs."""
-    return array if layout is None else MultiDevice.block_if_needed(jax.device_put)(array, layout)
+    if layout is None:
+        return array
+    return MultiDevice.block_if_needed(jax.device_put)(array, layout)

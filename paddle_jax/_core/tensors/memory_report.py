@@ -157,7 +157,9 @@ def _operation_of(tensor: Tensor) -> str:
     if isinstance(tensor, Parameter):
         return "a parameter"
     signature = _signature_of(tensor._raw)
-    return "" if signature is None else signature.kernel.name
+    if signature is None:
+        return ""
+    return signature.kernel.name
 
 
 def _line_of(tensor: Tensor) -> str:

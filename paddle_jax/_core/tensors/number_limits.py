@@ -41,7 +41,10 @@ class finfo:
         self.min = float(info.min)
         self.max = float(info.max)
         self.eps = float(info.eps)
-        self.resolution = 10.0**-info.precision if info.bits > 8 else 1.0
+        if info.bits > 8:
+            self.resolution = 10.0**-info.precision
+        else:
+            self.resolution = 1.0
         self.smallest_normal = self.tiny = float(info.smallest_normal)
         self.bits = info.bits
         self.dtype = str(real).removeprefix("paddle.")

@@ -86,7 +86,9 @@ class Place:
         return self == other
 
     def __repr__(self) -> str:
-        return "Place(cpu)" if self._kind == "cpu" else f"Place({self._kind}:{self._index})"
+        if self._kind == "cpu":
+            return "Place(cpu)"
+        return f"Place({self._kind}:{self._index})"
 
     __str__ = __repr__
 
@@ -176,13 +178,18 @@ def of(value: Any) -> Place:
         return current()
     if type(value) is not LazyArray:
         return of_device(_first(value.devices()))
-    device = value.device if value.array is not None else value.segment.device
+    if value.array is not None:
+        device = value.device
+    else:
+        device = value.segment.device
     if isinstance(device, frozenset):
         return of_device(_first(device))
     if isinstance(device, jax.Device):
         return of_device(device)
     # host numbers, or a result of host numbers only
-    return CPUPlace() if device is HOST else current()
+    if device is HOST:
+        return CPUPlace()
+    return current()
 
 
 def _first(devices: Any) -> Any:
@@ -196,7 +203,10 @@ def of_device(device: Any) -> Place:
     It has the number of the device on this machine, not that among the devices of all processes.
     """
     has_own_number = device.platform != "cpu" and device.local_hardware_id is not None
-    number = device.local_hardware_id if has_own_number else device.id
+    if has_own_number:
+        number = device.local_hardware_id
+    else:
+        number = device.id
     return make(_KINDS.get(device.platform, device.platform), number)
 
 
@@ -204,7 +214,10 @@ def current() -> Place:
     """The Place new tensors are put on."""
     if _Current.place is not None:
         return _Current.place
-    platform = "cpu" if default_device() is HOST else jax.default_backend()
+    if default_device() is HOST:
+        platform = "cpu"
+    else:
+        platform = jax.default_backend()
     return make(_KINDS.get(platform, platform), 0)
 
 
@@ -290,6 +303,10 @@ def get_device(input=None):
     """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"; for a Tensor the number of its
     GPU, -1 on the CPU."""
     if input is not None:
-        return -1 if input.place.is_cpu_place() else input.place._index
+        if input.place.is_cpu_place():
+            return -1
+        return input.place._index
     place = current()
-    return "cpu" if place._kind == "cpu" else f"{place._kind}:{place._index}"
+    if place._kind == "cpu":
+        return "cpu"
+    return f"{place._kind}:{place._index}"

@@ -121,14 +121,20 @@ def _item(v: Any) -> str:
     """The text of one number."""
     kind = v.dtype.kind
     if kind == "c":
-        sign = "+" if v.imag >= 0 else ""  # also before -0; none before NaN
+        # also before -0; none before NaN
+        if v.imag >= 0:
+            sign = "+"
+        else:
+            sign = ""
         number = "{:." + str(_options.precision) + ("e}" if _options.sci_mode else "f}")
         return f"({number.format(v.real)}{sign}{number.format(v.imag)}j)"
     if kind != "f":
         return str(v)
     if _options.sci_mode:
         return f"{v:.{_options.precision}e}"
-    return f"{v:.0f}." if np.ceil(v) == v else f"{v:.{_options.precision}f}"
+    if np.ceil(v) == v:
+        return f"{v:.0f}."
+    return f"{v:.{_options.precision}f}"
 
 
 def _padded(v: Any, width: int, signed: bool) -> str:
@@ -156,7 +162,9 @@ def _axis(array: np.ndarray, indent: int, shortened: bool, width: int, signed: b
 
 
 def _tensor_repr(self: Tensor) -> str:
-    return "Tensor(Not initialized)" if type(self._raw) is Uninitialized else to_string(self)
+    if type(self._raw) is Uninitialized:
+        return "Tensor(Not initialized)"
+    return to_string(self)
 
 
 _tensor_repr.__name__ = "__repr__"

@@ -126,7 +126,10 @@ class _LayerState:
         self.cls = type(layer)
         self.stores = []
         for store in _STORES:
-            indices = tree.tensor_indices if store in _TENSOR_STORES else tree.layer_indices
+            if store in _TENSOR_STORES:
+                indices = tree.tensor_indices
+            else:
+                indices = tree.layer_indices
             items = layer.__dict__[store].items()
             self.stores.append({name: None if item is None else indices[id(item)] for name, item in items})
         attributes = layer.__dict__.items()
@@ -205,10 +208,14 @@ def _map_items(value: Any, function: Callable[[Any], Any]) -> Any:
     if type(value) in (list, tuple):
         items = [function(item) for item in value]
         unchanged = all(new is old for new, old in zip(items, value, strict=True))
-        return value if unchanged else type(value)(items)
+        if unchanged:
+            return value
+        return type(value)(items)
     if type(value) is dict:
         mapped = {key: function(item) for key, item in value.items()}
-        return value if all(mapped[key] is value[key] for key in value) else mapped
+        if all(mapped[key] is value[key] for key in value):
+            return value
+        return mapped
     return value
 
 
@@ -250,7 +257,9 @@ def _unflatten_layer(structure: _TreeStructure, children: Iterable[Any]) -> Any:
 
     def resolve(value: Any) -> Any:
         if type(value) is _Reference:
-            return layers[value.index] if value.is_layer else tensors[value.index]
+            if value.is_layer:
+                return layers[value.index]
+            return tensors[value.index]
         return _map_items(value, resolve)
 
     for layer, state in zip(layers, structure.layers, strict=True):

@@ -67,7 +67,9 @@ class Generator:
 
     def draw_on_host(self):
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
-        return self.advance() if local.ctx.frame.recording else self.draw()
+        if local.ctx.frame.recording:
+            return self.advance()
+        return self.draw()
 
     def advance(self) -> tuple[Any, Any]:
         """The operands of the next random op outside of any trace."""

@@ -72,7 +72,8 @@ class Tensor:
         persistable=False,
         zero_copy=None,
     ):
-        data = value if data is None else data
+        if data is None:
+            data = value
         if type(data) is int:
             data = np.zeros((data, *rest), dtypes.default().np)
         elif rest and not isinstance(rest[0], places.Place | None):
@@ -155,7 +156,9 @@ class Tensor:
         """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the
         length of an axis."""
         shape = self._raw.shape
-        return TensorSize(shape) if are_known(*shape) else math.prod(shape)
+        if are_known(*shape):
+            return TensorSize(shape)
+        return math.prod(shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -277,10 +280,14 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = host_value(self, "__array__")
         # always a copy, which may be written into
-        return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array)
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return np.array(array)
 
     def __jax_array__(self) -> Any:
-        return raw_for_trace(self) if isinstance(self._raw, jax.core.Tracer) else self._value
+        if isinstance(self._raw, jax.core.Tracer):
+            return raw_for_trace(self)
+        return self._value
 
     def __dlpack__(self, *args, **kwargs):
         if not self.stop_gradient:
@@ -335,7 +342,9 @@ class Tensor:
         return any(row is item or row == item for row in self)
 
     def __format__(self, spec: str) -> str:
-        return object.__format__(self, spec) if self._raw.ndim else format(self.item(), spec)
+        if self._raw.ndim:
+            return object.__format__(self, spec)
+        return format(self.item(), spec)
 
     def __copy__(self) -> Tensor:
         return wrap(read_raw(self), self.stop_gradient)
@@ -392,7 +401,10 @@ class Parameter(Tensor):
 
     def __init__(self, value=None, requires_grad=True, name=None, *, trainable=None):
         if not isinstance(value, Tensor | jax.Array | None):
-            error = ValueError if isinstance(value, np.ndarray) else TypeError
+            if isinstance(value, np.ndarray):
+                error = ValueError
+            else:
+                error = TypeError
             raise error(
                 f"Parameter: value: got {type(value).__name__}; it must be a Tensor; "
                 "make one with paddle.to_tensor"
@@ -464,7 +476,10 @@ def tensor_method(attribute: Any) -> Any:
 
     Modules above this one add by it the methods that need their code.
     """
-    function = attribute.fget if isinstance(attribute, property) else attribute
+    if isinstance(attribute, property):
+        function = attribute.fget
+    else:
+        function = attribute
     name = function.__name__
     function.__module__ = __name__
     function.__qualname__ = f"Tensor.{name}"
@@ -488,9 +503,13 @@ def _value_of_data(data: Any, np_dtype: np.dtype | None, place: Any) -> Any:
     if data is None:
         return persistent_from_numpy(np.zeros((0,), np_dtype or np.float32))
     if isinstance(data, Tensor):
-        return read_raw(data) if np_dtype is None else data._value.astype(np_dtype)
+        if np_dtype is None:
+            return read_raw(data)
+        return data._value.astype(np_dtype)
     if isinstance(data, jax.core.Tracer):
-        return data if np_dtype is None else data.astype(np_dtype)
+        if np_dtype is None:
+            return data
+        return data.astype(np_dtype)
     array = np.array(data)  # a copy: jax may share the memory of a NumPy array
     if np_dtype is not None or not isinstance(data, np.ndarray):
         array = array.astype(dtypes.default().np if np_dtype is None else np_dtype)

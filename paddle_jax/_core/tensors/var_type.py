@@ -13,22 +13,38 @@ from paddle_jax._core.base import dtype as dtypes
 class VarType(enum.Enum):
     """A dtype or a kind of variable; the dtypes are accepted wherever a dtype is."""
 
-    BOOL, INT16, INT32, INT64, FP16, FP32, FP64 = 0, 1, 2, 3, 4, 5, 6
-    DENSE_TENSOR, SELECTED_ROWS, FEED_MINIBATCH, FETCH_LIST, STEP_SCOPES = 7, 8, 9, 10, 11
-    DENSE_TENSOR_ARRAY, PLACE_LIST, READER, RAW = 13, 14, 15, 17
-    LOD_TENSOR, LOD_TENSOR_ARRAY = 7, 13
-    UINT8, INT8, BF16, COMPLEX64, COMPLEX128, STRING, STRINGS, VOCAB, SPARSE_COO = (
-        20,
-        21,
-        22,
-        23,
-        24,
-        25,
-        26,
-        27,
-        30,
-    )
-    FP8_E4M3FN, FP8_E5M2, UINT16, UINT32, UINT64 = 32, 33, 36, 37, 38
+    BOOL = 0
+    INT16 = 1
+    INT32 = 2
+    INT64 = 3
+    FP16 = 4
+    FP32 = 5
+    FP64 = 6
+    DENSE_TENSOR = 7
+    SELECTED_ROWS = 8
+    FEED_MINIBATCH = 9
+    FETCH_LIST = 10
+    STEP_SCOPES = 11
+    DENSE_TENSOR_ARRAY = 13
+    PLACE_LIST = 14
+    READER = 15
+    RAW = 17
+    LOD_TENSOR = 7
+    LOD_TENSOR_ARRAY = 13
+    UINT8 = 20
+    INT8 = 21
+    BF16 = 22
+    COMPLEX64 = 23
+    COMPLEX128 = 24
+    STRING = 25
+    STRINGS = 26
+    VOCAB = 27
+    SPARSE_COO = 30
+    FP8_E4M3FN = 32
+    FP8_E5M2 = 33
+    UINT16 = 36
+    UINT32 = 37
+    UINT64 = 38
 
     def __int__(self) -> int:
         return self.value
@@ -48,7 +64,9 @@ class VarType(enum.Enum):
         return dtype.np
 
     def __str__(self) -> str:
-        return f"paddle.{self.dtype.name}" if hasattr(self, "dtype") else f"VarType.{self.name}"
+        if hasattr(self, "dtype"):
+            return f"paddle.{self.dtype.name}"
+        return f"VarType.{self.name}"
 
 
 _NAMES = {

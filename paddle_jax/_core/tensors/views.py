@@ -223,7 +223,10 @@ def _update_views(members: list[Tensor], old_versions: dict[int, int]) -> None:
     """Takes the other views of the Tensors that were changed again."""
     read = local.ctx.frame.read
     for view in members:
-        base = None if id(view) in old_versions else view._alias.living_base()
+        if id(view) in old_versions:
+            base = None
+        else:
+            base = view._alias.living_base()
         if base is None or id(base.tensor) not in old_versions:
             continue
         if base.alias.version[0] not in (old_versions[id(base.tensor)], base.tensor._version):

@@ -215,11 +215,9 @@ class Capture(Trace):
 
     def _operand(self, tensor):
         value = self.read(tensor)
-        return (
-            jax.lax.stop_gradient_p.bind(value)
-            if tensor.stop_gradient and value.dtype.kind in INEXACT
-            else value
-        )
+        if tensor.stop_gradient and value.dtype.kind in INEXACT:
+            return jax.lax.stop_gradient_p.bind(value)
+        return value
 
     def read(self, tensor):
         """The value to compute with."""
@@ -240,7 +238,9 @@ class Capture(Trace):
     def _meet(self, tensor):
         entry = self.tensors[id(tensor)] = CapturedInput(tensor._raw, tensor)
         self.undo_log.save(tensor)
-        tensor._raw, tensor._node, tensor._idx = entry.own, None, 0
+        tensor._raw = entry.own
+        tensor._node = None
+        tensor._idx = 0
         return self._keep(entry)
 
     def _keep(self, entry):
@@ -492,4 +492,6 @@ def grad_kind(grad: Any) -> str:
         return "rows"
     if grad is None:
         return "none"
-    return "zero" if is_zero(grad._raw) else "array"
+    if is_zero(grad._raw):
+        return "zero"
+    return "array"

@@ -137,7 +137,9 @@ def _call(run: Capture, function: Callable[[], Any]) -> Any:
 
 def _flows(tensor: Tensor) -> bool | None:
     """Whether gradients flow into a result; None for a leaf."""
-    return None if tensor._node is None else continues_backward(tensor)
+    if tensor._node is None:
+        return None
+    return continues_backward(tensor)
 
 
 def _add_tables(run: Capture, captured: Captured, new: list[Any]) -> None:

@@ -44,12 +44,17 @@ class CapturedChecks:
     def of(cls, captured):
         """The checks of a run, or None."""
         last = captured.changes[-1] if captured.changes else None
-        return cls(last.checks) if last is not None and last.kind == "checks" else None
+        if last is not None and last.kind == "checks":
+            return cls(last.checks)
+        return None
 
     def arrange(self, captured, order, differentiable):
         """Takes the checks out of a run and gives a function of the operands that raises what they find; or
         makes the run keep what it would change where one fails, and gives None. order: see Program."""
-        front = None if differentiable or jax.default_backend() != "cpu" else self._front(captured, order)
+        if differentiable or jax.default_backend() != "cpu":
+            front = None
+        else:
+            front = self._front(captured, order)
         if front is None:
             captured.fn = self._guarded(captured)
             return None
@@ -74,7 +79,8 @@ class CapturedChecks:
             or any(captured.inputs[j].tensor is None for j in taken)
         ):
             return None
-        constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in taken]
+        constants = [fixed[k] for k in wanted if k < len(fixed)]
+        at = [order[j] for j in taken]
         split = len(constants)
         try:
             plan = numpy_backend.plan(
@@ -88,16 +94,15 @@ class CapturedChecks:
         return _Front(plan, at, self.checks)
 
     def _guarded(self, captured):
-        place, at, guards = (
-            {id(entry.tensor): i for i, entry in enumerate(captured.inputs)},
-            len(captured.results),
-            [],
-        )
+        place = {id(entry.tensor): i for i, entry in enumerate(captured.inputs)}
+        at = len(captured.results)
+        guards = []
         for change in captured.changes:
             if change.kind == "value" and not change.flows:
                 guards.append((at, place[id(change.target)]))
             at += change.count
-        flags, after = [], 0
+        flags = []
+        after = 0
         for count, _, _ in self.checks:
             flags.append(after)
             after += 1 + count
@@ -118,13 +123,19 @@ class _Front:
     """Checks operands before a program runs. seen: those found right; JAX's arrays do not change."""
 
     def __init__(self, plan, places, checks):
-        self.plan, self.places, self.checks, self.seen = plan, places, checks, ()
+        self.plan = plan
+        self.places = places
+        self.checks = checks
+        self.seen = ()
 
     def __call__(self, tensors):
         arrays = [to_array(tensors[i]._raw) for i in self.places]
         if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
             raise_if_failed(self.plan(*map(to_numpy, arrays))[0], self.checks)
-            self.seen = arrays if all([isinstance(a, jax.Array) for a in arrays]) else ()
+            if all([isinstance(a, jax.Array) for a in arrays]):
+                self.seen = arrays
+            else:
+                self.seen = ()
 
 
 def _primitives(jaxpr):

@@ -112,7 +112,10 @@ class CompiledFunction:
         changes_flow = any(change.flows for change in captured.changes)
         self.differentiable = changes_flow or any(flows for _, flows, _ in captured.results)
         checks = CapturedChecks.of(captured)
-        self.precheck = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
+        if checks is None:
+            self.precheck = None
+        else:
+            self.precheck = checks.arrange(captured, self.order, self.differentiable)
         self._plan_updates(index_of)
         shared = [change.target for change in captured.changes if change.kind == "value" and change.shares]
         self.views = ViewGuard(shared, index_of)
@@ -132,7 +135,10 @@ class CompiledFunction:
         captured = self.captured
         by_tensor = {id(entry.tensor): entry for entry in captured.inputs}
         owner_of_grad = {id(t._grad): by_tensor[id(t)] for t, _ in captured.grads if t._grad is not None}
-        slots, fixed, grads, numbers = [], [], [], []
+        slots = []
+        fixed = []
+        grads = []
+        numbers = []
         for entry in captured.inputs[self.input_count :]:
             if entry.tensor is None:
                 numbers.append(entry)

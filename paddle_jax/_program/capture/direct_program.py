@@ -145,7 +145,10 @@ class DirectProgram:
             members = [] if pack is None else pack.split(flat)
             operands = [*members, *donated, *others]
             out = flat_function(*[operands[k] for k in sources], *numbers)
-            joined = [] if pack is None else [pack.joined([out[i] for i in packed_results])]
+            if pack is None:
+                joined = []
+            else:
+                joined = [pack.joined([out[i] for i in packed_results])]
             return [
                 *joined,
                 *[out[i] for i in self.donated_results],

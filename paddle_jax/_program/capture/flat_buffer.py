@@ -22,10 +22,12 @@ from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 # arrays in a FlatBuffer; compiling a program with many more takes several times as long
-_FEWEST, _MOST = 4, 128
+_FEWEST = 4
+_MOST = 128
 _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
 # what the copy of one part, and joining one part costs, in units of what a part saves in one call
-_READ, _JOIN = 4, 5
+_READ = 4
+_JOIN = 5
 _RAW = operator.attrgetter("_raw")
 _SET_RAW = Tensor._raw.__set__
 
@@ -48,7 +50,10 @@ class FlatBuffer:
         self.places, self.shapes, self.dtype = places, [a.shape for a in arrays], arrays[0].dtype
         ends = np.cumsum([a.size for a in arrays]).tolist()
         self.spans = list(zip([0, *ends[:-1]], ends, strict=True))
-        self.device, self.flat, self.values, self.read = None, None, [], []
+        self.device = None
+        self.flat = None
+        self.values = []
+        self.read = []
         self.calls, self.cost, self.lock = 0, 0, threading.RLock()
 
     @staticmethod
@@ -88,7 +93,9 @@ class FlatBuffer:
     def take(self, tensors):
         """The array for a call."""
         self.calls += 1
-        raws, flat, values = list(map(_RAW, tensors)), self.flat, self.values
+        raws = list(map(_RAW, tensors))
+        flat = self.flat
+        values = self.values
         if self.calls > 8 and self.cost > self.calls * len(raws):
             raise Scattered
         if flat is None or not all(map(operator.is_, raws, values)):
@@ -109,7 +116,9 @@ class FlatBuffer:
         with self.lock:
             for value in self.values:
                 self.materialize(value)
-            self.flat, self.values, self.read = None, [], []
+            self.flat = None
+            self.values = []
+            self.read = []
         self.cost += _JOIN * len(raws)
         self.device = places.pop()
         return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
@@ -123,12 +132,10 @@ class FlatBuffer:
         steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
             value = values[i] = LazyArray()
-            value.aval, value.array, value.segment, value.position = (
-                aval_of(self.shapes[i], self.dtype),
-                None,
-                self,
-                i,
-            )
+            value.aval = aval_of(self.shapes[i], self.dtype)
+            value.array = None
+            value.segment = self
+            value.position = i
             steps.append((_SET_RAW, tensors[i], value))
         return itertools.chain(
             map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
@@ -141,14 +148,18 @@ class FlatBuffer:
             if value.array is None:
                 start, end = self.spans[value.position]
                 part = np.asarray(self.flat)[start:end].reshape(self.shapes[value.position])
-                value.array, value.device = self._put(part.copy()), self.device
+                array = self._put(part.copy())
+                value.device = self.device
+                value.array = array  # last: it says that the value is there
                 self.read.append(value.position)
                 self.cost += _READ
             return value.array
 
     def _put(self, array):
         with eager_evaluation():  # the reader may be within a trace
-            return _to_device(array) if self.device is None else jax.device_put(array, self.device)
+            if self.device is None:
+                return _to_device(array)
+            return jax.device_put(array, self.device)
 
 
 # a third of the time of jnp.array; it may go on reading a large array after it has returned
@@ -160,7 +171,9 @@ def _place(array):
     devices = array.sharding.device_set
     if len(devices) > 1 or next(iter(devices)).platform != "cpu":
         return NotImplemented
-    return next(iter(devices)) if array.committed else None
+    if array.committed:
+        return next(iter(devices))
+    return None
 
 
 def _baseline():
@@ -169,7 +182,9 @@ def _baseline():
     values = [tensor._raw]
     raws = list(map(_RAW, [tensor]))
     counts = list(map(sys.getrefcount, raws))
-    return counts[0] if values else 0
+    if values:
+        return counts[0]
+    return 0
 
 
 _OWN = _baseline()

@@ -43,7 +43,10 @@ class HostRandom:
         """Raises Unsupported if a generator has drawn."""
         if self.moved is None:
             return
-        library = "Python" if hasattr(self.moved, "getstate") else "NumPy"
+        if hasattr(self.moved, "getstate"):
+            library = "Python"
+        else:
+            library = "NumPy"
         raise Unsupported(
             f"random numbers of {library} are drawn inside the function, which would be the same at each "
             "call; draw them with Paddle (paddle.rand), or pass them in"
@@ -54,7 +57,9 @@ def _state_of(generator: Any) -> Any:
     """The state of a random generator of Python or NumPy, or of the global one of either module."""
     if isinstance(generator, np.random.Generator):
         return generator.bit_generator.state
-    return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
+    if hasattr(generator, "getstate"):
+        return generator.getstate()
+    return generator.get_state()
 
 
 def _set_state(generator: Any, state: Any) -> None:

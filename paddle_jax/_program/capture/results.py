@@ -126,7 +126,10 @@ class _Opening:
 
     def _open_mapping(self, value: Any, kind: Callable[..., Any]) -> Rebuilt:
         keys = list(value)
-        start = (value.default_factory,) if kind is collections.defaultdict else ()
+        if kind is collections.defaultdict:
+            start = (value.default_factory,)
+        else:
+            start = ()
 
         def make(parts: list[Any]) -> Any:
             return kind(*start, zip(keys, parts, strict=True))
@@ -267,10 +270,15 @@ def _parts(value: Any) -> list[Any]:
     if isinstance(value, ft.partial):
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, types.GeneratorType):
-        return [] if value.gi_frame is None else list(value.gi_frame.f_locals.values())
+        if value.gi_frame is None:
+            return []
+        return list(value.gi_frame.f_locals.values())
     attributes = getattr(value, "__dict__", {})
     # the run restores and repeats what a Layer holds
-    parts = [] if "_sub_layers" in attributes else list(attributes.values())
+    if "_sub_layers" in attributes:
+        parts = []
+    else:
+        parts = list(attributes.values())
     if isinstance(value, dict):
         return [*parts, *dict.keys(value), *dict.values(value)]
     items = list(value) if isinstance(value, _CONTAINERS) else []

@@ -30,7 +30,9 @@ def fusion_options(jaxpr: Any) -> dict[str, str]:
     if len(sizes) < _MIN_OPERATIONS or max(sizes) > _MAX_SIZE:
         return {}
     small = sum(size <= _SMALL_SIZE for size in sizes)
-    return {"xla_disable_hlo_passes": "fusion"} if small >= 0.9 * len(sizes) else {}
+    if small >= 0.9 * len(sizes):
+        return {"xla_disable_hlo_passes": "fusion"}
+    return {}
 
 
 def _result_sizes(jaxpr: Any) -> Iterator[int]:

@@ -196,7 +196,10 @@ def _branching(yes: Block, no: Block, outside: Sequence[Symbol]) -> Callable[...
 
     def fn(pred: Any, *values: Any) -> Any:
         pred = jnp.asarray(pred)
-        pred = pred.reshape(()).astype(bool) if pred.size == 1 else jnp.all(pred)
+        if pred.size == 1:
+            pred = pred.reshape(()).astype(bool)
+        else:
+            pred = jnp.all(pred)
         if not isinstance(pred, jax.core.Tracer):
             return side(yes if pred else no)(*values)
         return jax.lax.cond(pred, side(yes), side(no), *map(jnp.asarray, values))

@@ -154,7 +154,8 @@ def _pull(loop):
 
 def _room(carry):
     """How many states are saved going forward, and how many more going backward."""
-    size, saved = sum(x.size * x.dtype.itemsize for x in carry), 64
+    size = sum(x.size * x.dtype.itemsize for x in carry)
+    saved = 64
     while saved > 8 and (saved + saved // 4) * size > _BYTES:
         saved //= 2
     return saved, max(8, saved // 4)
@@ -170,7 +171,8 @@ def _saving(loop, carry, fixed):
         full = (i % stride == 0) & (at >= most)
         places = jnp.where(full, jnp.concatenate([places[0::2], places[1::2]]), places)
         stride = jnp.where(full, stride * 2, stride)
-        at, due = i // stride, i % stride == 0
+        at = i // stride
+        due = i % stride == 0
         place = places[at]
         rooms = [_put(room, place, value, due) for room, value in zip(rooms, now, strict=True)]
         return i + 1, stride, places, rooms, loop.again(i, now, fixed)
@@ -201,7 +203,8 @@ def _reversed(loop, fixed, saved, cts):
     """Goes back over the steps. The saved states are a stack; on top is the last one not after the step
     to go back over."""
     n, stride, places, rooms = saved
-    n, stride = n.astype(jnp.int32), stride.astype(jnp.int32)
+    n = n.astype(jnp.int32)
+    stride = stride.astype(jnp.int32)
     used = (n + stride - 1) // stride
     most, spare = _room([room[0] for room in rooms])
     rooms = [

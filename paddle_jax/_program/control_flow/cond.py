@@ -59,7 +59,9 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> 
         6.0
     """
     if not is_traced(pred):
-        return true_fn() if pred else false_fn()
+        if pred:
+            return true_fn()
+        return false_fn()
     return select(truth(pred), [false_fn, true_fn])
 
 
@@ -95,14 +97,17 @@ def truth(value: Any) -> Tensor:
     a Tensor that stands for a number, whether it is not 0."""
     if is_length(value):
         answer = lengths_truth(value)
-        return local.ctx.frame.condition_tensor(answer) if is_length(answer) else as_tensor(answer)
+        if is_length(answer):
+            return local.ctx.frame.condition_tensor(answer)
+        return as_tensor(answer)
     if value._raw.size != 1:
         raise ValueError(
             f"if or while: the condition is a tensor of shape {list(value.shape)}; "
             "it must have one element; use any() or all()"
         )
     stands_for_number = isinstance(value, HostValue)
-    value = value.reshape([]) if value._raw.ndim else value
+    if value._raw.ndim:
+        value = value.reshape([])
     if value._raw.dtype.kind == "b":
         return value
     if stands_for_number:
@@ -158,7 +163,9 @@ def select(
         versions[0].has_gradient = any(change.has_gradient for change in versions)
         write_back(versions[0], results[output.index])
     filled = [joined.fill(value, results) for value in values]
-    return filled[0] if names is None else filled
+    if names is None:
+        return filled[0]
+    return filled
 
 
 def _run_branches(
@@ -167,7 +174,11 @@ def _run_branches(
     """(the Region of each code, {number: exception} of those that raise)."""
     regions: list[Any] = [None] * len(codes)
     raised: dict[int, Exception] = {}
-    order = (1, 0) if len(codes) == 2 else range(len(codes))  # of an `if` the body comes first
+    # of an `if` the body comes first
+    if len(codes) == 2:
+        order = (1, 0)
+    else:
+        order = range(len(codes))
     for k in order:
         try:
             regions[k] = Region(codes[k], roots=roots[k])
@@ -357,7 +368,9 @@ class BranchJoin:
         return jax.tree.unflatten(trees[-1], leaves)
 
     def _is_other_structure(self, tree: Any, first: Any) -> bool:
-        return tree.num_leaves != first.num_leaves if self.explicit else tree != first
+        if self.explicit:
+            return tree.num_leaves != first.num_leaves
+        return tree != first
 
     def join_leaf(self, name: str, values: Sequence[Any]) -> Any:
         """The joined leaf."""
@@ -424,7 +437,9 @@ def undefined_fill(dtype: np.dtype) -> Any:
     """What the result for an undefined name holds: NaN, where there is such a thing."""
     if dtype.kind in INEXACT:
         return np.nan
-    return False if dtype.kind == "b" else 0
+    if dtype.kind == "b":
+        return False
+    return 0
 
 
 def common_type(name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], np.dtype]:
@@ -440,7 +455,10 @@ def common_type(name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], np.d
         avals = frame.joined_avals([leaf.avals for leaf in leaves])
         if avals is None:
             raise _mismatch(name, leaves, "make shapes and dtypes the same in all", "dtype")
-        shape = avals[0].shape if frame.symbolic else known_lengths(avals)
+        if frame.symbolic:
+            shape = avals[0].shape
+        else:
+            shape = known_lengths(avals)
     for number in numbers:
         if not is_single(shape) or not number_fits(number, dtype):
             advice = "make it a Tensor of that shape and dtype"
@@ -510,4 +528,6 @@ def as_tensor(value: Any) -> Tensor:
     """A Tensor, or the Tensor of a number."""
     if is_length(value):
         return local.ctx.frame.tensor_of(value, number_dtype([value]))
-    return value if isinstance(value, Tensor) else wrap(jnp.asarray(value, number_dtype([value])))
+    if isinstance(value, Tensor):
+        return value
+    return wrap(jnp.asarray(value, number_dtype([value])))

@@ -28,7 +28,10 @@ def silent(kernel):
         results = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
         return jax.tree.unflatten(jax.tree.structure(out), results)
 
-    _, kernel.fn, kernel.omits_prints = kernel.run, quiet, True  # the compiled form is made of what prints
+    # the compiled form is made of what prints
+    _ = kernel.run
+    kernel.fn = quiet
+    kernel.omits_prints = True
 
 
 def without_effects(jaxpr):
@@ -49,4 +52,6 @@ def _changed(value):
         return type(value)([_changed(v) for v in value])
     if hasattr(value, "jaxpr") and hasattr(value, "consts"):
         return value.replace(jaxpr=without_effects(value.jaxpr))
-    return without_effects(value) if hasattr(value, "eqns") else value
+    if hasattr(value, "eqns"):
+        return without_effects(value)
+    return value

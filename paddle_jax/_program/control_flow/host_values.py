@@ -50,7 +50,9 @@ def _keeping(name):
             isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args
         ):
             return result
-        return numeral(result) if result._raw.ndim == 0 else as_host_value(result)
+        if result._raw.ndim == 0:
+            return numeral(result)
+        return as_host_value(result)
 
     method.__name__ = name
     return method

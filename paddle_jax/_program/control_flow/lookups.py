@@ -36,7 +36,10 @@ def _chosen(pairs: list, key: Any) -> Any:
 def contains(container: Any, value: Any) -> Any:
     """`value in container`."""
     if isinstance(container, list | tuple | range) and not isinstance(value, Tensor):
-        items = list(container) if not isinstance(container, range) or lengths.is_length(value) else []
+        if not isinstance(container, range) or lengths.is_length(value):
+            items = list(container)
+        else:
+            items = []
         if lengths.is_length(value) or lengths.has_lengths(items):
             answers = [one == value for one in items]
             return ft.reduce(lambda a, b: or_(lambda: a, lambda: b), answers, False)

@@ -173,7 +173,10 @@ class RegionTrace(Trace):
         """Notes in a Snapshot what the code changes of Python's objects."""
         self.snapshot = snapshot
         self.level = trace_ctx.trace
-        self.older = () if Observing.observer is None else frozenset(Observing.observer.created)
+        if Observing.observer is None:
+            self.older = ()
+        else:
+            self.older = frozenset(Observing.observer.created)
 
     def steps(self) -> tuple[list, list]:
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
@@ -255,7 +258,9 @@ def _items(store: Any) -> Iterable[tuple[Any, Any]]:
     """The keys and values of a dict or list."""
     if isinstance(store, dict):
         return store.items()
-    return enumerate(store) if isinstance(store, list) else ()
+    if isinstance(store, list):
+        return enumerate(store)
+    return ()
 
 
 class Region:
@@ -426,7 +431,9 @@ class Operands:
 
 def without_gradient(tensor: Tensor, stop: bool) -> Tensor:
     """A result of an operation; with `stop` a plain value, though the operation has gradients."""
-    return wrap(raw_for_trace(tensor)) if stop else tensor
+    if stop:
+        return wrap(raw_for_trace(tensor))
+    return tensor
 
 
 def write_back(change: Change, new: Tensor) -> None:

@@ -13,7 +13,8 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, Snapshot, members, variables_of
 from paddle_jax._core.tensors.tensor import Tensor
 
-_DEPTH, _MOST = 5, 4000
+_DEPTH = 5
+_MOST = 4000
 _SKIPPED = (
     types.ModuleType,
     type,

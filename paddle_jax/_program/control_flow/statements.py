@@ -41,7 +41,9 @@ def _final(statement):
 
 def _condition(value):
     """A condition; of unknown lengths the answer as a bool, or as a LengthBool."""
-    return lengths.to_bool(value) if lengths.is_length(value) else value
+    if lengths.is_length(value):
+        return lengths.to_bool(value)
+    return value
 
 
 class Range:
@@ -69,11 +71,10 @@ class Range:
         self.dtype = tensors[0].dtype
 
     def __iter__(self):
-        instead = (
-            "; write such a loop, or give these lengths as numbers in input_spec"
-            if self.counts_lengths
-            else ""
-        )
+        if self.counts_lengths:
+            instead = "; write such a loop, or give these lengths as numbers in input_spec"
+        else:
+            instead = ""
         raise Unsupported(
             f"a range with a traced bound can only be looped over with a plain `for i in range(n)`{instead}"
         )
@@ -87,16 +88,16 @@ class Range:
 
     def first(self):
         """The start, as a Tensor."""
-        return (
-            self.start.astype(self.dtype)
-            if isinstance(self.start, Tensor)
-            else full([], self.start, self.dtype)
-        )
+        if isinstance(self.start, Tensor):
+            return self.start.astype(self.dtype)
+        return full([], self.start, self.dtype)
 
     def shown(self, i):
         """The counter as the body of the loop gets it."""
         if not self.counts_lengths:
-            return as_host_value(i) if isinstance(i, Tensor) else i
+            if isinstance(i, Tensor):
+                return as_host_value(i)
+            return i
         start = 0 if is_traced(self.start) else self.start
         step = 1 if is_traced(self.step) else self.step
         return local.ctx.frame.number_from(i, start + step, start + 2 * step)
@@ -105,7 +106,9 @@ class Range:
         """Whether i is not past the end."""
         if is_traced(self.step):
             return ((self.step > 0) & (i < self.stop)) | ((self.step < 0) & (i > self.stop))
-        return i < self.stop if self.step > 0 else i > self.stop
+        if self.step > 0:
+            return i < self.stop
+        return i > self.stop
 
 
 class _Variables:
@@ -131,7 +134,9 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     """`if`."""
     test = _condition(test)
     if not is_traced(test):
-        return body() if test else orelse()
+        if test:
+            return body()
+        return orelse()
     variables = _Variables(get_state, set_state)
     facts = [_known(name, value, test) for name, value in zip(names, variables.before, strict=True)]
 
@@ -163,7 +168,9 @@ def _known(name, value, test):
     opposite of; else None."""
     if value is test and _is_mark(name, value) or _is_same_answer(value, test):
         return True, False
-    return (False, True) if _is_opposite(name, value, test) else None
+    if _is_opposite(name, value, test):
+        return (False, True)
+    return None
 
 
 def _is_same_answer(value, test):
@@ -265,7 +272,9 @@ class Rows:
     number, counted from 0."""
 
     def __init__(self, over, tensors, row):
-        self.over, self.tensors, self.row = over, tensors, row
+        self.over = over
+        self.tensors = tensors
+        self.row = row
 
     def __iter__(self):
         return iter(self.over)
@@ -300,7 +309,9 @@ def _row_count(tensors):
     """How many rows there are at least; a Length where one is not known."""
     counts = [t.shape[0] for t in tensors]
     unknown = [n for n in counts if lengths.is_length(n)]
-    return unknown[0] if unknown else min(counts)
+    if unknown:
+        return unknown[0]
+    return min(counts)
 
 
 def _recorded_rows(over, body):
@@ -396,7 +407,9 @@ def tested(value):
     """A part of a condition, of which nothing but its truth counts."""
     if lengths.is_length(value):
         return value
-    return truth(value) if is_traced(value) else bool(value)
+    if is_traced(value):
+        return truth(value)
+    return bool(value)
 
 
 def not_(value):
@@ -415,7 +428,9 @@ def if_exp(test, body, orelse):
     """`body if test else orelse`."""
     test = _condition(test)
     if not is_traced(test):
-        return body() if test else orelse()
+        if test:
+            return body()
+        return orelse()
     return select(
         truth(test),
         [lambda: (orelse(),), lambda: (body(),)],
@@ -442,7 +457,9 @@ def assert_stmt(test, message):
 
 def ld(value):
     """Reads a variable."""
-    return value.read() if isinstance(value, Undefined) else value
+    if isinstance(value, Undefined):
+        return value.read()
+    return value
 
 
 def guarded():
@@ -470,7 +487,9 @@ def put_item(container, key, value):
 
 def item(container, key):
     """An item as a variable; what is in a Tensor is none."""
-    return _IN_A_TENSOR if isinstance(container, Tensor | np.ndarray) else container[key]
+    if isinstance(container, Tensor | np.ndarray):
+        return _IN_A_TENSOR
+    return container[key]
 
 
 def ldu(load, name):

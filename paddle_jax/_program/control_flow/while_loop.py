@@ -120,7 +120,10 @@ class _Carried:
         self.avals = avals or local.ctx.frame.symbol_avals(start)
         self.is_host_value = is_host_value or isinstance(start, HostValue)
         self.numbers: tuple | None = None
-        self.shape = tuple(start._raw.shape) if avals is None else known_lengths(avals)
+        if avals is None:
+            self.shape = tuple(start._raw.shape)
+        else:
+            self.shape = known_lengths(avals)
         self.dtype = np.dtype(start._raw.dtype)
 
     def changed(self, **changes: Any) -> _Carried:
@@ -195,7 +198,9 @@ def _current(carried: _Carried, tensor: Tensor) -> Any:
     frame = local.ctx.frame
     if frame.symbolic and carried.numbers is not None:
         return frame.number_from(tensor, *carried.numbers)
-    return as_host_value(tensor) if carried.is_host_value else tensor
+    if carried.is_host_value:
+        return as_host_value(tensor)
+    return tensor
 
 
 def _first_defined(new: Any) -> Any:
@@ -331,7 +336,10 @@ class _Loop:
             generator._offset = start
             frame.restart_names(name_counts)  # what each pass makes has the names of the first
             inputs = [counter, *self.state.carried()]
-            tested = None if self.length is not None else self._run_test(inputs)
+            if self.length is not None:
+                tested = None
+            else:
+                tested = self._run_test(inputs)
             if tested is not None:
                 generator._offset = start + tested.drawn
             step = self._region(lambda count, *now: self.body(self.state.fill(now), count), inputs)
@@ -457,14 +465,20 @@ def _compiled(
         length=length,
     )
     backward = local.ctx.grad and any(plan.read)
-    test_key = None if tested is None else (tested.key, tested.value.index)
+    if tested is None:
+        test_key = None
+    else:
+        test_key = (tested.key, tested.value.index)
     kernel = kernel_of(
         "while",
         (test_key, step.key, backward, *plan.key()),
         lambda: _looping(plan, tested, step, backward),
         step.effects,
     )
-    results = list(run(kernel, operands.tensors)) if tensors or step.effects else []
+    if tensors or step.effects:
+        results = list(run(kernel, operands.tensors))
+    else:
+        results = []
     return [without_gradient(tensor, stop) for tensor, stop in zip(results, stops, strict=True)]
 
 
@@ -510,7 +524,10 @@ def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -
         results = fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step])
         return tuple([picked_array(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
 
-    quiet_advance = ft.partial(advance, quiet=True) if step.effects else advance
+    if step.effects:
+        quiet_advance = ft.partial(advance, quiet=True)
+    else:
+        quiet_advance = advance
     loop = Loop(test, advance, plan.carried, plan.read, quiet_advance)
 
     def looping(*arrays: jax.Array) -> Any:

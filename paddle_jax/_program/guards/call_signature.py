@@ -18,7 +18,9 @@ from paddle_jax.tensor.creation import to_tensor
 def call_signature(args, kwargs):
     """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
     those, those by name, and which Tensors are one)."""
-    tensors, key, shared = [], [len(args)], ()
+    tensors = []
+    key = [len(args)]
+    shared = ()
     for arg in args:
         key.append(_leaf(arg, tensors))
     for name in kwargs:
@@ -173,7 +175,9 @@ def _of_one(a, b):
 def tensors_of_arguments(args, kwargs):
     """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among
     them; lists and dicts."""
-    by_id, others, containers = {}, [], []
+    by_id = {}
+    others = []
+    containers = []
 
     def convert(value):
         if isinstance(value, Tensor):
@@ -185,10 +189,13 @@ def tensors_of_arguments(args, kwargs):
             return tensor
         if isinstance(value, tuple):
             items = [convert(v) for v in value]
-            return value if same_objects(value, items) else make_sequence(type(value), items)
+            if same_objects(value, items):
+                return value
+            return make_sequence(type(value), items)
         if isinstance(value, list | dict):
             changed = [(key, new) for key, old in members(value) if (new := convert(old)) is not old]
-            value = copy.copy(value) if changed else value
+            if changed:
+                value = copy.copy(value)
             for key, new in changed:
                 value[key] = new
             containers.append(value)
@@ -196,5 +203,6 @@ def tensors_of_arguments(args, kwargs):
         others.append(value)
         return value
 
-    args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
+    args = tuple(map(convert, args))
+    kwargs = {k: convert(v) for k, v in kwargs.items()}
     return args, kwargs, list(by_id.values()), others, containers

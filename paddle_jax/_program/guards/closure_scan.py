@@ -169,7 +169,10 @@ class ClosureScan:
 
     def _add_owner(self, owner: type | types.ModuleType) -> None:
         """Remembers a class or module of the user, whose members the code may name."""
-        module = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+        if isinstance(owner, types.ModuleType):
+            module = owner.__name__
+        else:
+            module = owner.__module__
         if id(owner) not in self.seen and is_users(module):
             self.seen.add(id(owner))
             self.owners.append(owner)
@@ -252,7 +255,10 @@ class ClosureScan:
             if id(tensor) in self.slots:  # the optimizer updates the Tensor that is there now
                 store, key = self.slots[id(tensor)]
                 is_layer_store = isinstance(store, AttributeStore)
-                table = guards.layer_settings if is_layer_store else guards.optimizer_settings
+                if is_layer_store:
+                    table = guards.layer_settings
+                else:
+                    table = guards.optimizer_settings
                 table.add(store, key, tensor, "?")
             self._add_tensor(tensor, None, None)
 

@@ -36,7 +36,10 @@ def content_change(
 ) -> str:
     """A sentence about the content of a container or an array. description: for one without a name."""
     path = _path(guards, container, _MAX_DEPTH)
-    name = description if path is None else f"{path} ({description})"
+    if path is None:
+        name = description
+    else:
+        name = f"{path} ({description})"
     if _has_plain_text(before) and _has_plain_text(now) and type(before) is not bytes:
         return change_text(name, before, now) + _read_at(line)
     return f"{name} has changed{_read_at(line)}"
@@ -56,14 +59,19 @@ def _text(value: Any) -> str:
 def _has_plain_text(value: Any, depth: int = _MAX_DEPTH) -> bool:
     """Whether the text of a value is short, and needs no code of the user."""
     if type(value) in (tuple, list, frozenset, dict):
-        parts = [part for pair in value.items() for part in pair] if type(value) is dict else value
+        if type(value) is dict:
+            parts = [part for pair in value.items() for part in pair]
+        else:
+            parts = value
         is_small = depth > 0 and len(value) <= _MAX_LENGTH
         return is_small and all(_has_plain_text(part, depth - 1) for part in parts)
     return type(value) in SCALARS
 
 
 def _read_at(line: str) -> str:
-    return "" if line == "?" else f" (read at {line})"
+    if line == "?":
+        return ""
+    return f" (read at {line})"
 
 
 def _path(guards: ReadGuards, target: Any, depth: int, by_attributes: bool = True) -> str | None:
@@ -95,13 +103,17 @@ def _name(guards: ReadGuards, owner: Any, key: Any, depth: int) -> str:
         return str(key)
     if type(owner) is types.MappingProxyType:
         classes = [cls for cls, members in guards.class_dicts.items() if members is owner]
-        return f"{classes[0].__name__}.{key}" if classes else str(key)
+        if classes:
+            return f"{classes[0].__name__}.{key}"
+        return str(key)
     if type(owner) in (list, dict):
         path = _path(guards, owner, depth - 1, False)
         if path is not None:
             return f"{path}[{_text(key)}]"
     path = _path(guards, owner, depth - 1)
-    return str(key) if path is None else f"{path}.{key}"
+    if path is None:
+        return str(key)
+    return f"{path}.{key}"
 
 
 def _attributes_of(value: Any) -> dict | None:

@@ -173,7 +173,9 @@ class CallObserver:
     def observed_form(self, value: Any) -> Any:
         """A function of the user in its observed form, anything else as it is."""
         if isinstance(value, types.FunctionType):
-            return self.observed_function(value) if self.is_user_function(value) else value
+            if self.is_user_function(value):
+                return self.observed_function(value)
+            return value
         if isinstance(value, types.MethodType) and self.is_user_function(value.__func__):
             return types.MethodType(self.observed_function(value.__func__), value.__self__)
         return value
@@ -336,13 +338,16 @@ class CallObserver:
         """A function of the user in the form that the run has: observed, with its control flow converted if
         that of all functions is."""
         observed = self.observed_form(function)
-        return converted_callable(function) if self.converted else observed
+        if self.converted:
+            return converted_callable(function)
+        return observed
 
     def _make_instance(self, cls: type, start: Callable[..., Any], *args: Any, **named: Any) -> Any:
         instance = self.mark_created(cls.__new__(cls))
-        finish = (
-            self._class_attribute(cls.__mro__, "__post_init__") if dataclasses.is_dataclass(cls) else None
-        )
+        if dataclasses.is_dataclass(cls):
+            finish = self._class_attribute(cls.__mro__, "__post_init__")
+        else:
+            finish = None
         own = getattr(instance, "__dict__", None)
         if self.is_user_function(finish) and own is not None:
             entered = self._run_form(finish)
@@ -462,7 +467,9 @@ class CallObserver:
             if default:
                 return default[0]
             raise
-        return True if function is hasattr else value
+        if function is hasattr:
+            return True
+        return value
 
     def _prepare_object(self, function: Any, kind: type, args: Args, named: Named) -> Prepared:
         if isinstance(function, ModuleBase):
@@ -502,7 +509,9 @@ class CallObserver:
 
     def _get_attributes(self, names: Sequence[str], owner: Any) -> Any:
         values = [ft.reduce(self.read_attribute, name.split("."), owner) for name in names]
-        return values[0] if len(values) == 1 else tuple(values)
+        if len(values) == 1:
+            return values[0]
+        return tuple(values)
 
     def _prepare_cached(self, function: Any, args: Args, named: Named) -> Prepared:
         """A function behind functools.lru_cache: it is asked again at each call, as in eager execution, and
@@ -536,7 +545,9 @@ class CallObserver:
         """The `forward` that a Layer itself has, without the one that converted code puts
         there for a while."""
         forward = own.get("forward", MISSING)
-        return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
+        if hasattr(getattr(forward, "__func__", forward), "autograph_info__"):
+            return MISSING
+        return forward
 
     def _refuse_dynamic(self, thing: Any) -> None:
         """Refuses a function or Layer that is marked to run eagerly."""
@@ -548,7 +559,8 @@ class CallObserver:
         self._refuse_dynamic(layer)
         self.guard_class(layer)
         # one that to_static has compiled is a part here
-        own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
+        own = layer.__dict__
+        forward = getattr(layer.forward, "dygraph_function", layer.forward)
         (self.layer_forwards if id(layer) in self.guarded_layers else self.guards.entries).add(
             own, "forward", self.instance_forward(own)
         )

@@ -190,7 +190,10 @@ class GradGuard:
         self.known_grads: tuple[list[Any], list[Any] | None] = ([], [])
         self.unchanged = False
         owners = pick(tensors)
-        self.hooks = _hooks_of(owners) if any(map(_HOOKS, owners)) else None
+        if any(map(_HOOKS, owners)):
+            self.hooks = _hooks_of(owners)
+        else:
+            self.hooks = None
 
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while gradients are of the same kind, and hooks are the same."""
@@ -202,7 +205,9 @@ class GradGuard:
         self.unchanged = same_objects(grads, known) and (
             known_raws is None or all(map(operator.is_, map(_RAW, grads), known_raws))
         )
-        return None if self.unchanged else self._check_kinds(tensors, grads)
+        if self.unchanged:
+            return None
+        return self._check_kinds(tensors, grads)
 
     def _check_kinds(self, tensors: list[Tensor], grads: list[Any]) -> Reason | None:
         """None if the gradients, which are other objects than at the last call, are of the expected kinds."""

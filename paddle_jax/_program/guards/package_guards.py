@@ -89,5 +89,10 @@ class PackageGuards:
 
 def _layer_suffix(store: Any) -> str:
     """The name of the Layer whose attributes a dict holds, for a message; "" for other containers."""
-    name = store.get("_full_name") if isinstance(store, dict) else None
-    return f" of the Layer {name}" if type(name) is str else ""
+    if isinstance(store, dict):
+        name = store.get("_full_name")
+    else:
+        name = None
+    if type(name) is str:
+        return f" of the Layer {name}"
+    return ""

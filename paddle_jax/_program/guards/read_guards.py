@@ -114,9 +114,15 @@ class ReadTable:
         Returns:
             The ids of the containers whose copies are compared from now on.
         """
-        owners, keys, values, lines = self.owners, self.keys, self.values, self.lines
+        owners = self.owners
+        keys = self.keys
+        values = self.values
+        lines = self.lines
         present = list(self.read(owners, keys))
-        self.owners, self.keys, self.values, self.lines = [], [], [], []
+        self.owners = []
+        self.keys = []
+        self.values = []
+        self.lines = []
         copied = set()
         for owner, key, old, line, now in zip(owners, keys, values, lines, present, strict=True):
             if id(owner) in changed and not same_value(old, now):
@@ -168,7 +174,9 @@ def items(containers: Sequence[dict | list], keys: Sequence[Any]) -> list[Any]:
 def _item(container: dict | list, key: Any) -> Any:
     if isinstance(container, dict):
         return container.get(key, MISSING)
-    return container[key] if -len(container) <= key < len(container) else MISSING
+    if -len(container) <= key < len(container):
+        return container[key]
+    return MISSING
 
 
 class ResultGuard(NamedTuple):
@@ -241,7 +249,10 @@ class ReadGuards:
 
         def content() -> tuple[Any, ...]:
             # the observer guards the objects in an array where they are read
-            elements = tuple(array.flat) if array.dtype.hasobject else array.tobytes()
+            if array.dtype.hasobject:
+                elements = tuple(array.flat)
+            else:
+                elements = array.tobytes()
             return array.shape, array.dtype, array.strides, elements
 
         self.guard_content(array, content, "a NumPy array")
@@ -294,7 +305,9 @@ class ReadGuards:
 
     def check(self) -> Reason | None:
         """None while everything that was read is as it was."""
-        return None if self._hold() else Reason("Python state", self._describe_change())
+        if self._hold():
+            return None
+        return Reason("Python state", self._describe_change())
 
     def _hold(self) -> bool:
         try:

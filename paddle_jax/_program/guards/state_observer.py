@@ -151,7 +151,9 @@ class StateObserver(CallObserver):
                 f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs unobserved"
             )
         self.guards.drop_changed(self.changed_containers)
-        self.created, self.outer_containers, self.changed_containers = {}, {}, {}
+        self.created = {}
+        self.outer_containers = {}
+        self.changed_containers = {}
         self.held_objects, self.observed_functions, self.set_attributes = [], {}, set()
         change = self.guards.check() if self.reason is None else None
         if change is not None:
@@ -250,7 +252,10 @@ class StateObserver(CallObserver):
             return getattr(owner, name)
         if isinstance(owner, types.ModuleType):
             value = getattr(owner, name)
-            table = self.guards.entries if name in owner.__dict__ else self.guards.attributes
+            if name in owner.__dict__:
+                table = self.guards.entries
+            else:
+                table = self.guards.attributes
             return self.read_value(value, owner.__dict__ if name in owner.__dict__ else owner, name, table)
         if isinstance(owner, type):
             return self._class_object_attribute(owner, kind, name)
@@ -269,11 +274,10 @@ class StateObserver(CallObserver):
         if kind is not type:
             self._class_attribute(kind.__mro__, name)
         value = getattr(cls, name)
-        table = (
-            self.guards.attributes
-            if own is MISSING and not isinstance(value, types.MappingProxyType)
-            else None
-        )
+        if own is MISSING and not isinstance(value, types.MappingProxyType):
+            table = self.guards.attributes
+        else:
+            table = None
         return self.read_value(value, cls, name, table)
 
     def guard_class(self, owner: Any) -> None:
@@ -290,7 +294,9 @@ class StateObserver(CallObserver):
             return None
         self.guard_class(owner)
         method = self._class_attribute(kind.__mro__, name)
-        return method if self.is_user_function(method) else None
+        if self.is_user_function(method):
+            return method
+        return None
 
     def _tensor_attribute(self, tensor, kind, name, own):
         """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape
@@ -384,9 +390,15 @@ class StateObserver(CallObserver):
 
     def _guard_instance_attribute(self, owner: Any, name: str) -> None:
         """Guards whether an object has an attribute of its own, and its value."""
-        stores = stores_of(owner) if isinstance(owner, ModuleBase) else [owner.__dict__]
+        if isinstance(owner, ModuleBase):
+            stores = stores_of(owner)
+        else:
+            stores = [owner.__dict__]
         store = next((store for store in stores if name in store), owner.__dict__)
-        value = store.get(name, MISSING) if name != "forward" else self.instance_forward(store)
+        if name != "forward":
+            value = store.get(name, MISSING)
+        else:
+            value = self.instance_forward(store)
         if not (isinstance(value, Tensor) and self.has_slot(value, store, name)):
             self.guards.entries.add(store, name, value)
 
@@ -501,7 +513,10 @@ class StateObserver(CallObserver):
         """Called before an item is set or deleted. What is read of the container from now on is what the
         run has made of it."""
         if not isinstance(container, Tensor) and self._changes_outside(container):
-            before = copy.copy(container) if type(container) in (dict, list) else container
+            if type(container) in (dict, list):
+                before = copy.copy(container)
+            else:
+                before = container
             self.changed_containers[id(container)] = container, before
             self.mark_created(container)
         return container
@@ -510,7 +525,10 @@ class StateObserver(CallObserver):
         """Whether what changes is from outside. There it must be a plain container."""
         outside = id(container) not in self.created
         if outside and not isinstance(container, CONTAINERS):
-            kind = "NumPy array" if isinstance(container, np.ndarray) else type(container).__name__
+            if isinstance(container, np.ndarray):
+                kind = "NumPy array"
+            else:
+                kind = type(container).__name__
             self.refuse(
                 f"a {kind} from outside the function is changed, which would happen while compiling "
                 "only; return its values"
@@ -526,7 +544,9 @@ class StateObserver(CallObserver):
 
     def operator_result(self, value: Any) -> Any:
         """The result of an operator."""
-        return self.mark_created(value) if isinstance(value, CONTAINERS) else value
+        if isinstance(value, CONTAINERS):
+            return self.mark_created(value)
+        return value
 
     def before_update_item(self, container: Any) -> Any:
         """Called before an item is changed by `+=` and the like."""
@@ -659,7 +679,9 @@ class StateObserver(CallObserver):
 
     def read_pairs(self, value: Any) -> Any:
         """A value that code iterates over, and whose items it unpacks."""
-        return self.read_content(value, objects=False) if isinstance(value, (tuple, *CONTAINERS)) else value
+        if isinstance(value, (tuple, *CONTAINERS)):
+            return self.read_content(value, objects=False)
+        return value
 
     def read_truth(self, value: Any) -> Any:
         """A value that code tests for its truth."""

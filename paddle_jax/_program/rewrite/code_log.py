@@ -30,7 +30,8 @@ def set_code_level(level=100, also_to_stdout=False):
         >>> paddle.jit.set_code_level(0)
     """
     level = _checked("set_code_level", 0 if level is None else level, also_to_stdout)
-    CodeLog.on, CodeLog.stdout = level > 0, also_to_stdout
+    CodeLog.on = level > 0
+    CodeLog.stdout = also_to_stdout
 
 
 def set_verbosity(level=0, also_to_stdout=False):
@@ -44,7 +45,8 @@ def set_verbosity(level=0, also_to_stdout=False):
         >>> paddle.jit.set_verbosity(0)
     """
     level = _checked("set_verbosity", 0 if level is None else level, also_to_stdout)
-    CodeLog.on, CodeLog.stdout = level >= 5, also_to_stdout
+    CodeLog.on = level >= 5
+    CodeLog.stdout = also_to_stdout
 
 
 def _checked(name, level, also_to_stdout):

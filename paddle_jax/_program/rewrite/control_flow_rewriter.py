@@ -71,7 +71,8 @@ class Scope:
     """The frame of a converted function."""
 
     def __init__(self, function, name, options):
-        self.name, self.callopts = name, None
+        self.name = name
+        self.callopts = None
 
     def __enter__(self):
         return self
@@ -117,7 +118,8 @@ class _Flow(control_flow.ControlFlowTransformer):
     def _create_state_functions(self, block_vars, *more):
         functions = super()._create_state_functions(block_vars, *more)
         if block_vars:
-            getters, setter = functions[0].body[-1].value.elts, functions[1].body
+            getters = functions[0].body[-1].value.elts
+            setter = functions[1].body
             targets = setter[-1].targets[0].elts
             for i, target in enumerate(targets):
                 if isinstance(target, ast.Subscript):
@@ -166,11 +168,10 @@ class Transpiler(base.GenericTranspiler):
         return node
 
     def converted(self, function):
-        observer = (
-            Observing.observer
-            if Observing.observer is not None and Observing.observer.is_current_thread()
-            else None
-        )
+        if Observing.observer is not None and Observing.observer.is_current_thread():
+            observer = Observing.observer
+        else:
+            observer = None
         known = self.codes.setdefault(function.__code__, {})
         if (observer is None) not in known:
             try:
@@ -217,8 +218,14 @@ class Transpiler(base.GenericTranspiler):
 
 def _stored(target, name):
     """`target = name` for an attribute or item, as a call."""
-    key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
-    put = "put_attribute" if isinstance(target, ast.Attribute) else "put_item"
+    if isinstance(target, ast.Attribute):
+        key = ast.Constant(target.attr)
+    else:
+        key = target.slice
+    if isinstance(target, ast.Attribute):
+        put = "put_attribute"
+    else:
+        put = "put_item"
     return ast.Expr(operator_call(put, target.value, key, ast.Name(name, ast.Load())))
 
 
@@ -242,7 +249,9 @@ class _Conditions(ast.NodeTransformer):
         if isinstance(node, ast.Compare | ast.Constant):
             return node  # of these the truth is the value
         is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
-        return self._by_truth(node) if is_nested else operator_call("tested", node)
+        if is_nested:
+            return self._by_truth(node)
+        return operator_call("tested", node)
 
 
 class _Ternaries(ast.NodeTransformer):
@@ -283,7 +292,10 @@ class _Lookups(ast.NodeTransformer):
             return operator_call("ordered", ast.Constant(name), node.left, node.comparators[0])
         if not isinstance(node.ops[0], ast.In | ast.NotIn):
             return node
-        name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
+        if isinstance(node.ops[0], ast.In):
+            name = "contains"
+        else:
+            name = "lacks"
         return operator_call(name, node.comparators[0], node.left)
 
 
@@ -298,10 +310,12 @@ def _place(before, after, line, origin_of):
     """Gives code that was written out and read again the lines it came from, so that errors show
     the user's lines."""
     origin = origin_of(before)
-    line = line if origin is None else origin.loc.lineno
+    if origin is not None:
+        line = origin.loc.lineno
     if hasattr(after, "lineno"):
         after.lineno = after.end_lineno = line
         after.col_offset = after.end_col_offset = 0
-    old, new = list(ast.iter_child_nodes(before)), list(ast.iter_child_nodes(after))
+    old = list(ast.iter_child_nodes(before))
+    new = list(ast.iter_child_nodes(after))
     for i, child in enumerate(new):
         _place(old[i] if len(old) == len(new) else before, child, line, origin_of)

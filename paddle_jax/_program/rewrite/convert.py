@@ -42,7 +42,9 @@ def convert(function):
         if isinstance(forward, types.FunctionType) and not is_plain(forward):
             converted_function(forward, strict=True)
     converted = converted_callable(function)
-    return ft.partial(_of_a_library, function) if converted is function else converted
+    if converted is function:
+        return ft.partial(_of_a_library, function)
+    return converted
 
 
 def _of_a_library(function, *args, **kwargs):

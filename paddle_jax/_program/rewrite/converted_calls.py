@@ -180,12 +180,13 @@ def _rewired(function):
         or function.__closure__ is None
     ):
         return function
-    new = (
-        converted_callable(inner)
-        if any(cell_content(cell) is inner for cell in function.__closure__)
-        else inner
-    )
-    return function if new is inner else rewrap(function, inner, new)
+    if any(cell_content(cell) is inner for cell in function.__closure__):
+        new = converted_callable(inner)
+    else:
+        new = inner
+    if new is inner:
+        return function
+    return rewrap(function, inner, new)
 
 
 def _call_layer(layer, *args, **kwargs):
@@ -250,7 +251,9 @@ def _range(*args):
             "range() of -1, which a length that is not known is here; "
             "use range(paddle.shape(x)[0]), or loop over the tensor"
         )
-    return Range(*args) if any(map(is_traced, args)) else range(*args)
+    if any(map(is_traced, args)):
+        return Range(*args)
+    return range(*args)
 
 
 def _print(*args, **kwargs):
@@ -261,14 +264,19 @@ def _print(*args, **kwargs):
 
 
 def _reversed(over):
-    return over.__reversed__() if isinstance(over, Range) else Rows.of(reversed, over)
+    if isinstance(over, Range):
+        return over.__reversed__()
+    return Rows.of(reversed, over)
 
 
 def _extreme(kind, better):
     """`max` and `min` of traced numbers."""
 
     def pick(*args, **kwargs):
-        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
+        if len(args) == 1 and isinstance(args[0], list | tuple | Tensor):
+            values = list(args[0])
+        else:
+            values = args
         if (
             kwargs
             or len(values) < 2
@@ -291,7 +299,9 @@ def _quantor(kind, joined):
         answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
         if lengths.is_length(answer):
             return lengths.to_bool(answer)
-        return truth(answer) if is_traced(answer) else bool(answer)
+        if is_traced(answer):
+            return truth(answer)
+        return bool(answer)
 
     return ask
 
@@ -328,7 +338,10 @@ def _length_extreme(name):
     """`max` or `min` of numbers of which some are made of unknown lengths."""
 
     def pick(*args):
-        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+        if len(args) == 1 and isinstance(args[0], list | tuple):
+            values = list(args[0])
+        else:
+            values = list(args)
         if len(values) < 1 or not all(map(is_number, values)):
             return NotImplemented
         return lengths.extreme(name, values)
@@ -355,7 +368,9 @@ def _of_two(function):
 def _logarithm(*args):
     """`math.log`, also to a base."""
     found = [lengths.function("log", one) if lengths.is_length(one) else math.log(one) for one in args]
-    return found[0] / found[1] if len(found) == 2 else found[0]
+    if len(found) == 2:
+        return found[0] / found[1]
+    return found[0]
 
 
 def _mean(values):
@@ -399,7 +414,9 @@ def _length_of(value):
 
 def _itself(*args):
     """The number itself, for constructors of NumPy's whole numbers."""
-    return args[0] if len(args) == 1 and isinstance(args[0], lengths.Length) else NotImplemented
+    if len(args) == 1 and isinstance(args[0], lengths.Length):
+        return args[0]
+    return NotImplemented
 
 
 def _over_list(function):
@@ -452,7 +469,9 @@ def _of_scope(function, scope, *args):
         return function(*args)
     frames = list(_frames(scope))
     if function is not super:
-        return frames[0].f_locals if function is locals else frames[0].f_globals
+        if function is locals:
+            return frames[0].f_locals
+        return frames[0].f_globals
     frames = list(itertools.dropwhile(lambda frame: "__class__" not in frame.f_locals, frames))
     callers = [frame for frame in frames if frame.f_code.co_argcount]
     if not callers:

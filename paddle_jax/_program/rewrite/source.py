@@ -79,7 +79,9 @@ def expression_function(text, scope):
 def class_name_of(function):
     """The name of the class whose body a function stands in, or None."""
     path = function.__qualname__.split(".")
-    return path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
+    if len(path) > 1 and path[-2] != "<locals>":
+        return path[-2]
+    return None
 
 
 def wrap_in_factory(node, name, function, parameters):
@@ -101,7 +103,8 @@ def wrap_in_factory(node, name, function, parameters):
 
 def compile_factory(tree, function):
     """The code of the inner function of such a module."""
-    code, scope = function.__code__, {"__name__": __name__}
+    code = function.__code__
+    scope = {"__name__": __name__}
     exec(compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
     return scope["outer__"]().__code__
 
@@ -140,13 +143,18 @@ def _typed(name):
     """The program given as `python -c PROGRAM`, where that is what is asked for."""
     words = sys.orig_argv
     at = next((i for i, word in enumerate(words) if word == "-c"), len(words))
-    return "".join(words[at + 1 : at + 2]) if name == "<string>" and sys.argv[:1] == ["-c"] else ""
+    if name == "<string>" and sys.argv[:1] == ["-c"]:
+        return "".join(words[at + 1 : at + 2])
+    return ""
 
 
 def _spot(node):
     """Where the last expression or statement of a function ends: it tells functions that begin in the
     same line apart."""
-    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+    if isinstance(node, ast.Lambda):
+        body = node.body
+    else:
+        body = node.body[-1]
     return body.end_lineno, body.end_col_offset
 
 

@@ -92,7 +92,9 @@ def _binding_parts(node: Any) -> list[ast.AST]:
 def _names_bound_by(node: ast.AST) -> list[str]:
     """The names that one node binds, without the nodes inside it."""
     if isinstance(node, ast.Name):
-        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+        if isinstance(node.ctx, ast.Load):
+            return []
+        return [node.id]
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
     name = None
@@ -102,7 +104,9 @@ def _names_bound_by(node: ast.AST) -> list[str]:
         name = node.name
     elif isinstance(node, ast.MatchMapping):
         name = node.rest
-    return [] if name is None else [name]
+    if name is None:
+        return []
+    return [name]
 
 
 def _parts_in_same_scope(node: ast.AST) -> list[ast.AST]:
@@ -121,17 +125,22 @@ def _parameters(node: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
 def mangle(name, owner):
     """A name as the class that the code stands in makes it of a private one."""
     private = owner is not None and name.startswith("__") and not name.endswith("__")
-    return f"_{owner.lstrip('_')}{name}" if private else name
+    if private:
+        return f"_{owner.lstrip('_')}{name}"
+    return name
 
 
 class _Rewriting(ast.NodeTransformer):
     def __init__(self, free, owner):
-        self.free, self.owner, self.scopes = free, owner, []
+        self.free = free
+        self.owner = owner
+        self.scopes = []
 
     def top(self, node):
         """The outermost function, without decorators, defaults and annotations."""
         if isinstance(node, ast.FunctionDef):
-            node.decorator_list, node.returns = [], None
+            node.decorator_list = []
+            node.returns = None
         args = node.args
         args.defaults = [ast.Constant(None) for _ in args.defaults]
         args.kw_defaults = [d and ast.Constant(None) for d in args.kw_defaults]
@@ -158,7 +167,9 @@ class _Rewriting(ast.NodeTransformer):
         if not isinstance(value, ast.AST):
             return value
         node = self.visit(value)
-        return node if isinstance(value, _PLAIN.get(shown, ())) else self._read(shown, node, like=value)
+        if isinstance(value, _PLAIN.get(shown, ())):
+            return node
+        return self._read(shown, node, like=value)
 
     def _read(self, what, *args, like):
         call = ast.Call(ast.Attribute(ast.Name(OBSERVER, ast.Load()), what, ast.Load()), list(args), [])
@@ -187,10 +198,12 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node):
-        value, key = self.visit(node.value), self._key(self.visit(node.slice))
+        value = self.visit(node.value)
+        key = self._key(self.visit(node.slice))
         if isinstance(node.ctx, ast.Load):
             return self._read("read_item", value, _as_value(key), like=node)
-        node.value, node.slice = self._read("before_set_item", value, like=node), key
+        node.value = self._read("before_set_item", value, like=node)
+        node.slice = key
         return node
 
     def _key(self, key):
@@ -216,7 +229,10 @@ class _Rewriting(ast.NodeTransformer):
     def _inner_call(self, node):
         """A call of what converted code is made of: a condition or what is iterated over is
         its first argument."""
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else "super"
+        if isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+        else:
+            name = "super"
         node.args, node.keywords = self._visited(node.args), self._visited(node.keywords)
         if name in _FIRST and node.args:
             node.args[0] = self._read(_FIRST[name], node.args[0], like=node)
@@ -233,11 +249,9 @@ class _Rewriting(ast.NodeTransformer):
                 v if k else self._read("read_mapping", v, like=v)
                 for k, v in zip(node.keys, node.values, strict=True)
             ]
-        return (
-            self._read("mark_created", node, like=node)
-            if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx")
-            else node
-        )
+        if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx"):
+            return self._read("mark_created", node, like=node)
+        return node
 
     visit_List = visit_Dict = visit_Set = _new
 
@@ -255,7 +269,9 @@ class _Rewriting(ast.NodeTransformer):
         for field in node._fields[:-1]:  # the last one has the generators
             setattr(node, field, self.visit(getattr(node, field)))
         self.scopes.pop()
-        return node if isinstance(node, ast.GeneratorExp) else self._read("mark_created", node, like=node)
+        if isinstance(node, ast.GeneratorExp):
+            return node
+        return self._read("mark_created", node, like=node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -285,7 +301,10 @@ class _Rewriting(ast.NodeTransformer):
         return self._read("operator_result", self.generic_visit(node), like=node)
 
     def visit_Compare(self, node):
-        shown = None if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops) else "read_operand"
+        if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            shown = None
+        else:
+            shown = "read_operand"
         node.left, node.comparators = (
             self._visited(node.left, shown),
             self._visited(node.comparators, shown),
@@ -308,7 +327,8 @@ class _Rewriting(ast.NodeTransformer):
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_AugAssign(self, node):
-        node.value, target = self._read("read_operand", self.visit(node.value), like=node.value), node.target
+        node.value = self._read("read_operand", self.visit(node.value), like=node.value)
+        target = node.target
         if isinstance(target, ast.Attribute):
             target.attr = mangle(target.attr, self.owner)
             target.value = self._read(
@@ -352,8 +372,11 @@ class _Rewriting(ast.NodeTransformer):
     def visit_ClassDef(self, node):
         for field in ("decorator_list", "bases", "keywords"):
             setattr(node, field, self._visited(getattr(node, field)))
-        names, outer, self.owner = bound_names(node), self.owner, node.name
-        body, node.body = node.body, []
+        names = bound_names(node)
+        outer = self.owner
+        self.owner = node.name
+        body = node.body
+        node.body = []
         for statement in body:
             # the names of a class are not seen in its methods
             inside = not isinstance(statement, ast.FunctionDef)

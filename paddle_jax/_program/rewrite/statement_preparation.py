@@ -11,11 +11,15 @@ class StatementPreparation(ast.NodeTransformer):
     their full form."""
 
     def __init__(self, owner):
-        self.owner, self.loops = owner, 0
+        self.owner = owner
+        self.loops = 0
 
     def visit_Assert(self, node):
         self.generic_visit(node)
-        message = ast.Constant(None) if node.msg is None else ast.Lambda(no_arguments(), node.msg)
+        if node.msg is None:
+            message = ast.Constant(None)
+        else:
+            message = ast.Lambda(no_arguments(), node.msg)
         return _like(node, ast.Expr(operator_call("assert_stmt", node.test, message)))
 
     def visit_Try(self, node):
@@ -55,7 +59,8 @@ class StatementPreparation(ast.NodeTransformer):
             return node
         self.loops += 1
         name = f"left_{self.loops}_"
-        orelse, node.orelse = node.orelse, []
+        orelse = node.orelse
+        node.orelse = []
         node.body = [s for old in node.body for s in _Breaks(name).listed(old)]
         start = _like(node, ast.Assign([ast.Name(name, ast.Store())], ast.Constant(False)))
         end = _like(node, ast.If(ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())), orelse, []))
@@ -75,7 +80,9 @@ class _Breaks(ast.NodeTransformer):
 
     def listed(self, node):
         new = self.visit(node)
-        return new if isinstance(new, list) else [new]
+        if isinstance(new, list):
+            return new
+        return [new]
 
     def visit_Break(self, node):
         return [_like(node, ast.Assign([ast.Name(self.name, ast.Store())], ast.Constant(True))), node]

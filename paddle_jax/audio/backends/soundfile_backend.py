@@ -43,7 +43,9 @@ def _soundfile():
 
 
 def _named(file):
-    return os.fspath(file) if isinstance(file, os.PathLike) else file
+    if isinstance(file, os.PathLike):
+        return os.fspath(file)
+    return file
 
 
 def info(filepath):
@@ -82,7 +84,10 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
         RuntimeError: it is no file of sound that libsndfile knows.
     """
     with _soundfile().SoundFile(_named(filepath)) as file:
-        kind = "float32" if normalize else _WHOLE.get(file.subtype, "float32")
+        if normalize:
+            kind = "float32"
+        else:
+            kind = _WHOLE.get(file.subtype, "float32")
         file.seek(min(frame_offset, file.frames))
         samples = file.read(num_frames, dtype=kind, always_2d=True)
         return to_tensor(np.ascontiguousarray(samples.T if channels_first else samples)), file.samplerate
@@ -115,11 +120,13 @@ def save(filepath, src, sample_rate, channels_first=True, encoding=None, bits_pe
 def _subtype(encoding, bits):
     """What libsndfile calls an encoding."""
     if encoding in (None, "PCM_S"):
-        return (
-            None
-            if encoding is None and bits is None
-            else {None: "PCM_16", 8: "PCM_S8"}.get(bits, f"PCM_{bits}")
-        )
+        if encoding is None and bits is None:
+            return None
+        return {None: "PCM_16", 8: "PCM_S8"}.get(bits, f"PCM_{bits}")
     if encoding == "PCM_F":
-        return "DOUBLE" if bits == 64 else "FLOAT"
-    return "PCM_U8" if encoding == "PCM_U" else encoding
+        if bits == 64:
+            return "DOUBLE"
+        return "FLOAT"
+    if encoding == "PCM_U":
+        return "PCM_U8"
+    return encoding

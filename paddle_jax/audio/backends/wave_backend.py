@@ -65,12 +65,14 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
                 f"audio.load: filepath: it has {width * 8} bits per sample; 8, 16 or 32 are supported"
             )
         samples = np.frombuffer(file.readframes(count), _TYPES[width]).reshape(-1, channels).astype("float64")
-    samples = samples - 128.0 if width == 1 else samples
+    if width == 1:
+        samples = samples - 128.0
     if normalize:
         samples = samples / 2.0 ** (8 * width - 1)
-    samples = (
-        samples[frame_offset:] if num_frames == -1 else samples[frame_offset : frame_offset + num_frames]
-    )
+    if num_frames == -1:
+        samples = samples[frame_offset:]
+    else:
+        samples = samples[frame_offset : frame_offset + num_frames]
     return to_tensor(np.ascontiguousarray(samples.T if channels_first else samples).astype("float32")), rate
 
 

@@ -48,17 +48,16 @@ class AudioClassificationDataset(Dataset):
                 f"{type(self).__name__}: feat_type: got {feat_type!r}; "
                 f"allowed are {', '.join(map(repr, feat_funcs))}"
             )
-        self.files, self.labels, self.feat_type, self.sample_rate, self.feat_config = (
-            files,
-            labels,
-            feat_type,
-            sample_rate,
-            kwargs,
-        )
+        self.files = files
+        self.labels = labels
+        self.feat_type = feat_type
+        self.sample_rate = sample_rate
+        self.feat_config = kwargs
 
     def __getitem__(self, idx):
         sound, self.sample_rate = _load_file(self.files[idx])
-        sound = sound.squeeze(0) if sound.ndim == 2 else sound
+        if sound.ndim == 2:
+            sound = sound.squeeze(0)
         layer = feat_funcs[self.feat_type]
         if layer is not None:
             rate = {} if layer is Spectrogram else {"sr": self.sample_rate}

@@ -100,7 +100,10 @@ class ESC50(AudioClassificationDataset):
     def __init__(self, mode="train", split=1, feat_type="raw", archive=None, **kwargs):
         if split not in range(1, 6):
             raise AssertionError(f"ESC50: split: got {split!r}; it must be one of 1..5")
-        self.archive = type(self).archive if archive is None else archive
+        if archive is None:
+            self.archive = type(self).archive
+        else:
+            self.archive = archive
         files, labels = self._get_data(mode, split)
         super().__init__(files, labels, feat_type, **kwargs)
 

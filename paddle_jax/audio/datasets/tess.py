@@ -48,7 +48,10 @@ class TESS(AudioClassificationDataset):
             raise AssertionError(f"TESS: n_folds: got {n_folds!r}; it must be a positive int")
         if split not in range(1, n_folds + 1):
             raise AssertionError(f"TESS: split: got {split!r}; it must be one of 1..{n_folds}")
-        self.archive = type(self).archive if archive is None else archive
+        if archive is None:
+            self.archive = type(self).archive
+        else:
+            self.archive = archive
         files, labels = self._get_data(mode, n_folds, split)
         super().__init__(files, labels, feat_type, **kwargs)
 

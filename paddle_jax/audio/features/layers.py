@@ -43,7 +43,8 @@ class Spectrogram(Layer):
         if power <= 0:
             raise AssertionError(f"Spectrogram: power: got {power}; it must be positive")
         self.power = power
-        win_length = n_fft if win_length is None else win_length
+        if win_length is None:
+            win_length = n_fft
         self.register_buffer("fft_window", get_window(window, win_length, fftbins=True, dtype=dtype))
         self._settings = {
             "n_fft": n_fft,
@@ -90,7 +91,11 @@ class MelSpectrogram(Layer):
     ):
         super().__init__()
         self._spectrogram = Spectrogram(n_fft, hop_length, win_length, window, power, center, pad_mode, dtype)
-        self.n_mels, self.f_min, self.f_max, self.htk, self.norm = n_mels, f_min, f_max, htk, norm
+        self.n_mels = n_mels
+        self.f_min = f_min
+        self.f_max = f_max
+        self.htk = htk
+        self.norm = norm
         self.register_buffer(
             "fbank_matrix", compute_fbank_matrix(sr, n_fft, n_mels, f_min, f_max, htk, norm, dtype)
         )
@@ -149,7 +154,9 @@ class LogMelSpectrogram(Layer):
             norm,
             dtype,
         )
-        self.ref_value, self.amin, self.top_db = ref_value, amin, top_db
+        self.ref_value = ref_value
+        self.amin = amin
+        self.top_db = top_db
 
     def forward(self, x):
         """Returns a Tensor [batch, n_mels, frames] for one [batch, samples]."""

@@ -16,7 +16,8 @@ from paddle_jax.tensor.ops import exp, log, log10
 from paddle_jax.tensor.search import where
 
 # hertz per mel below the break; where the scale becomes logarithmic, in hertz
-_WIDTH, _BREAK = 200.0 / 3, 1000.0
+_WIDTH = 200.0 / 3
+_BREAK = 1000.0
 _STEP = math.log(6.4) / 27.0
 
 
@@ -33,16 +34,16 @@ def hz_to_mel(freq, htk=False):
         6.0
     """
     if htk:
-        return (
-            2595.0 * log10(1.0 + freq / 700.0)
-            if isinstance(freq, Tensor)
-            else 2595.0 * math.log10(1.0 + freq / 700.0)
-        )
+        if isinstance(freq, Tensor):
+            return 2595.0 * log10(1.0 + freq / 700.0)
+        return 2595.0 * math.log10(1.0 + freq / 700.0)
     if isinstance(freq, Tensor):
         # the unused branch stays finite for gradients
         high = _BREAK / _WIDTH + log(maximum(freq, to_tensor(_BREAK, freq.dtype)) / _BREAK) / _STEP
         return where(freq >= _BREAK, high, freq / _WIDTH)
-    return _BREAK / _WIDTH + math.log(freq / _BREAK) / _STEP if freq >= _BREAK else freq / _WIDTH
+    if freq >= _BREAK:
+        return _BREAK / _WIDTH + math.log(freq / _BREAK) / _STEP
+    return freq / _WIDTH
 
 
 def mel_to_hz(mel, htk=False):
@@ -62,7 +63,9 @@ def mel_to_hz(mel, htk=False):
     start = _BREAK / _WIDTH
     if isinstance(mel, Tensor):
         return where(mel >= start, _BREAK * exp(_STEP * (mel - start)), mel * _WIDTH)
-    return _BREAK * math.exp(_STEP * (mel - start)) if mel >= start else mel * _WIDTH
+    if mel >= start:
+        return _BREAK * math.exp(_STEP * (mel - start))
+    return mel * _WIDTH
 
 
 def _mels(n_mels, f_min, f_max, htk):

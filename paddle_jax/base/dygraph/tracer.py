@@ -21,11 +21,15 @@ class Tracer:
 
     @property
     def _amp_level(self):
-        return AmpLevel[local.ctx.amp.level] if local.ctx.amp is not None else AmpLevel.O0
+        if local.ctx.amp is not None:
+            return AmpLevel[local.ctx.amp.level]
+        return AmpLevel.O0
 
     @property
     def _amp_dtype(self):
-        return local.ctx.amp.dtype.name if local.ctx.amp is not None else "float32"
+        if local.ctx.amp is not None:
+            return local.ctx.amp.dtype.name
+        return "float32"
 
     @property
     def _expected_place(self):

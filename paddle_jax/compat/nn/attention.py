@@ -75,10 +75,13 @@ class MultiheadAttention(Layer):
             batch_first,
             embed_dim // num_heads,
         )
-        self.add_bias_kv, self.add_zero_attn = add_bias_kv, add_zero_attn
+        self.add_bias_kv = add_bias_kv
+        self.add_zero_attn = add_zero_attn
 
         def parameter(wanted, shape, initializer, is_bias=False):
-            return self.create_parameter(shape, None, dtype, is_bias, initializer, device) if wanted else None
+            if wanted:
+                return self.create_parameter(shape, None, dtype, is_bias, initializer, device)
+            return None
 
         packed = self.kdim == self.vdim == embed_dim
         self.in_proj_weight = parameter(packed, [3 * embed_dim, embed_dim], XavierUniform())
@@ -101,7 +104,10 @@ class MultiheadAttention(Layer):
             )
         else:
             weights = self.in_proj_weight.split(3)
-            biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.split(3)
+            if self.in_proj_bias is None:
+                biases = [None] * 3
+            else:
+                biases = self.in_proj_bias.split(3)
         q, k, v = (C.linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True))
         if self.add_bias_kv:
             k, v = (
@@ -136,9 +142,14 @@ class MultiheadAttention(Layer):
             parts.append(_additive(key_padding_mask, dtype).reshape([batch, 1, 1, keys]))
         if not parts:
             return None
-        mask = parts[0] if len(parts) == 1 else (parts[0] + parts[1]).clip(_least(dtype))
+        if len(parts) == 1:
+            mask = parts[0]
+        else:
+            mask = (parts[0] + parts[1]).clip(_least(dtype))
         extra = self.add_bias_kv + self.add_zero_attn
-        return concat([mask, zeros([*mask.shape[:-1], extra], mask.dtype)], -1) if extra else mask
+        if extra:
+            return concat([mask, zeros([*mask.shape[:-1], extra], mask.dtype)], -1)
+        return mask
 
     def forward(
         self,
@@ -174,7 +185,8 @@ class MultiheadAttention(Layer):
         elif not self.batch_first:
             query, key, value = (t.transpose([1, 0, 2]) for t in (query, key, value))
         q, k, v = self._projected(query, key, value)
-        batch, length = q.shape[0], q.shape[1]
+        batch = q.shape[0]
+        length = q.shape[1]
         mask = self._mask(
             attn_mask, key_padding_mask, is_causal, single, batch, length, key.shape[1], q.dtype
         )
@@ -194,11 +206,9 @@ class MultiheadAttention(Layer):
 
 def _least(dtype):
     """The most negative number of a floating dtype."""
-    return (
-        float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min)
-        if dtype.np.itemsize > 2
-        else -6.0e4
-    )
+    if dtype.np.itemsize > 2:
+        return float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min)
+    return -6.0e4
 
 
 def _additive(mask, dtype):

@@ -30,7 +30,8 @@ class Linear(Layer):
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
-        self.in_features, self.out_features = in_features, out_features
+        self.in_features = in_features
+        self.out_features = out_features
         self.weight = self.create_parameter(
             [out_features, in_features], dtype=dtype, default_initializer=self._initializer(), device=device
         )
@@ -45,7 +46,10 @@ class Linear(Layer):
             )
 
     def _initializer(self):
-        bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0.0
+        if self.in_features > 0:
+            bound = 1 / math.sqrt(self.in_features)
+        else:
+            bound = 0.0
         return Uniform(-bound, bound)
 
     def reset_parameters(self):
@@ -102,7 +106,9 @@ class _AvgPool(Layer):
 
 
 def _tuple(value):
-    return (value,) if isinstance(value, int) else tuple(value)
+    if isinstance(value, int):
+        return (value,)
+    return tuple(value)
 
 
 class AvgPool1D(_AvgPool):
@@ -122,8 +128,12 @@ class AvgPool1D(_AvgPool):
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         super().__init__()
         self.kernel_size, self.padding = _tuple(kernel_size), _tuple(padding)
-        self.stride = self.kernel_size if stride is None else _tuple(stride)
-        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+        if stride is None:
+            self.stride = self.kernel_size
+        else:
+            self.stride = _tuple(stride)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
 
     def forward(self, input):
         return F.avg_pool1d(
@@ -161,11 +171,9 @@ class AvgPool2D(_AvgPool):
             kernel_size if stride is None else stride,
             padding,
         )
-        self.ceil_mode, self.count_include_pad, self.divisor_override = (
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
 
     def forward(self, input):
         return F.avg_pool2d(

@@ -65,16 +65,16 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
         >>> x.placements
         [Shard(dim=0)]
     """
-    stop = (
-        stop_gradient
-        if stop_gradient is not None
-        else data.stop_gradient
-        if isinstance(data, Tensor)
-        else True
-    )
-    tensor = (
-        data if isinstance(data, Tensor) else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
-    )
+    if stop_gradient is not None:
+        stop = stop_gradient
+    elif isinstance(data, Tensor):
+        stop = data.stop_gradient
+    else:
+        stop = True
+    if isinstance(data, Tensor):
+        tensor = data
+    else:
+        tensor = to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
     layout = parse_layout("shard_tensor", mesh, placements, tensor.ndim)
     already = layout_of(tensor)
     if already == layout:
@@ -89,10 +89,14 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
     if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
         tensor = tensor.detach().astype(dtype)
     made = copy_of(tensor, layout, type(data) if isinstance(data, Parameter) else Tensor)
-    made._name = f"{data.name}.dist" if isinstance(data, Parameter) else None
-    made.stop_gradient = (
-        stop if isinstance(data, Parameter) or not isinstance(data, Tensor) else data.stop_gradient
-    )
+    if isinstance(data, Parameter):
+        made._name = f"{data.name}.dist"
+    else:
+        made._name = None
+    if isinstance(data, Parameter) or not isinstance(data, Tensor):
+        made.stop_gradient = stop
+    else:
+        made.stop_gradient = data.stop_gradient
     return made
 
 
@@ -162,7 +166,8 @@ def unshard_dtensor(dist_tensor):
         )
     if isinstance(dist_tensor, Parameter):
         made = copy_of(dist_tensor, DENSE, type(dist_tensor))
-        made._dist, made._name = None, dist_tensor._name
+        made._dist = None
+        made._name = dist_tensor._name
         return made
     return reshard_tensor(dist_tensor, DENSE)
 
@@ -193,7 +198,10 @@ def _whole(part, layout):
         if place.is_shard():
             part = part.tile([count if i == place.get_dim() else 1 for i in range(part.ndim)])
         elif place.is_partial() and place.reduce_type() not in _AS_IT_IS:
-            part = part * count if place.reduce_type() is ReduceType.kRedSum else part**count
+            if place.reduce_type() is ReduceType.kRedSum:
+                part = part * count
+            else:
+                part = part**count
     return part
 
 
@@ -221,13 +229,18 @@ def local_mesh_index(mesh):
     """The place in a mesh of the first device of this process; that of the first of the mesh, if
     it is not in it."""
     found = np.argwhere(mesh.mesh == jax.devices().index(jax.local_devices()[0]))
-    return tuple(map(int, found[0])) if len(found) else (0,) * mesh.ndim
+    if len(found):
+        return tuple(map(int, found[0]))
+    return (0,) * mesh.ndim
 
 
 def piece(tensor, layout, index):
     """What the device at an index of the mesh holds of a Tensor, on one device."""
     whole = reshard_tensor(tensor, DENSE)
-    part = whole[layout.range(whole.shape, index)] if any(p.is_shard() for p in layout.placements) else whole
+    if any(p.is_shard() for p in layout.placements):
+        part = whole[layout.range(whole.shape, index)]
+    else:
+        part = whole
     for dim, reduce_type in layout.partials():
         if index[dim] and reduce_type is not ReduceType.kRedAvg:
             part = run(_FILLED[reduce_type], (part,))
@@ -259,43 +272,45 @@ def is_dist(self):
 def _process_mesh(self):
     """The mesh that the Tensor lies on, a ProcessMesh; None for one on one device."""
     layout = layout_of(self)
-    return None if layout is None else layout.mesh
+    if layout is None:
+        return None
+    return layout.mesh
 
 
 def _placements(self):
     """How the Tensor lies along each dimension of its mesh, a list of Placement; None for
     one on one device."""
     layout = layout_of(self)
-    return None if layout is None else list(layout.placements)
+    if layout is None:
+        return None
+    return list(layout.placements)
 
 
 def _local_shape(self):
     """The shape of what the device of this process holds; None for a Tensor on one device."""
     layout = layout_of(self)
-    return (
-        None
-        if layout is None
-        else [s.stop - s.start for s in layout.range(self._raw.shape, local_mesh_index(layout.mesh))]
-    )
+    if layout is None:
+        return None
+    return [s.stop - s.start for s in layout.range(self._raw.shape, local_mesh_index(layout.mesh))]
 
 
 def _local_value(self):
     """What the device of this process holds, a Tensor on one device."""
     layout = layout_of(self)
-    return self if layout is None else piece(self, layout, local_mesh_index(layout.mesh))
+    if layout is None:
+        return self
+    return piece(self, layout, local_mesh_index(layout.mesh))
 
 
 def _num_shard(self):
     """Into how many pieces the Tensor is cut."""
     layout = layout_of(self)
-    return (
-        1
-        if layout is None
-        else int(
-            np.prod(
-                [n for p, n in zip(layout.placements, layout.mesh.shape, strict=True) if p.is_shard()],
-                dtype=int,
-            )
+    if layout is None:
+        return 1
+    return int(
+        np.prod(
+            [n for p, n in zip(layout.placements, layout.mesh.shape, strict=True) if p.is_shard()],
+            dtype=int,
         )
     )
 
@@ -311,6 +326,8 @@ def _placements_str(self):
     return f" process_mesh={text}, placements={list(layout.placements)}, GlobalDenseTensor="
 
 
-Tensor.is_dist, Tensor._local_value, Tensor._placements_str = is_dist, _local_value, _placements_str
+Tensor.is_dist = is_dist
+Tensor._local_value = _local_value
+Tensor._placements_str = _placements_str
 Tensor.process_mesh, Tensor.placements = property(_process_mesh), property(_placements)
 Tensor._local_shape, Tensor.num_shard = property(_local_shape), property(_num_shard)

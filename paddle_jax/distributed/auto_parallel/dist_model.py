@@ -29,7 +29,10 @@ class DistModel:
     def __init__(
         self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None, input_spec=None
     ):
-        self.network, self._loader, self._loss, self._optimizer = layer, loader, loss, optimizer
+        self.network = layer
+        self._loader = loader
+        self._loss = loss
+        self._optimizer = optimizer
         self._strategy, self._metrics, self._mode, self._calls = (
             strategy or Strategy(),
             metrics or [],
@@ -106,7 +109,8 @@ class DistModel:
             ]
         if self._mode == "eval":
             return np.asarray(self._test(*args))
-        merge, self._calls = self._strategy.gradient_merge, self._calls + 1
+        merge = self._strategy.gradient_merge
+        self._calls = self._calls + 1
         if not merge.enable or merge.k_steps <= 1:
             return np.asarray(self._step(*args))
         loss = self._gradients(*args)
@@ -122,11 +126,10 @@ class DistModel:
             "custom_white_list": amp.custom_white_list or None,
             "custom_black_list": amp.custom_black_list or None,
         }
-        cast = (
-            auto_cast(dtype=amp.dtype, level=amp.level.upper(), use_promote=amp.use_promote, **lists)
-            if amp.enable
-            else contextlib.nullcontext()
-        )
+        if amp.enable:
+            cast = auto_cast(dtype=amp.dtype, level=amp.level.upper(), use_promote=amp.use_promote, **lists)
+        else:
+            cast = contextlib.nullcontext()
         with cast:
             return self.network(*inputs)
 
@@ -144,7 +147,10 @@ class DistModel:
 
     def _gradients_of(self, loss):
         merge = self._strategy.gradient_merge
-        scaled = loss / merge.k_steps if merge.enable and merge.avg else loss
+        if merge.enable and merge.avg:
+            scaled = loss / merge.k_steps
+        else:
+            scaled = loss
         (scaled if self._scaler is None else self._scaler.scale(scaled)).backward()
         return loss
 
@@ -173,7 +179,10 @@ class DistModel:
             raise ValueError(
                 f"DistModel.state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'"
             )
-        found = {} if mode == "opt" else dict(self.network.state_dict())
+        if mode == "opt":
+            found = {}
+        else:
+            found = dict(self.network.state_dict())
         if mode != "param" and self._optimizer is not None:
             found |= {
                 key: value for key, value in self._optimizer.state_dict().items() if isinstance(value, Tensor)

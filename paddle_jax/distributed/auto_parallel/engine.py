@@ -55,7 +55,12 @@ class Engine:
     _config_callbacks: Callable[..., Any]  # paddle_jax.hapi.callbacks fills it in
 
     def __init__(self, model=None, loss=None, optimizer=None, metrics=None, cluster=None, strategy=None):
-        metrics = list(metrics) if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]
+        if isinstance(metrics, list | tuple):
+            metrics = list(metrics)
+        elif metrics is None:
+            metrics = []
+        else:
+            metrics = [metrics]
         _need("model", model, Layer)
         if loss is not None and not callable(loss):
             _need("loss", loss, Layer)
@@ -65,9 +70,14 @@ class Engine:
             _need("metrics", metric, Metric)
         self._mesh = mesh_for(model)
         onto(model, optimizer, self._mesh)
-        self._metrics, self._mode, self._split, self._specs = metrics, None, None, None
+        self._metrics = metrics
+        self._mode = None
+        self._split = None
+        self._specs = None
         self.dist_model = _Steps(model, None, loss, optimizer, strategy)
-        self.network, self._optimizer, self._loss = model, self.dist_model._optimizer, loss
+        self.network = model
+        self._optimizer = self.dist_model._optimizer
+        self._loss = loss
 
     @property
     def optimizer(self):
@@ -131,7 +141,8 @@ class Engine:
             metrics=self._names(),
             mode="train",
         )
-        history, self.stop_training = {}, False
+        history = {}
+        self.stop_training = False
         chosen.on_begin("train")
         for epoch in range(epochs):
             chosen.on_epoch_begin(epoch)
@@ -214,10 +225,8 @@ class Engine:
 
     def _whole(self, mode, data, split, batch_size, steps, log_freq, collate_fn, callbacks, verbose):
         self.to_mode(mode)
-        batches, count = (
-            self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn),
-            steps or _length(data, batch_size),
-        )
+        batches = self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn)
+        count = steps or _length(data, batch_size)
         chosen = self._config_callbacks(
             callbacks,
             model=self,
@@ -235,7 +244,9 @@ class Engine:
 
     def _pass(self, mode, batches, split, steps, callbacks):
         """One pass: a dict of numbers, or in prediction the outputs."""
-        losses, outputs, logs = [], [], {}
+        losses = []
+        outputs = []
+        logs = {}
         for metric in self._metrics:
             metric.reset()
         for step, batch in enumerate(batches):
@@ -250,11 +261,9 @@ class Engine:
                 losses.append(float(out["loss"]))
                 logs |= {"loss": losses[-1]} | out["metrics"]
             callbacks.on_batch_end(mode, step, logs)
-        return (
-            outputs
-            if mode == "predict"
-            else {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated()
-        )
+        if mode == "predict":
+            return outputs
+        return {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated()
 
     # one step -----------------------------------------------------------------------------------------------
 
@@ -363,7 +372,10 @@ class Engine:
                 "build the Engine with one, and leave Programs out"
             )
         if inputs_spec is not None:
-            self._specs = list(inputs_spec) if isinstance(inputs_spec, list | tuple) else [inputs_spec]
+            if isinstance(inputs_spec, list | tuple):
+                self._specs = list(inputs_spec)
+            else:
+                self._specs = [inputs_spec]
             self._split = len(self._specs)
         self.to_mode(mode or "train")
 
@@ -398,7 +410,10 @@ class Engine:
         """
         if mode is not None:
             self.to_mode(mode)
-        self._split = sample_split if sample_split != 1 else self._split
+        if sample_split != 1:
+            self._split = sample_split
+        else:
+            self._split = self._split
         if isinstance(dataset, Dataset):
             dataset = DataLoader(
                 dataset,
@@ -413,7 +428,9 @@ class Engine:
                 worker_init_fn=worker_init_fn,
                 return_list=True,
             )
-        return dataset if isinstance(dataset, ShardDataloader) else self._sharded_loader(dataset)
+        if isinstance(dataset, ShardDataloader):
+            return dataset
+        return self._sharded_loader(dataset)
 
     def _sharded_loader(self, batches):
         return ShardDataloader(batches, self._mesh, shard_dims="dp" if "dp" in self._mesh.dim_names else 0)
@@ -497,7 +514,9 @@ def _need(name, value, kind, *allowed):
 
 
 def _listed(value):
-    return list(value) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
 
 
 def _flat(batch):
@@ -512,6 +531,8 @@ def _flat(batch):
 def _length(data, batch_size):
     """How many steps a pass has, None where that is not known."""
     try:
-        return -(-len(data) // batch_size) if isinstance(data, Dataset) else len(data)
+        if isinstance(data, Dataset):
+            return -(-len(data) // batch_size)
+        return len(data)
     except (TypeError, NotImplementedError):
         return None

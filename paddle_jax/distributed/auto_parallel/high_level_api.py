@@ -19,7 +19,8 @@ class ToDistributedConfig:
     """
 
     def __init__(self):
-        self.input_spec, self.sequence_parallel = None, False
+        self.input_spec = None
+        self.sequence_parallel = False
 
 
 def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=None):

@@ -63,7 +63,10 @@ def replicate_unsharded(layer, mesh):
 
 def replace(layer, name, tensor):
     """Puts a Tensor in place of a parameter or buffer of a layer."""
-    store = layer._parameters if name in layer._parameters else layer._buffers
+    if name in layer._parameters:
+        store = layer._parameters
+    else:
+        store = layer._buffers
     old = store[name]
     if not isinstance(old, Parameter):
         tensor._name = old._name
@@ -90,7 +93,10 @@ class ShardDataloader:
                 "shard_dataloader: shard_dims: got None; a data set that is split already needs "
                 "the dimension it is split along"
             )
-        self._meshes = list(meshes) if isinstance(meshes, list | tuple) else [meshes]
+        if isinstance(meshes, list | tuple):
+            self._meshes = list(meshes)
+        else:
+            self._meshes = [meshes]
         if not self._meshes or any(not isinstance(mesh, ProcessMesh) for mesh in self._meshes):
             raise ValueError(
                 f"shard_dataloader: meshes: got {meshes!r}; pass a ProcessMesh, or a list with "
@@ -101,18 +107,19 @@ class ShardDataloader:
                 f"shard_dataloader: input_keys: got {len(input_keys)} keys for "
                 f"{len(self._meshes)} meshes; pass one mesh for each"
             )
-        dims = list(shard_dims) if isinstance(shard_dims, list | tuple) else [shard_dims] * len(self._meshes)
+        if isinstance(shard_dims, list | tuple):
+            dims = list(shard_dims)
+        else:
+            dims = [shard_dims] * len(self._meshes)
         if len(dims) != len(self._meshes):
             raise ValueError(
                 f"shard_dataloader: shard_dims: got {len(dims)} for {len(self._meshes)} meshes; "
                 "pass one for each"
             )
-        self._dataloader, self._input_keys, self._dims, self.dense_tensor_idx = (
-            dataloader,
-            input_keys,
-            dims,
-            dense_tensor_idx,
-        )
+        self._dataloader = dataloader
+        self._input_keys = input_keys
+        self._dims = dims
+        self.dense_tensor_idx = dense_tensor_idx
 
     @property
     def batch_size(self):
@@ -152,17 +159,22 @@ class ShardDataloader:
             return type(value)([v if i in dense else self._placed(v, at) for i, v in enumerate(value)])
         if isinstance(value, dict):
             return {k: self._placed(v, at) for k, v in value.items()}
-        return value if 0 in self._dense(key) else self._placed(value, at)
+        if 0 in self._dense(key):
+            return value
+        return self._placed(value, at)
 
     def _dense(self, key):
         """The places in an input of what stays on one device."""
         chosen = self.dense_tensor_idx
-        return () if chosen is None or not isinstance(key, int) or key >= len(chosen) else chosen[key]
+        if chosen is None or not isinstance(key, int) or key >= len(chosen):
+            return ()
+        return chosen[key]
 
     def _placed(self, value, at):
         if not isinstance(value, Tensor):
             return value
-        mesh, dim = self._meshes[at], self._dims[at]
+        mesh = self._meshes[at]
+        dim = self._dims[at]
         if isinstance(dim, str):
             if dim not in mesh.dim_names:
                 raise ValueError(f"shard_dataloader: shard_dims: got {dim!r}; the mesh has {mesh.dim_names}")

@@ -86,7 +86,8 @@ class DistLayout:
 
 @ft.lru_cache(maxsize=4096)
 def _sharding(layout, shape):
-    axes, cut = [[] for _ in shape], [1] * len(shape)
+    axes = [[] for _ in shape]
+    cut = [1] * len(shape)
     for place, count, name in zip(layout.placements, layout.mesh.shape, layout.mesh.dim_names, strict=False):
         if place.is_shard():
             dim = place.get_dim()
@@ -107,7 +108,10 @@ def parse_layout(name, mesh, placements, ndim):
     """
     if not isinstance(mesh, ProcessMesh):
         raise TypeError(f"{name}: mesh: got {type(mesh).__name__}; it must be a ProcessMesh")
-    placements = [placements] if isinstance(placements, Placement) else list(placements)
+    if isinstance(placements, Placement):
+        placements = [placements]
+    else:
+        placements = list(placements)
     for p in placements:
         if not isinstance(p, Placement):
             raise TypeError(
@@ -134,7 +138,9 @@ def requested_layout(tensor):
         return None
     ndim = tensor._raw.ndim
     fits = all(not p.is_shard() or p.get_dim() < ndim for p in layout.placements)
-    return layout if fits else None
+    if fits:
+        return layout
+    return None
 
 
 def layout_of(tensor):
@@ -163,9 +169,9 @@ def lies_on_mesh(raw):
 
 def layout_of_array(array):
     """The DistLayout of an array, None where it is on one device or lies in a way that has no name here."""
-    return (
-        None if isinstance(array, jax.core.Tracer) else layout_of_sharding(getattr(array, "sharding", None))
-    )
+    if isinstance(array, jax.core.Tracer):
+        return None
+    return layout_of_sharding(getattr(array, "sharding", None))
 
 
 def layout_of_sharding(sharding):
@@ -190,7 +196,9 @@ def put_in_layout(raw, layout):
             "leave static mode, and compile with jit.to_static"
         )
     if isinstance(raw, jax.core.Tracer):
-        return raw if layout is DENSE else execute(_constraint(layout.sharding(raw.shape)), (raw,))
+        if layout is DENSE:
+            return raw
+        return execute(_constraint(layout.sharding(raw.shape)), (raw,))
     if layout is DENSE:
         return _gathered(raw)
     sharding = layout.sharding(raw.shape)
@@ -208,7 +216,9 @@ def devices_of(raw):
     """The devices of a value, as far as they are known without running anything; None otherwise."""
     if type(raw) is not LazyArray:
         return getattr(getattr(raw, "sharding", None), "device_set", None)
-    return raw.device if raw.array is not None else raw.segment.device
+    if raw.array is not None:
+        return raw.device
+    return raw.segment.device
 
 
 def _gathered(raw):
@@ -217,9 +227,10 @@ def _gathered(raw):
     if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
         return put_uncommitted(array, jax_device(default_device()))
     array = to_addressable(array)
-    parts = (
-        {shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated else {}
-    )
+    if array.is_fully_replicated:
+        parts = {shard.device: shard.data for shard in array.addressable_shards}
+    else:
+        parts = {}
     here = jax_device(default_device())
     return put_uncommitted(parts[here] if here in parts else jax.device_put(array, here), here)
 
@@ -229,10 +240,17 @@ def identity_of(reduce_type, dtype):
     if reduce_type in (ReduceType.kRedMax, ReduceType.kRedMin):
         if dtype == np.bool_:
             return reduce_type is ReduceType.kRedMin
-        info = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo(dtype)
+        if jnp.issubdtype(dtype, jnp.inexact):
+            info = jnp.finfo(dtype)
+        else:
+            info = jnp.iinfo(dtype)
         low, high = (-jnp.inf, jnp.inf) if jnp.issubdtype(dtype, jnp.inexact) else (info.min, info.max)
-        return low if reduce_type is ReduceType.kRedMax else high
-    return 1 if reduce_type in (ReduceType.kRedProd, ReduceType.kRedAll) else 0
+        if reduce_type is ReduceType.kRedMax:
+            return low
+        return high
+    if reduce_type in (ReduceType.kRedProd, ReduceType.kRedAll):
+        return 1
+    return 0
 
 
 REDUCE = {

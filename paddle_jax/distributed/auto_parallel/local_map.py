@@ -95,11 +95,9 @@ def _per_tensor(given, in_placements):
 def _asked_of(mesh, tensor, placements):
     if placements is None:
         own = layout_of(tensor)
-        return (
-            own
-            if own is not None
-            else parse_layout("local_map", mesh, [Replicate()] * mesh.ndim, tensor.ndim)
-        )
+        if own is not None:
+            return own
+        return parse_layout("local_map", mesh, [Replicate()] * mesh.ndim, tensor.ndim)
     return parse_layout("local_map", mesh, placements, tensor.ndim)
 
 
@@ -110,7 +108,9 @@ def _brought(tensor, layout, reshard):
             f"local_map: in_placements: got {list(layout.placements)} for an argument that lies "
             f"as {list(own.placements)}; pass reshard_inputs=True, or call reshard before"
         )
-    return tensor if own == layout else reshard_tensor(tensor, layout)
+    if own == layout:
+        return tensor
+    return reshard_tensor(tensor, layout)
 
 
 def _shard_shape(shape, layout):
@@ -134,7 +134,10 @@ def _results(mesh, run, out_placements):
         is_leaf=lambda x: isinstance(x, _Mark) or is_tensor(x),
     )
     if out_placements is None or len(out_placements) != len(leaves):
-        got = "None" if out_placements is None else str(len(out_placements))
+        if out_placements is None:
+            got = "None"
+        else:
+            got = str(len(out_placements))
         raise CheckError(
             f"local_map: out_placements: got {got} for {len(leaves)} results; "
             "pass one list of placements for each"
@@ -244,7 +247,8 @@ class LocalLayer(Layer):
 
     def __init__(self, out_dist_attrs, grad_dist_attrs):
         super().__init__()
-        self.out_dist_attrs, self.grad_dist_attrs = out_dist_attrs, grad_dist_attrs
+        self.out_dist_attrs = out_dist_attrs
+        self.grad_dist_attrs = grad_dist_attrs
 
     def __call__(self, *inputs, **kwargs):
         if len(inputs) != len(self.grad_dist_attrs):

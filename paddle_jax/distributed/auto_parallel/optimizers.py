@@ -23,7 +23,8 @@ class _Stage:
     cuts_gradients = cuts_parameters = False
 
     def __init__(self, sharding_mesh_dim, mesh=None):
-        self._sharding_mesh_dim, self._mesh = sharding_mesh_dim, mesh
+        self._sharding_mesh_dim = sharding_mesh_dim
+        self._mesh = mesh
 
     def layout(self, param):
         """How the states of a parameter lie, a DistLayout."""
@@ -41,8 +42,12 @@ class _Stage:
             raise ValueError(
                 f"{type(self).__name__}: sharding_mesh_dim: got {name!r}; the mesh has {mesh.dim_names}"
             )
-        at = mesh.dim_names.index(name) if isinstance(name, str) else name
-        placements, taken = list(own.placements), {p.get_dim() for p in own.placements if p.is_shard()}
+        if isinstance(name, str):
+            at = mesh.dim_names.index(name)
+        else:
+            at = name
+        placements = list(own.placements)
+        taken = {p.get_dim() for p in own.placements if p.is_shard()}
         free = [i for i, n in enumerate(param.shape) if i not in taken and n % mesh.shape[at] == 0]
         if not placements[at].is_shard() and free:
             placements[at] = Shard(free[0])
@@ -53,11 +58,9 @@ class _Stage:
         parameter stay copies."""
         if list(tensor.shape) != list(param.shape):
             return shard_tensor(tensor, self.layout(param).mesh, [])
-        return (
-            reshard_tensor(tensor, self.layout(param))
-            if tensor.is_dist()
-            else shard_tensor(tensor, *_parts(self.layout(param)))
-        )
+        if tensor.is_dist():
+            return reshard_tensor(tensor, self.layout(param))
+        return shard_tensor(tensor, *_parts(self.layout(param)))
 
     def shard_master_weight(self, param, master_weight):
         """The float32 weight of a parameter of low precision, cut."""
@@ -135,7 +138,10 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
         )
     if shard_fn is None:
         return optimizer
-    state = optimizer.state_dict() if any(group.stacks for group in optimizer._groups) else None
+    if any(group.stacks for group in optimizer._groups):
+        state = optimizer.state_dict()
+    else:
+        state = None
     if isinstance(shard_fn, _Stage):
         for param in optimizer._all_params():
             _prepared(shard_fn, param)
@@ -144,7 +150,10 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
         optimizer._shard_fn = lambda slot, param: _requested_sharding(shard_fn, slot, param)
     if state is not None:
         for group in optimizer._groups:
-            group.ids, group.places, group.stacks, group.calls = [], {}, [], []
+            group.ids = []
+            group.places = {}
+            group.stacks = []
+            group.calls = []
         optimizer.set_state_dict(state)
     return optimizer
 
@@ -160,7 +169,10 @@ def _prepared(stage, param):
             setattr(
                 param, UNCUT, layout_of(param) or DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
             )
-        where = layout if stage.cuts_parameters else DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
+        if stage.cuts_parameters:
+            where = layout
+        else:
+            where = DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
         move(param, where)
     if stage.cuts_gradients and not param.stop_gradient:
         param.register_hook(lambda grad: reshard_tensor(grad, layout))

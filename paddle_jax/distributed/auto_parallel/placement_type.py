@@ -66,7 +66,9 @@ class Shard(Placement):
     def __init__(self, dim, *, split_factor=1):
         if isinstance(dim, bool) or not isinstance(dim, int):
             raise TypeError(f"Shard: dim: got {dim!r}; it must be an int, the axis")
-        self._dim, self._split_factor, self._order = dim, split_factor, None
+        self._dim = dim
+        self._split_factor = split_factor
+        self._order = None
 
     def get_dim(self):
         """The axis."""
@@ -92,8 +94,14 @@ class Shard(Placement):
         return "Shard", self._dim, self._split_factor
 
     def __repr__(self):
-        order = "" if self._order is None else f", shard_order={self._order}"
-        factor = "" if self._split_factor == 1 else f", split_factor={self._split_factor}"
+        if self._order is None:
+            order = ""
+        else:
+            order = f", shard_order={self._order}"
+        if self._split_factor == 1:
+            factor = ""
+        else:
+            factor = f", split_factor={self._split_factor}"
         return f"Shard(dim={self._dim}{factor}{order})"
 
 
@@ -151,7 +159,8 @@ def ordered(placements):
     """Placements in which each Shard knows the order of the mesh dimensions that cut its axis,
     where several do."""
     dims = [p.get_dim() for p in placements if p.is_shard()]
-    made, seen = [], {}
+    made = []
+    seen = {}
     for p in placements:
         if p.is_shard() and dims.count(p.get_dim()) > 1:
             copy = Shard(p.get_dim(), split_factor=p.get_split_factor())

@@ -30,7 +30,10 @@ def laid_out(tensor, mesh, placement, dim=MODEL):
     """A Tensor that along one dimension of the mesh lies as `placement` says, and along the
     others as before."""
     own = layout_of(tensor) if tensor.is_dist() else None
-    placements = list(own.placements) if own is not None and own.mesh == mesh else [Replicate()] * mesh.ndim
+    if own is not None and own.mesh == mesh:
+        placements = list(own.placements)
+    else:
+        placements = [Replicate()] * mesh.ndim
     at = mesh.dim_names.index(dim)
     cut = [
         Replicate() if placement.is_shard() and p == placement and i != at else p
@@ -43,7 +46,9 @@ def each(values, change):
     """Changes the Tensors in a value or tuple of values."""
     if isinstance(values, list | tuple):
         return type(values)([change(v) if isinstance(v, Tensor) else v for v in values])
-    return change(values) if isinstance(values, Tensor) else values
+    if isinstance(values, Tensor):
+        return change(values)
+    return values
 
 
 def _first(values, change):
@@ -162,7 +167,9 @@ def _begun(tensor, mesh, transpose):
 
 def _ended(tensor, mesh, transpose):
     whole = laid_out(tensor, mesh, Replicate())
-    return _swapped(whole) if transpose else whole
+    if transpose:
+        return _swapped(whole)
+    return whole
 
 
 def _swapped(tensor):

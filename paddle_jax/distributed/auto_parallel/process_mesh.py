@@ -52,7 +52,10 @@ class ProcessMesh:
                 f"ProcessMesh: dim_names: got {type(dim_names).__name__}; it must be a list of str"
             )
         self._mesh = _checked(np.array(mesh))
-        self._names = [f"d{i}" for i in range(self._mesh.ndim)] if dim_names is None else list(dim_names)
+        if dim_names is None:
+            self._names = [f"d{i}" for i in range(self._mesh.ndim)]
+        else:
+            self._names = list(dim_names)
         if any(not isinstance(name, str) for name in self._names):
             raise TypeError(f"ProcessMesh: dim_names: got {self._names}; each must be a str")
         if len(self._names) != self._mesh.ndim or len(set(self._names)) != len(self._names):
@@ -137,15 +140,19 @@ class ProcessMesh:
         if dim_name not in self._names:
             raise CheckError(f"get_mesh_with_dim: dim_name: got {dim_name!r}; the mesh has {self._names}")
         at = self._names.index(dim_name)
-        mesh, rest = np.moveaxis(self._mesh, at, 0), [name for name in self._names if name != dim_name]
-        return ProcessMesh(mesh, [dim_name, *rest]) if index is None else ProcessMesh(mesh[index], rest)
+        mesh = np.moveaxis(self._mesh, at, 0)
+        rest = [name for name in self._names if name != dim_name]
+        if index is None:
+            return ProcessMesh(mesh, [dim_name, *rest])
+        return ProcessMesh(mesh[index], rest)
 
     def get_submesh_with_dim(self, dim_name):
         """The devices along one dimension among which this process is (the first device,
         if it is in none)."""
         if dim_name not in self._names:
             raise CheckError(f"get_submesh_with_dim: dim_name: got {dim_name!r}; the mesh has {self._names}")
-        at, here = self._names.index(dim_name), np.argwhere(self._mesh == get_rank())
+        at = self._names.index(dim_name)
+        here = np.argwhere(self._mesh == get_rank())
         index = list(here[0]) if len(here) else [0] * self.ndim
         index[at] = slice(None)
         return ProcessMesh(self._mesh[tuple(index)], [dim_name])
@@ -175,22 +182,26 @@ class ProcessMesh:
         """
         at = self._names.index(dim) if isinstance(dim, str) else dim
         found = np.argwhere(self._mesh == process_id)
-        return int(found[0][at]) if len(found) else -1
+        if len(found):
+            return int(found[0][at])
+        return -1
 
     def __getitem__(self, index):
         if isinstance(index, str):
             return self.get_submesh_with_dim(index)
         part = self._mesh[index]
         if isinstance(index, tuple) or part.ndim == self._mesh.ndim:
-            kept = (
-                [n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)]
-                if isinstance(index, tuple)
-                else self._names
-            )
-            kept = [*kept, *self._names[len(index) :]] if isinstance(index, tuple) else kept
+            if isinstance(index, tuple):
+                kept = [n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)]
+            else:
+                kept = self._names
+            if isinstance(index, tuple):
+                kept = [*kept, *self._names[len(index) :]]
         else:
             kept = self._names[1:]
-        return ProcessMesh(part, kept) if np.ndim(part) else ProcessMesh([int(part)])
+        if np.ndim(part):
+            return ProcessMesh(part, kept)
+        return ProcessMesh([int(part)])
 
     def __eq__(self, other):
         return (
@@ -312,4 +323,6 @@ def merge_process_meshes(process_meshes):
         ProcessMesh, or None if there is none among them.
     """
     ids = sorted({i for mesh in process_meshes if mesh is not None for i in mesh.process_ids})
-    return ProcessMesh(ids) if ids else None
+    if ids:
+        return ProcessMesh(ids)
+    return None

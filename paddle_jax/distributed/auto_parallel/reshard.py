@@ -65,6 +65,7 @@ def copy_of(tensor, layout, like):
     """A Tensor of the class and with the attributes of another, a leaf in another layout."""
     made = like.__new__(like)
     init_tensor(made, put_in_layout(read_raw(tensor), layout), tensor.stop_gradient)
-    made.persistable, made._dist = tensor.persistable, layout
+    made.persistable = tensor.persistable
+    made._dist = layout
     made.__dict__.update(tensor.__dict__)
     return made

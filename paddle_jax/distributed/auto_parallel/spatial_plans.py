@@ -63,11 +63,9 @@ class PrepareContextParallel(PlanBase):
         """The hook, for positional and for named arguments."""
 
         def split(value):
-            return (
-                laid_out(value, process_mesh, Shard(1), SEQUENCE)
-                if isinstance(value, Tensor) and value.ndim > 1
-                else value
-            )
+            if isinstance(value, Tensor) and value.ndim > 1:
+                return laid_out(value, process_mesh, Shard(1), SEQUENCE)
+            return value
 
         return _of_inputs(split)
 
@@ -98,11 +96,9 @@ class ContextParallel(PlanBase):
         cut = Shard(2 if self.backend == "all2all" else 1)
 
         def change(value):
-            return (
-                laid_out(value, process_mesh, cut, SEQUENCE)
-                if isinstance(value, Tensor) and value.ndim == 4
-                else value
-            )
+            if isinstance(value, Tensor) and value.ndim == 4:
+                return laid_out(value, process_mesh, cut, SEQUENCE)
+            return value
 
         return _of_inputs(change)
 

@@ -61,7 +61,8 @@ def load_state_dict(
             "pass None, and a state_dict with the names of the checkpoint"
         )
     wait()
-    saved, found = described(path, unique_id), []
+    saved = described(path, unique_id)
+    found = []
     wanted = flat(state_dict)
     for name, tensor in wanted.items():
         if name not in saved:
@@ -131,7 +132,8 @@ def _read(folder, name, entry, tensor, checked):
 
 def _assembled(folder, name, entry, bounds, checked):
     """The values within bounds, from the pieces that have a share in them."""
-    out, filled = np.empty([stop - start for start, stop in bounds], np.dtype(entry["dtype"])), 0
+    out = np.empty([stop - start for start, stop in bounds], np.dtype(entry["dtype"]))
+    filled = 0
     for piece in entry["pieces"]:
         low = [max(a, start) for (a, _), start in zip(bounds, piece["start"], strict=True)]
         high = [
@@ -153,7 +155,8 @@ def _assembled(folder, name, entry, bounds, checked):
 
 def _piece(folder, name, piece, dtype, checked):
     """The values of a piece, read where they are used; the first time the whole of it is checked."""
-    file, shape = folder / Path(piece["file"]).name, tuple(piece["shape"])
+    file = folder / Path(piece["file"]).name
+    shape = tuple(piece["shape"])
     size = int(np.prod(shape, dtype=np.int64))
     try:
         values = np.memmap(file, dtype, "r", piece["offset"], (size,))

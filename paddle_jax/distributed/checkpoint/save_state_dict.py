@@ -29,10 +29,12 @@ class _Writing:
 
 def wait():
     """Waits for a save in the background; raises what it ended with."""
-    thread, _Writing.thread = _Writing.thread, None
+    thread = _Writing.thread
+    _Writing.thread = None
     if thread is not None:
         thread.join()
-    error, _Writing.error = _Writing.error, None
+    error = _Writing.error
+    _Writing.error = None
     if error is not None:
         raise RuntimeError(f"save_state_dict: the save in the background failed: {error}") from error
 
@@ -88,14 +90,17 @@ def save_state_dict(
             "save_state_dict: safetensors: got True; checkpoints are written in one format only; use False"
         )
     wait()
-    tensors, rank = flat(state_dict), get_rank()
+    tensors = flat(state_dict)
+    rank = get_rank()
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     if unique_id is None:
         there = ids(folder)
         unique_id = there[-1] + 1 if there else 0
     _together()  # nobody writes before all have looked
-    described, pieces, at = {}, [], 0
+    described = {}
+    pieces = []
+    at = 0
     names = (f"{rank}_{unique_id}{'' if i == 0 else f'_{i}'}.distcp" for i in itertools.count())
     # one that is there belongs to a checkpoint that is there
     file = next(name for name in names if not (folder / name).exists())

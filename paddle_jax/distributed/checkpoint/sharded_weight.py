@@ -35,13 +35,15 @@ class ShardedWeight:
         is_flattened=False,
         flattened_range=None,
     ):
-        self.key, self.local_tensor = key, local_tensor
+        self.key = key
+        self.local_tensor = local_tensor
         self.local_shape, self.global_shape, self.global_offset = (
             tuple(local_shape),
             tuple(global_shape),
             tuple(global_offset),
         )
-        self.is_flattened, self.flattened_range = is_flattened, flattened_range
+        self.is_flattened = is_flattened
+        self.flattened_range = flattened_range
         if is_flattened or flattened_range is not None:
             raise ValueError(
                 "ShardedWeight: is_flattened: got True; pieces are boxes of the whole; "
@@ -94,7 +96,8 @@ def shard_weight(key, weight, axis, group):
         raise ValueError(
             f"shard_weight: axis: got {axis} for a Tensor of {weight.ndim} axes; use 0 to {weight.ndim - 1}"
         )
-    local, place = tuple(weight.shape), max(group.rank, 0)
+    local = tuple(weight.shape)
+    place = max(group.rank, 0)
     whole = tuple(n * group.nranks if i == axis else n for i, n in enumerate(local))
     return ShardedWeight(
         key, weight, local, whole, tuple(place * n if i == axis else 0 for i, n in enumerate(local))
@@ -118,7 +121,8 @@ def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None
         >>> list(paddle.distributed.build_sharded_state_dict({"w": paddle.ones([2])}, prefix="net."))
         ['net.w']
     """
-    rules, found = shard_rules or {}, {}
+    rules = shard_rules or {}
+    found = {}
     for name, tensor in state_dict.items():
         key = f"{prefix}{name}"
         if name in rules:
@@ -131,12 +135,16 @@ def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None
 
 def whole_shape(value):
     """The shape of what a value of a state dict is, or is a part of."""
-    return list(value.global_shape) if isinstance(value, ShardedWeight) else list(value._raw.shape)
+    if isinstance(value, ShardedWeight):
+        return list(value.global_shape)
+    return list(value._raw.shape)
 
 
 def tensor_of(value) -> Tensor:
     """The Tensor of a value of a state dict."""
-    return value.local_tensor if isinstance(value, ShardedWeight) else value
+    if isinstance(value, ShardedWeight):
+        return value.local_tensor
+    return value
 
 
 def local_piece(value, array):

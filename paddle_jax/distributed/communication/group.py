@@ -27,7 +27,11 @@ class Group:
     """
 
     def __init__(self, rank_in_group, id, ranks, pg=None, name=None):
-        self._rank, self._id, self._ranks, self._wire, self._name = rank_in_group, id, ranks, pg, name
+        self._rank = rank_in_group
+        self._id = id
+        self._ranks = ranks
+        self._wire = pg
+        self._name = name
 
     @property
     def rank(self):
@@ -57,7 +61,9 @@ class Group:
     @property
     def world_size(self):
         """How many processes it has; -1 where this process does not belong to it."""
-        return self.nranks if self._rank >= 0 else -1
+        if self._rank >= 0:
+            return self.nranks
+        return -1
 
     @property
     def backend(self):
@@ -94,7 +100,9 @@ class Group:
     def get_global_rank(self, rank):
         """The number in the program of the process at a place of the group; -1 where this process does
         not belong to it."""
-        return self._ranks[rank] if self.is_member() else -1
+        if self.is_member():
+            return self._ranks[rank]
+        return -1
 
     def __repr__(self):
         return (
@@ -146,8 +154,11 @@ def member(group):
     Raises:
         RuntimeError: there is no group of all processes.
     """
-    group = default_group() if group is None else group
-    return group if group.is_member() or group.is_alone() else None
+    if group is None:
+        group = default_group()
+    if group.is_member() or group.is_alone():
+        return group
+    return None
 
 
 def get_group(id=0):
@@ -176,7 +187,8 @@ def destroy_process_group(group=None):
     Raises:
         RuntimeError: there is no group of all processes. ValueError: the group is not known.
     """
-    group = default_group() if group is None else group
+    if group is None:
+        group = default_group()
     if Groups.known.get(group.id) is not group:
         raise ValueError(
             f"destroy_process_group: group: got number {group.id}, which is not known; "
@@ -209,7 +221,8 @@ def get_backend(group=None) -> str:
         RuntimeError: there is no group of all processes. ValueError: this process does not
             belong to the group.
     """
-    group = default_group() if group is None else group
+    if group is None:
+        group = default_group()
     if not group.is_member():
         raise ValueError(
             f"get_backend: group: got group {group.id}, to which this process does not belong; "
@@ -234,14 +247,19 @@ def wait(tensor, group=None, use_calc_stream=True):
 
 def seconds(timeout):
     """A limit given as a number of seconds or a timedelta, in seconds."""
-    return timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
+    if isinstance(timeout, datetime.timedelta):
+        return timeout.total_seconds()
+    return float(timeout)
 
 
 def create_group(number, ranks, timeout, name):
     """A Group of some processes, which must be sorted; all processes make it."""
     import jax
 
-    here = jax.process_index() if startup_barrier.is_connected() else 0
+    if startup_barrier.is_connected():
+        here = jax.process_index()
+    else:
+        here = 0
     if len(ranks) > 1 and here in ranks:
         return Group(ranks.index(here), number, ranks, ProcessGroup(number, ranks, timeout), name)
     if Groups.alone is not None and ranks == [here]:

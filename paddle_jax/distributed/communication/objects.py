@@ -37,7 +37,8 @@ def all_gather_object(object_list, obj, group=None):
             of them has gone.
     """
     group = need_member("all_gather_object", group)
-    wire, data = group.process_group, pickle.dumps(obj)
+    wire = group.process_group
+    data = pickle.dumps(obj)
     sizes = np.asarray(wire.all_gather(np.asarray(len(data)), "all_gather_object: sizes"))
     rows = np.asarray(wire.all_gather(_padded(data, int(sizes.max())), "all_gather_object"))
     object_list.extend(pickle.loads(row[:size].tobytes()) for row, size in zip(rows, sizes, strict=True))
@@ -56,8 +57,12 @@ def broadcast_object_list(object_list, src, group=None):
     """
     if (group := member(group)) is None:
         return
-    wire, source = group.process_group, place(group, src)
-    data = pickle.dumps(list(object_list)) if source == group.rank else b""
+    wire = group.process_group
+    source = place(group, src)
+    if source == group.rank:
+        data = pickle.dumps(list(object_list))
+    else:
+        data = b""
     size = int(np.asarray(wire.broadcast(np.asarray(len(data)), source)))
     found = pickle.loads(np.asarray(wire.broadcast(_padded(data, size), source)).tobytes())
     if len(found) != len(object_list):
@@ -82,7 +87,9 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     """
     if (group := member(group)) is None:
         return
-    wire, source, pieces = group.process_group, place(group, src), [b""] * group.nranks
+    wire = group.process_group
+    source = place(group, src)
+    pieces = [b""] * group.nranks
     if source == group.rank:
         if len(in_object_list or ()) != group.nranks:
             given = len(in_object_list or ())
@@ -144,11 +151,9 @@ def recv_object_list(object_list, src=None, group=None, src_in_group=None):
         )
     if (group := member(group)) is None:
         return
-    other, wire, channel = (
-        _peer("recv_object_list", group, src, src_in_group),
-        group.process_group,
-        Groups.channel,
-    )
+    other = _peer("recv_object_list", group, src, src_in_group)
+    wire = group.process_group
+    channel = Groups.channel
     found = channel.receive(
         group.id,
         other,

@@ -15,7 +15,11 @@ class ReduceOp:
         1
     """
 
-    SUM, MAX, MIN, PROD, AVG = 0, 1, 2, 3, 4
+    SUM = 0
+    MAX = 1
+    MIN = 2
+    PROD = 3
+    AVG = 4
 
 
 def _get_reduce_op(reduce_op):

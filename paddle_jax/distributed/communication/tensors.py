@@ -66,7 +66,9 @@ def stacked(arrays):
 def unstack(array):
     """The rows of an array: jax arrays; on the host they are not copied."""
     shown = at_hand(array)
-    return [put(row) for row in shown] if isinstance(shown, np.ndarray) else list(array)
+    if isinstance(shown, np.ndarray):
+        return [put(row) for row in shown]
+    return list(array)
 
 
 def split(call, name, array, count):
@@ -133,7 +135,8 @@ def need_member(call, group):
     Raises:
         RuntimeError: this process does not belong to it.
     """
-    group = default_group() if group is None else group
+    if group is None:
+        group = default_group()
     if not (group.is_member() or group.is_alone()):
         raise RuntimeError(
             f"{call}: The group should not be None and all ranks which invoke this operation "
@@ -155,12 +158,15 @@ class Task:
     still be on its way."""
 
     def __init__(self, finish=None, ready=None, sync=True):
-        self._finish, self._ready, self._sync = finish, ready, sync
+        self._finish = finish
+        self._ready = ready
+        self._sync = sync
 
     def wait(self, timeout=None):
         """Waits until it is complete; returns True."""
         if self._finish is not None:
-            finish, self._finish = self._finish, None
+            finish = self._finish
+            self._finish = None
             finish()
         return True
 

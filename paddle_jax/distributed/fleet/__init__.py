@@ -26,33 +26,29 @@ from paddle_jax.distributed.fleet.scaler import distributed_scaler
 
 Current.fleet = fleet = Fleet()
 util = fleet.util
-init, worker_index, worker_num, is_first_worker = (
-    fleet.init,
-    fleet.worker_index,
-    fleet.worker_num,
-    fleet.is_first_worker,
-)
-rank, nranks, world_size = fleet.worker_index, fleet.worker_num, fleet.worker_num
-is_worker, is_server, worker_endpoints, node_num, local_rank = (
-    fleet.is_worker,
-    fleet.is_server,
-    fleet.worker_endpoints,
-    fleet.node_num,
-    fleet.local_rank,
-)
-barrier_worker, get_hybrid_communicate_group, minimize = (
-    fleet.barrier_worker,
-    fleet.get_hybrid_communicate_group,
-    fleet.minimize,
-)
-server_num, server_index, server_endpoints = fleet.server_num, fleet.server_index, fleet.server_endpoints
+init = fleet.init
+worker_index = fleet.worker_index
+worker_num = fleet.worker_num
+is_first_worker = fleet.is_first_worker
+rank = fleet.worker_index
+nranks = fleet.worker_num
+world_size = fleet.worker_num
+is_worker = fleet.is_worker
+is_server = fleet.is_server
+worker_endpoints = fleet.worker_endpoints
+node_num = fleet.node_num
+local_rank = fleet.local_rank
+barrier_worker = fleet.barrier_worker
+get_hybrid_communicate_group = fleet.get_hybrid_communicate_group
+minimize = fleet.minimize
+server_num = fleet.server_num
+server_index = fleet.server_index
+server_endpoints = fleet.server_endpoints
 save_persistables = fleet.save_persistables
-init_worker, stop_worker, init_server, run_server = (
-    fleet.init_worker,
-    fleet.stop_worker,
-    fleet.init_server,
-    fleet.run_server,
-)
+init_worker = fleet.init_worker
+stop_worker = fleet.stop_worker
+init_server = fleet.init_server
+run_server = fleet.run_server
 
 __all__ = [
     "CommunicateTopology",

@@ -118,13 +118,15 @@ class Fleet:
             1
         """
         schedulers.adopt_environment()
-        role_maker = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
+        if role_maker is None:
+            role_maker = PaddleCloudRoleMaker(is_collective)
         if not isinstance(role_maker, RoleMakerBase):
             raise ValueError(
                 f"`role_maker` should be subclass of `RoleMakerBase`, but got {type(role_maker)}"
             )
         role_maker.refuse_servers()
-        strategy = DistributedStrategy() if strategy is None else strategy
+        if strategy is None:
+            strategy = DistributedStrategy()
         if not isinstance(strategy, DistributedStrategy):
             raise TypeError(
                 f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy"
@@ -140,7 +142,8 @@ class Fleet:
             )
         if launch_variables.size() > 1:
             init_parallel_env()
-        self._role_maker, self._user_defined_strategy = role_maker, strategy
+        self._role_maker = role_maker
+        self._user_defined_strategy = strategy
         topology = _topology(strategy)
         Current.grid = Groups.alone = None
         if launch_variables.size() == 1 and topology.world_size() > 1:
@@ -190,7 +193,9 @@ class Fleet:
         """The addresses of all processes, as far as the launcher has told them: a list, or a str with
         commas between them."""
         found = self._role()._get_trainer_endpoints()
-        return ",".join(found) if to_string else found
+        if to_string:
+            return ",".join(found)
+        return found
 
     def server_num(self):
         """The number of parameter servers: 0."""
@@ -298,7 +303,8 @@ class Fleet:
             >>> fleet.init(is_collective=True).distributed_model(net) is net
             True
         """
-        strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
+        strategy = self._user_defined_strategy
+        mode = self._hcg.get_parallel_mode()
         if isinstance(model, PipelineLayer):
             return _pipeline(model, self._hcg, strategy)
         if Current.grid is not None:
@@ -370,7 +376,8 @@ class Fleet:
 
 def _pipeline(model, hcg, strategy):
     """A PipelineLayer with the schedule that its stages, chunks and micro-batches ask for."""
-    stages, chunks = hcg.get_pipe_parallel_world_size(), model.get_num_virtual_stages()
+    stages = hcg.get_pipe_parallel_world_size()
+    chunks = model.get_num_virtual_stages()
     if stages == 1:
         return NoPipelineParallel(model, strategy, hcg)
     if chunks == 1:
@@ -407,4 +414,6 @@ def _places(others):
     """How many processes there are; of a process alone whose strategy asks for several devices, how
     many it sees."""
     count = launch_variables.size()
-    return jax.local_device_count() if count == 1 and others > 1 else count
+    if count == 1 and others > 1:
+        return jax.local_device_count()
+    return count

@@ -23,7 +23,8 @@ class HybridParallelOptimizer(OwnedRound):
 
     def __init__(self, optimizer, hcg, strategy=None):
         super().__init__(optimizer, hcg.get_sharding_parallel_group())
-        self._hcg, self._strategy = hcg, strategy
+        self._hcg = hcg
+        self._strategy = strategy
 
     @no_grad()
     def step(self):
@@ -42,7 +43,9 @@ class HybridParallelOptimizer(OwnedRound):
         Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
         weight that several stages share counts once. Experts are added over the group of the clipping rule.
         """
-        whole, cut, experts = [], [], []
+        whole = []
+        cut = []
+        experts = []
         for parameter, gradient in zip(params, grads, strict=True):
             if getattr(parameter, "no_sync", False):
                 experts.append(gradient)

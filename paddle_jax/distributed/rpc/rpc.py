@@ -61,8 +61,10 @@ def init_rpc(
     """
     if _Current.agent is not None:
         raise RuntimeError("init_rpc: it was called before; call rpc.shutdown() first")
-    rank = int(_variable("rank", "PADDLE_TRAINER_ID")) if rank is None else rank
-    world_size = int(_variable("world_size", "PADDLE_TRAINERS_NUM")) if world_size is None else world_size
+    if rank is None:
+        rank = int(_variable("rank", "PADDLE_TRAINER_ID"))
+    if world_size is None:
+        world_size = int(_variable("world_size", "PADDLE_TRAINERS_NUM"))
     master = master_endpoint or _variable("master_endpoint", "PADDLE_MASTER_ENDPOINT")
     host, _, port = master.rpartition(":")
     if not host or not port.isdigit():

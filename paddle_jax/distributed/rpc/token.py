@@ -39,7 +39,9 @@ def job_token(master: str, rank: int, seconds: float) -> str:
     if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
         raise PermissionError(f"init_rpc: {folder}: it must belong to this user alone; remove it")
     file = folder / f"rpc-{port}"
-    return _written(file) if rank == 0 else _read(file, seconds)
+    if rank == 0:
+        return _written(file)
+    return _read(file, seconds)
 
 
 def _is_loopback(host):

@@ -42,9 +42,14 @@ class GroupSharded(Layer):
     def __init__(self, layers, level, group, size):
         super().__init__(layers.full_name() + "_group_sharded")
         same_everywhere([*layers.parameters(), *layers.buffers()], group)
-        self._layers, self._level, self._group, self._size = layers, level, group, size
+        self._layers = layers
+        self._level = level
+        self._group = group
+        self._size = size
         self._parts = (Pieces if level == "p_g_os" else Owned)(layers.parameters(), group)
-        self._kept, self._armed, self._waiting = {}, False, False
+        self._kept = {}
+        self._armed = False
+        self._waiting = False
         for parameter in self._parts.params:
             parameter._register_backward_hook(self._reached)
         if level == "p_g_os":
@@ -62,7 +67,8 @@ class GroupSharded(Layer):
     def forward(self, *inputs, **kwargs):
         """Calls the Layer within; its parameters are whole meanwhile, and until the end of
         the backward pass."""
-        pieces, learning = self._level == "p_g_os", is_grad_enabled()
+        pieces = self._level == "p_g_os"
+        learning = is_grad_enabled()
         if learning and self._level != "os":
             self._set_aside()
         if pieces:
@@ -103,7 +109,10 @@ class GroupSharded(Layer):
         for p in self._parts.params:
             before = self._kept.pop(id(p), None)
             if before is not None:
-                p._grad = before if p._grad is None else wrap((p._grad + before)._value)
+                if p._grad is None:
+                    p._grad = before
+                else:
+                    p._grad = wrap((p._grad + before)._value)
 
     def get_all_parameters(self, convert2cpu=False):
         """Makes all parameters whole, until the next step. All processes must call it.
@@ -174,9 +183,10 @@ class GroupShardedStage2(GroupSharded):
         dp_group=None,
         level="os_g",
     ):
-        optimizers = (
-            sharding_optimizer if isinstance(sharding_optimizer, list | tuple) else [sharding_optimizer]
-        )
+        if isinstance(sharding_optimizer, list | tuple):
+            optimizers = sharding_optimizer
+        else:
+            optimizers = [sharding_optimizer]
         for optimizer in optimizers:
             if not isinstance(optimizer, GroupShardedOptimizerStage2):
                 raise TypeError(
@@ -296,4 +306,6 @@ def save_group_sharded_model(model, output, optimizer=None):
 def _tensors(state):
     if isinstance(state, dict):
         return {name: _tensors(value) for name, value in state.items()}
-    return wrap(put(state)) if isinstance(state, np.ndarray) else state
+    if isinstance(state, np.ndarray):
+        return wrap(put(state))
+    return state

@@ -25,7 +25,8 @@ BUCKET = 25 << 20  # bytes that travel together
 def owners(params, count):
     """{id of a Parameter: place of the process that updates it}: the largest first, each goes to the one that
     has the least so far."""
-    found, loads = {}, [0] * count
+    found = {}
+    loads = [0] * count
     for param in sorted(params, key=lambda param: -int(np.prod(param.shape))):
         place = int(np.argmin(loads))
         found[id(param)] = place
@@ -73,7 +74,8 @@ class Round:
             )
         self._inner, self._norm, self._clip = optimizer, None, clips[0]
         if isinstance(clips[0], ClipGradByGlobalNorm):
-            self._norm, optimizer._grad_clip = clips[0].clip_norm, None
+            self._norm = clips[0].clip_norm
+            optimizer._grad_clip = None
 
     def __getattr__(self, name):
         if name.startswith("__") or "_inner" not in vars(self):
@@ -213,7 +215,10 @@ class OwnedRound(Round):
 
     def __init__(self, optimizer, group):
         super().__init__(optimizer)
-        self._parts = Owned(self._parameter_list, group) if group.is_member() else None
+        if group.is_member():
+            self._parts = Owned(self._parameter_list, group)
+        else:
+            self._parts = None
 
     def _update(self):
         if self._parts is None:
@@ -238,7 +243,8 @@ class Pieces:
 
     def _filled(self, param, array):
         """A whole value as rows, one for each process."""
-        flat, length = np.asarray(array).reshape(-1), self.lengths[id(param)]
+        flat = np.asarray(array).reshape(-1)
+        length = self.lengths[id(param)]
         return np.pad(flat, (0, length * self.group.nranks - flat.size)).reshape(self.group.nranks, length)
 
     def piece(self, param, array):
@@ -300,7 +306,8 @@ class GroupShardedOptimizer(Round):
                 'parameters; use "os" or "os_g"'
             )
         super().__init__(optimizer, cut=isinstance(parts, Pieces))
-        self._parts, self._model = parts, model
+        self._parts = parts
+        self._model = model
 
     def _total(self, params, grads):
         mine = [
@@ -338,13 +345,19 @@ class GroupShardedOptimizer(Round):
                 "master" if slot == "master" else self._inner._state_name(param, slot),
                 param.name if slot == "master" else None,
             ] = param
-        state, mine = self._inner.state_dict(), {}
+        state = self._inner.state_dict()
+        mine = {}
         for (name, owner), param in named.items():
-            value = state["master_weights"][owner] if owner else state[name]
+            if owner:
+                value = state["master_weights"][owner]
+            else:
+                value = state[name]
             mine[owner or name, bool(owner)] = to_numpy(value._value, "state_dict"), param.name
         everyone = []
         all_gather_object(everyone, mine, self._parts.group)
-        by_name, found, masters = {p.name: p for p in self._parameter_list}, {}, {}
+        by_name = {p.name: p for p in self._parameter_list}
+        found = {}
+        masters = {}
         for key, is_master in dict.fromkeys(key for each in everyone for key in each):
             values = [each[key, is_master] for each in everyone if (key, is_master) in each]
             (masters if is_master else found)[key] = self._put_together(
@@ -447,7 +460,8 @@ def member_of(call, group, dp_group):
             f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out "
             "and let group have all processes"
         )
-    group = default_group() if group is None else group
+    if group is None:
+        group = default_group()
     if not group.is_member():
         raise ValueError(
             f"{call}: group: got group {group.id}, to which this process does not belong, "

@@ -33,7 +33,9 @@ class Counts:
             for e in range(self.received.shape[1])
             for p in range(self.received.shape[0])
         ]
-        return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+        if pieces:
+            return np.concatenate(pieces)
+        return np.zeros(0, np.int64)
 
 
 def _exchanged(rows, sent, received, group):
@@ -85,7 +87,8 @@ class _Exchange(PyLayer):
 
 
 def _moved(call, x, local_count, global_count, group, forth):
-    group = default_group() if group is None else group
+    if group is None:
+        group = default_group()
     if not group.is_member():
         return None
     sent = host_value(local_count, f"{call}: local_count")

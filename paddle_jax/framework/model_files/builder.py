@@ -202,7 +202,9 @@ class Builder:
         many = isinstance(out, list)
         outputs = [self.value(*(kind or ("float32", [0]))) for kind in (out if many else [out])]
         self._append("1." + name, attrs, inputs, outputs, name)
-        return outputs if many else outputs[0]
+        if many:
+            return outputs
+        return outputs[0]
 
     def undo(self, op_count):
         """Takes back the operations after the first `op_count`."""
@@ -261,7 +263,8 @@ class Builder:
             if has_lengths(value):
                 raise NotWritable(f"{name}: {attr} depends on lengths of the inputs that are not fixed")
             listed.append({"N": attr, "AT": _encoded(kind, value)})
-        ends, stops = [], []
+        ends = []
+        stops = []
         for out in outputs:
             if isinstance(out, Value):
                 ends.append({"%": out.number, "TT": _type(*out.type)})
@@ -328,7 +331,9 @@ class Builder:
 
     def rnn(self, inputs, size, states, **attrs):
         """The recurrent operation, of which one result is a list: (outputs, [last states])."""
-        done, mask, reserve = self.value(*size), self.value("uint8", []), self.value("float32", [0])
+        done = self.value(*size)
+        mask = self.value("uint8", [])
+        reserve = self.value("float32", [0])
         self.count += 1
         whole = self.count
         self._append(
@@ -383,9 +388,9 @@ class Builder:
     def vector(self, numbers):
         """As `ints`, as one tensor."""
         operand = self.ints(numbers)
-        return (
-            operand if operand.dtype else self.op("stack", [operand], ("int64", [len(operand.items)]), axis=0)
-        )
+        if operand.dtype:
+            return operand
+        return self.op("stack", [operand], ("int64", [len(operand.items)]), axis=0)
 
     def _int(self, number):
         """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
@@ -394,7 +399,9 @@ class Builder:
             return self.op("add", [self.copy(value), self._int(more)], ("int64", []))
         if isinstance(number, Value):
             return number
-        return self.length(number) if isinstance(number, Length) else self.full(number, "int64", ())
+        if isinstance(number, Length):
+            return self.length(number)
+        return self.full(number, "int64", ())
 
     def length(self, number):
         """A 0-D tensor of a number that depends on the inputs: int64, float64 or bool."""
@@ -407,7 +414,9 @@ class Builder:
         value = self.copy(self.length(number))
         if value.dtype != dtype:
             value = self.op("cast", [value], (dtype, []), dtype=dtype)
-        return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape))) if shape else value
+        if shape:
+            return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape)))
+        return value
 
     def copy(self, value):
         """A copy of a number: Paddle computes in place, also on what a list holds, and so does `assign`. For

@@ -7,17 +7,23 @@ from paddle_jax.framework.model_files.builder import Value
 
 def cast(w, value, dtype):
     """The value with another dtype."""
-    return value if value.dtype == dtype else w.op("cast", [value], (dtype, value.shape), dtype=dtype)
+    if value.dtype == dtype:
+        return value
+    return w.op("cast", [value], (dtype, value.shape), dtype=dtype)
 
 
 def pair(value, n):
     """n numbers from a number or a sequence."""
-    return [value] * n if isinstance(value, int | float | Length) else list(value)
+    if isinstance(value, int | float | Length):
+        return [value] * n
+    return list(value)
 
 
 def positive(axis, ndim):
     """An axis counted from the front."""
-    return axis % ndim if ndim else 0
+    if ndim:
+        return axis % ndim
+    return 0
 
 
 def axes_of(axis, ndim):
@@ -67,11 +73,9 @@ def unsqueeze(w, x, axis):
 
 def transpose(w, x, perm):
     """x with its axes in another order."""
-    return (
-        x
-        if list(perm) == list(range(x.ndim))
-        else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
-    )
+    if list(perm) == list(range(x.ndim)):
+        return x
+    return w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
 
 
 def scaled(w, x, factor=1.0, bias=0.0, out=None):

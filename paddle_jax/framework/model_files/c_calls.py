@@ -81,7 +81,10 @@ def _rule(name):
 def _by_name(name, arguments):
     """A rule that calls the public function of a name, if that takes the same arguments."""
     op = OPS.get(name)
-    taken = {*inspect.signature(op.public).parameters, *op.alias} if op is not None else ()
+    if op is not None:
+        taken = {*inspect.signature(op.public).parameters, *op.alias}
+    else:
+        taken = ()
     names = [one for one, _, _ in arguments if one != "place"]
     if op is None or not set(names) <= set(taken):
         return None
@@ -95,9 +98,15 @@ def _function(name, results, arguments, rule):
     tensors = sum(kind in _TENSORS for kind in kinds)
     wanted = getattr(rule, "operands", None)  # how many operands the rule takes, None for all
     # how many lists and numbers are operands
-    numbers = len(kinds) if wanted is None else max(0, wanted - tensors)
+    if wanted is None:
+        numbers = len(kinds)
+    else:
+        numbers = max(0, wanted - tensors)
     apart = getattr(rule, "attributes", ())
-    written = (c_rules.WRITTEN.get(name) or WRITTEN.get(name, {0: 0})) if results.endswith("i") else {}
+    if results.endswith("i"):
+        written = c_rules.WRITTEN.get(name) or WRITTEN.get(name, {0: 0})
+    else:
+        written = {}
 
     def call(*args, **kwargs):
         values = _bound(name, arguments, args, kwargs)
@@ -105,7 +114,8 @@ def _function(name, results, arguments, rule):
             for target in values[place] if isinstance(values[place], list) else [values[place]]:
                 if target is not None:
                     check_inplace(name, target, leaf=name in c_rules.OPTIMIZERS)
-        operands, left = [], numbers
+        operands = []
+        left = numbers
         for (one, kind, _), value in zip(arguments, values, strict=True):
             if kind in _TENSORS:
                 operands.append(_operand(value))
@@ -169,7 +179,10 @@ def _bound(name, arguments, args, kwargs):
     for position, ((one, kind, _), value) in enumerate(zip(arguments, values, strict=True)):
         if value is inspect.Parameter.empty:
             raise ArgumentError(f"{name}(): argument '{one}' (position {position}) is missing")
-        fits = _is_list(value) if "l" in kind else isinstance(value, Tensor)
+        if "l" in kind:
+            fits = _is_list(value)
+        else:
+            fits = isinstance(value, Tensor)
         if kind in _TENSORS and not (fits or (value is None and "o" in kind)):
             what = "list of Tensors" if "l" in kind else "Tensor"
             raise ArgumentError(
@@ -186,30 +199,32 @@ def _is_list(value):
 def _operand(value):
     """A value in the form that rules take."""
     if isinstance(value, list | tuple):
-        return (
-            [_operand(v) for v in value]
-            if any(isinstance(v, Tensor) for v in value)
-            else np.array(value, np.int64)
-        )
-    return value if value is None or isinstance(value, Tensor) else np.asarray(value)
+        if any(isinstance(v, Tensor) for v in value):
+            return [_operand(v) for v in value]
+        return np.array(value, np.int64)
+    if value is None or isinstance(value, Tensor):
+        return value
+    return np.asarray(value)
 
 
 def _attribute(kind, value):
     """A value in the form that attributes have in model files."""
     if kind == "d":
-        return "Undefined" if value is None or value == "undefined" else dtypes.convert(value)._key
+        if value is None or value == "undefined":
+            return "Undefined"
+        return dtypes.convert(value)._key
     if kind in _TENSORS:
         return value
     if kind in "ns":
         value = freeze(value)
-        return (
-            [value]
-            if kind == "n" and not isinstance(value, tuple)
-            else list(value)
-            if isinstance(value, tuple)
-            else value
-        )
-    return list(value) if isinstance(value, tuple) else value
+        if kind == "n" and not isinstance(value, tuple):
+            return [value]
+        if isinstance(value, tuple):
+            return list(value)
+        return value
+    if isinstance(value, tuple):
+        return list(value)
+    return value
 
 
 def _as_results(found, results, written):
@@ -223,7 +238,11 @@ def _as_results(found, results, written):
             given[k] = [one._adopt(new) for one, new in zip(target, given[k], strict=True)]
         elif target is not None and given[k] is not target:
             given[k] = target._adopt(given[k])
-    return given[0] if results[0] == "1" else given if results[0] == "l" else tuple(given)
+    if results[0] == "1":
+        return given[0]
+    if results[0] == "l":
+        return given
+    return tuple(given)
 
 
 @ft.cache
@@ -248,7 +267,9 @@ def find_legacy(name):
         }
         known = {one: value for one, value in pairs.items() if one in [a for a, _, _ in arguments]}
         found = function(**dict(zip(tensors, args[:first], strict=False)), **known)
-        return (found, None) if name in c_rules.WITH_SHAPE else found
+        if name in c_rules.WITH_SHAPE:
+            return (found, None)
+        return found
 
     call.__name__, call.__qualname__, call.__module__ = (
         name,

@@ -29,7 +29,9 @@ def _untaped(function):
 
 
 def _dtype(name):
-    return None if name == "Undefined" else name
+    if name == "Undefined":
+        return None
+    return name
 
 
 def _filled(x, values):
@@ -95,18 +97,21 @@ def _adam(
 ):
     if skip is not None and bool(skip):
         return param, first, second, most, power1, power2, master
-    wide, rate = param if master is None else master, P.cast(rate, first.dtype)
+    wide = param if master is None else master
+    rate = P.cast(rate, first.dtype)
     slope = P.cast(slope, first.dtype)
     if getattr(a, "with_decay", False):
         wide = wide * (1.0 - rate * a.lr_ratio * a.coeff)
-    first, second = (
-        first * s_beta1 + slope * (1.0 - s_beta1),
-        second * s_beta2 + slope * slope * (1.0 - s_beta2),
-    )
+    first = first * s_beta1 + slope * (1.0 - s_beta1)
+    second = second * s_beta2 + slope * slope * (1.0 - s_beta2)
     largest = P.maximum(second, most) if a.amsgrad else second
-    bias1, bias2 = 1.0 - power1, P.sqrt(1.0 - power2)
+    bias1 = 1.0 - power1
+    bias2 = P.sqrt(1.0 - power2)
     new = wide - P.cast(rate * bias2 / bias1 * first / (P.sqrt(largest) + s_epsilon * bias2), wide.dtype)
-    powers = (power1, power2) if a.use_global_beta_pow else (power1 * s_beta1, power2 * s_beta2)
+    if a.use_global_beta_pow:
+        powers = (power1, power2)
+    else:
+        powers = (power1 * s_beta1, power2 * s_beta2)
     return (
         P.cast(new, param.dtype),
         first,
@@ -242,7 +247,9 @@ WITH_SHAPE = ("reshape2", "transpose2", "squeeze2", "unsqueeze2")  # a second re
 
 def legacy_value(name, value):
     """The value of an attribute of an older call: dtypes are numbers there."""
-    return VarType(value) if name == "dtype" and type(value) is int else value
+    if name == "dtype" and type(value) is int:
+        return VarType(value)
+    return value
 
 
 __all__ = ["LEGACY", "OPTIMIZERS", "RULES", "WITH_SHAPE", "WRITTEN", "define", "legacy_value"]

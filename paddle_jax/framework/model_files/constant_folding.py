@@ -33,7 +33,10 @@ def _slice(a, x, starts, ends, strides=None):
 
 
 def _scale(a, x, factor):
-    y = x * factor.item() + a.bias if a.bias_after_scale else (x + a.bias) * factor.item()
+    if a.bias_after_scale:
+        y = x * factor.item() + a.bias
+    else:
+        y = (x + a.bias) * factor.item()
     return np.asarray(y).astype(x.dtype)
 
 
@@ -42,7 +45,10 @@ def _reshape(x, shape):
 
 
 def _squeeze(x, axes):
-    chosen = [int(i) % x.ndim for i in axes] if len(axes) else range(x.ndim)
+    if len(axes):
+        chosen = [int(i) % x.ndim for i in axes]
+    else:
+        chosen = range(x.ndim)
     return x.reshape([n for i, n in enumerate(x.shape) if i not in chosen or n != 1])
 
 
@@ -166,4 +172,6 @@ def fold(op, attrs, operands):
         return None
     with np.errstate(all="ignore"):
         found = np.asarray(rule(attrs, *operands))
-    return found if found.size <= LIMIT else None
+    if found.size <= LIMIT:
+        return found
+    return None

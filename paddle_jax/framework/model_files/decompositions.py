@@ -63,7 +63,8 @@ def is_fixed(x) -> bool:
 
 def _grouped(layout, tensors):
     """The operands of an op from those of its kernel: Tensors, lists of them, and None."""
-    rest, found = iter(tensors), []
+    rest = iter(tensors)
+    found = []
     for count in layout:
         if count == -1:
             found.append(None)
@@ -78,7 +79,10 @@ def _promoted(op, operands):
     """The operands in the dtype in which the op computes."""
     if not op.promote:
         return operands
-    names = op.promote if isinstance(op.promote, tuple) else op.tensors
+    if isinstance(op.promote, tuple):
+        names = op.promote
+    else:
+        names = op.tensors
     chosen = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
     tensors = [t for i in chosen for t in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
     if isinstance(op.promote, str) and min(t.ndim for t in tensors) == 0:
@@ -89,7 +93,9 @@ def _promoted(op, operands):
     def same(value):
         if isinstance(value, list):
             return [same(one) for one in value]
-        return value if value._raw.dtype == common else value.astype(common.name)
+        if value._raw.dtype == common:
+            return value
+        return value.astype(common.name)
 
     return [same(value) if i in chosen else value for i, value in enumerate(operands)]
 
@@ -99,6 +105,7 @@ def _composite_rule(record):
     return lowering_of(record.code).record_composite
 
 
-ExportRules.decomposition, ExportRules.composite_rule = decomposition_of, _composite_rule
+ExportRules.decomposition = decomposition_of
+ExportRules.composite_rule = _composite_rule
 
 __all__ = ["OpaqueOp", "is_empty", "is_fixed", "decomposition_of"]

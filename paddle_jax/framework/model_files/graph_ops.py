@@ -13,7 +13,9 @@ def _size(sizes):
         return None
     if not isinstance(sizes, list):
         return sizes
-    return sizes[0] if sizes and sizes[0] > 0 else None
+    if sizes and sizes[0] > 0:
+        return sizes[0]
+    return None
 
 
 def _send_u_recv(a, x, source, target, n_size):
@@ -21,7 +23,8 @@ def _send_u_recv(a, x, source, target, n_size):
 
 
 def _send_ue_recv(a, x, y, source, target, n_size):
-    message, reduction = a.message_op.lower(), a.reduce_op.lower()
+    message = a.message_op.lower()
+    reduction = a.reduce_op.lower()
     return send_ue_recv(x, y, source, target, message, reduction, _size(n_size)), None
 
 

@@ -71,7 +71,9 @@ def to_tensor(value):
     """A Tensor of a value of a program; a list of one stands for its item."""
     if isinstance(value, list) and len(value) == 1:
         return to_tensor(value[0])
-    return value if isinstance(value, Tensor) else wrap(from_numpy(np.asarray(value)))
+    if isinstance(value, Tensor):
+        return value
+    return wrap(from_numpy(np.asarray(value)))
 
 
 def run_block(block, env):
@@ -83,7 +85,10 @@ def run_block(block, env):
         operands = [env[n] if n else None for n in op.inputs]
         if op.name == "cf.yield":
             return operands
-        results = _CONTROLS[op.name](op, operands, env) if op.name in _CONTROL else _apply(op, operands)
+        if op.name in _CONTROL:
+            results = _CONTROLS[op.name](op, operands, env)
+        else:
+            results = _apply(op, operands)
         for number, value in zip(op.outputs, results, strict=False):
             env[number] = value
         if op.name.endswith("_") and op.outputs:
@@ -121,13 +126,18 @@ def _apply(op, operands):
         found = (rule_of(op.name) or rule_of(op.name.removesuffix("_")))(attrs, *operands)
     if len(op.outputs) == 1:
         return [found]
-    return found if isinstance(found, tuple | list) else [found]
+    if isinstance(found, tuple | list):
+        return found
+    return [found]
 
 
 def _if(op, operands, env):
     test, (yes, no) = operands[0], op.blocks
     if known(test) or not isinstance(test._raw, jax.core.Tracer):
-        taken = yes if bool(test if known(test) else host_value(test, "pd_op.if")) else no
+        if bool(test if known(test) else host_value(test, "pd_op.if")):
+            taken = yes
+        else:
+            taken = no
         return run_block(taken, env) or []
 
     written = _written(op, env)
@@ -150,7 +160,9 @@ def _if(op, operands, env):
 
 
 def _while(op, operands, env):
-    test, values, body = operands[0], operands[1:], op.blocks[0]
+    test = operands[0]
+    values = operands[1:]
+    body = op.blocks[0]
     while known(test) or not isinstance(test._raw, jax.core.Tracer):
         if not bool(test if known(test) else host_value(test, "pd_op.while")):
             return values
@@ -185,7 +197,9 @@ def _shaped_as(old, new):
     """The new value of a variable of a loop, in the shape of the old one where both have one element."""
     if isinstance(old, list) or isinstance(new, list) or np.size(old) != 1 or np.size(new) != 1:
         return new
-    return new if new.ndim == old.ndim else new.reshape(old.shape)
+    if new.ndim == old.ndim:
+        return new
+    return new.reshape(old.shape)
 
 
 def _pylayer(op, operands, env):
@@ -217,7 +231,9 @@ def _no_lists(name, values):
 
 
 def _array(value):
-    return to_array(value._raw) if isinstance(value, Tensor) else jnp.asarray(value)
+    if isinstance(value, Tensor):
+        return to_array(value._raw)
+    return jnp.asarray(value)
 
 
 def _wrap(array):
@@ -305,7 +321,8 @@ class Runner:
     def _pure(self, *arrays):
         """The program as a function of arrays, for compiling: operations run at once inside the trace,
         whatever the thread's modes are."""
-        outer, local.ctx = local.ctx, Context()
+        outer = local.ctx
+        local.ctx = Context()
         local.ctx.segment = local.ctx.frame.executor = None
         try:
             return tuple([_array(value) for value in self.steps([_wrap(a) for a in arrays])])

@@ -53,7 +53,9 @@ def _item(w, number, position):
 
 
 def _cast(w, value, dtype):
-    return value if value.dtype == dtype else w.op("cast", [value], (dtype, []), dtype=dtype)
+    if value.dtype == dtype:
+        return value
+    return w.op("cast", [value], (dtype, []), dtype=dtype)
 
 
 # whole numbers ----------------------------------------------------------------------------------------------
@@ -65,8 +67,13 @@ def _sum(w, constant, terms):
         term = write_expression(w, atom)
         if factor != 1:
             term = _operation(w, "multiply", term, write_expression(w, factor))
-        total = term if total is None else _operation(w, "add", total, term)
-    return _operation(w, "add", total, write_expression(w, constant)) if constant else total
+        if total is None:
+            total = term
+        else:
+            total = _operation(w, "add", total, term)
+    if constant:
+        return _operation(w, "add", total, write_expression(w, constant))
+    return total
 
 
 def _operation(w, name, left, right):

@@ -36,11 +36,15 @@ RANDOM = {
 
 def _axes(given):
     """An axis operand: an empty list stands for all axes."""
-    return given if not isinstance(given, list) or given else None
+    if not isinstance(given, list) or given:
+        return given
+    return None
 
 
 def _lone(axis):
-    return axis[0] if isinstance(axis, list) and len(axis) == 1 else _axes(axis)
+    if isinstance(axis, list) and len(axis) == 1:
+        return axis[0]
+    return _axes(axis)
 
 
 def _set_numbers(a, x, n_starts, n_ends, n_steps):
@@ -68,7 +72,10 @@ def _write_list(values, at, item):
 
 
 def _to_tensor(a, values):
-    joined = P.stack(values, a.axis) if a.use_stack else P.concat(values, a.axis)
+    if a.use_stack:
+        joined = P.stack(values, a.axis)
+    else:
+        joined = P.concat(values, a.axis)
     return joined, np.array([1 if a.use_stack else v.shape[a.axis] for v in values], np.int32)
 
 
@@ -83,11 +90,17 @@ def _fill_diagonal(a, x, y):
 
 
 def _one_axis(axis):
-    return axis[0] if isinstance(axis, list) and axis else None if isinstance(axis, list) else axis
+    if isinstance(axis, list) and axis:
+        return axis[0]
+    if isinstance(axis, list):
+        return None
+    return axis
 
 
 def _dtype(name):
-    return None if name.startswith("Undefined") else name
+    if name.startswith("Undefined"):
+        return None
+    return name
 
 
 def _dropout(a, x, seed, s_p):
@@ -112,7 +125,11 @@ def _margins(a, x, label):
 
 
 def _identity_loss(a, x):
-    return x if a.reduction == 2 else P.mean(x) if a.reduction == 1 else P.sum(x)
+    if a.reduction == 2:
+        return x
+    if a.reduction == 1:
+        return P.mean(x)
+    return P.sum(x)
 
 
 def _masked_softmax(a, x):
@@ -125,7 +142,8 @@ def _ctc(a, x, labels, lengths, sizes):
 
 def _accuracy(indices, label):
     hit = P.cast(P.any(P.equal(indices, P.cast(label, indices.dtype)), 1), "int32")
-    right, count = P.sum(hit, dtype="int32"), indices.shape[0]
+    right = P.sum(hit, dtype="int32")
+    count = indices.shape[0]
     return P.divide(P.cast(right, "float32"), P.full([], count, "float32")), right, P.full([], count, "int32")
 
 

@@ -26,7 +26,8 @@ def decode(data, parameters) -> dict:
     Raises:
         CorruptFileError: the file is damaged, or belongs to another program.
     """
-    stream, found = io.BytesIO(data), {}
+    stream = io.BytesIO(data)
+    found = {}
     for name in sorted(parameters):
         _, shape, dtype, _ = parameters[name]
         array = read_record(stream)

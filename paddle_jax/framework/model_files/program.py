@@ -42,14 +42,12 @@ class Op:
     __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "types")
 
     def __init__(self, name, attrs, inputs, outputs, types, blocks=()):
-        self.name, self.attrs, self.inputs, self.outputs, self.types, self.blocks = (
-            name,
-            attrs,
-            inputs,
-            outputs,
-            types,
-            blocks,
-        )
+        self.name = name
+        self.attrs = attrs
+        self.inputs = inputs
+        self.outputs = outputs
+        self.types = types
+        self.blocks = blocks
 
 
 class Block:
@@ -58,7 +56,8 @@ class Block:
     __slots__ = ("args", "ops")
 
     def __init__(self, args, ops):
-        self.args, self.ops = args, ops
+        self.args = args
+        self.ops = ops
 
 
 class Program:
@@ -72,8 +71,12 @@ class Program:
     file = "the program in memory"
 
     def __init__(self, block, document=None):
-        self.block, self.document = block, document
-        self.parameters, self.absent, self.feeds, fetches = {}, [], [], []
+        self.block = block
+        self.document = document
+        self.parameters = {}
+        self.absent = []
+        self.feeds = []
+        fetches = []
         for op in block.ops:
             if op.name == "parameter" and not op.attrs["stored"]:
                 self.absent.append(op.outputs[0])
@@ -176,11 +179,14 @@ def _attribute(raw):
 def _type(raw):
     """(dtype, dims) of a tensor, a list of types of a list, None of anything else."""
     if raw.get("#") == "0.t_dtensor":
-        dtype, dims = raw["D"][0]["#"], raw["D"][1]
+        dtype = raw["D"][0]["#"]
+        dims = raw["D"][1]
         if dtype not in TYPES or not all(type(n) is int for n in dims):
             raise CorruptFileError("a value has an unknown type")
         return TYPES[dtype], tuple([max(n, -1) for n in dims])  # Paddle multiplies -1 by lengths
-    return [_type(one) for one in raw["D"]] if raw.get("#") == "0.t_vec" else None
+    if raw.get("#") == "0.t_vec":
+        return [_type(one) for one in raw["D"]]
+    return None
 
 
 def _check(block, known):

@@ -25,26 +25,35 @@ def _recorded(name, op):
     if op is None:
         return None
     code = op.record.read or lowering_of(op.record.code).read
-    return with_operand_forms(code) if code is not None else reader(op)
+    if code is not None:
+        return with_operand_forms(code)
+    return reader(op)
 
 
 def reader(op):
     """A rule that runs an operation of Paddle's files as the text of a record says."""
     known = parse_record(op.record.pir)
     twin = OPS.get(op.name)  # the public function checks what the op behind it does not
-    public = twin if twin is not None and twin.home == op.home else op
+    if twin is not None and twin.home == op.home:
+        public = twin
+    else:
+        public = op
     parameters, spread = list(public.signature.parameters), _variadic_parameter(public)
     ours = [one for one in known.attributes if one.parameter in public.attrs]
     flags = [one for one in ours if one.kind == "none"]
     decided_by_flag = {one.parameter for one in flags}  # a flag says whether they are None
 
     def value_of(one, value):
-        return value if one.parameter in decided_by_flag else one.from_file(value)
+        if one.parameter in decided_by_flag:
+            return value
+        return one.from_file(value)
 
     def rule(attrs, *operands):
-        args, named = [as_tensor(value) for value in operands], {}
+        args = [as_tensor(value) for value in operands]
+        named = {}
         if known.operands is not None:
-            args, pairs = [], zip(known.operands, operands, strict=False)
+            args = []
+            pairs = zip(known.operands, operands, strict=False)
             named = {
                 one.parameter: value_of(one, _OPERANDS.get(one.kind, as_number)(value))
                 for one, value in pairs
@@ -59,19 +68,20 @@ def reader(op):
         return _placed(known.results, public.public(*args, **named))
 
     rule.attributes = [one.name for one in ours]
-    rule.operands = (
-        len(known.operands)
-        if known.operands is not None
-        else None
-        if public.composite
-        else len(public.tensors)
-    )
+    if known.operands is not None:
+        rule.operands = len(known.operands)
+    elif public.composite:
+        rule.operands = None
+    else:
+        rule.operands = len(public.tensors)
     return rule
 
 
 def _attribute_value(attrs, one):
     """An attribute as it stands in a file; older ones may lack what has a default."""
-    return getattr(attrs, one.name) if one.default is None else getattr(attrs, one.name, one.default)
+    if one.default is None:
+        return getattr(attrs, one.name)
+    return getattr(attrs, one.name, one.default)
 
 
 _OPERANDS = {"": as_tensor, "out": as_tensor, "ints": as_numbers, "size": as_numbers}

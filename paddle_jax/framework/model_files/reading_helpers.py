@@ -28,14 +28,18 @@ def as_tensor(value):
     """An operand as a Tensor; lists item by item."""
     if isinstance(value, list):
         return [as_tensor(one) for one in value]
-    return wrap(from_numpy(value)) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return wrap(from_numpy(value))
+    return value
 
 
 def as_numbers(value):
     """An operand as Python numbers where they are known."""
     if isinstance(value, list):
         return [as_number(one) for one in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value
 
 
 def as_number(value):
@@ -57,7 +61,10 @@ def with_operand_forms(function):
     rest = code.co_flags & inspect.CO_VARARGS
 
     def rule(attrs, *operands):
-        chosen = [*forms, *[as_tensor] * (len(operands) - len(forms))] if rest else forms
+        if rest:
+            chosen = [*forms, *[as_tensor] * (len(operands) - len(forms))]
+        else:
+            chosen = forms
         return function(attrs, *[form(value) for form, value in zip(chosen, operands, strict=False)])
 
     rule.operands = None if rest else len(forms)

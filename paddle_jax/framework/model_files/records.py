@@ -102,7 +102,9 @@ class Attribute:
         if self.kind == "none":
             return value is None
         if value is None:
-            return self.default if self.none_is_default else None
+            if self.none_is_default:
+                return self.default
+            return None
         if self.kind == "dtype":
             return dtypes.convert(value).np.name
         if self.kind.endswith("s") and not isinstance(value, tuple | list):
@@ -116,7 +118,9 @@ class Attribute:
         if not self.none_is_default:
             return value
         is_empty_list = self.kind.endswith("s") and isinstance(value, list) and not value
-        return None if value == self.default or is_empty_list else value
+        if value == self.default or is_empty_list:
+            return None
+        return value
 
 
 def parse_attribute(text: str) -> Attribute:
@@ -177,7 +181,9 @@ def parse_record(text: str) -> PirRecord:
 def pir_record(op: Op) -> PirRecord:
     """How an op is written: its text, or, where that is only a name, the text of the op that users call."""
     record = parse_record(op.record.pir)
-    return parse_record(READS[record.names[0]].record.pir) if record.is_only_name else record
+    if record.is_only_name:
+        return parse_record(READS[record.names[0]].record.pir)
+    return record
 
 
 def signature(name: str) -> list[tuple[str, str, Any]] | None:

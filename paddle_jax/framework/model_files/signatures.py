@@ -86,4 +86,6 @@ def listed():
 def signature(name):
     """[(attribute, kind, default)] of an operation; a default of None: it has to be given."""
     found = listed().get(name)
-    return (recorded(name) or []) if found is None else found
+    if found is None:
+        return recorded(name) or []
+    return found

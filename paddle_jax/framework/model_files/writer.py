@@ -92,7 +92,9 @@ class _BlockWriter:
     def _likely(self, number: int) -> Any:
         """Likely lengths of a numbered Symbol that has no Value yet, or None."""
         is_known = self._is_known(self.recording.numbered[number])
-        return None if is_known else self.recording.likely.get(number)
+        if is_known:
+            return None
+        return self.recording.likely.get(number)
 
     # steps --------------------------------------------------------------------------------------------------
 
@@ -107,7 +109,10 @@ class _BlockWriter:
     def _write_step(self, step: Step) -> None:
         kinds = [(symbol.dtype.name, self.recording.shapes[symbol]) for symbol in step.outputs]
         if step.blocks:
-            write_blocks = self._write_cond if step.name == "cond" else self._write_while
+            if step.name == "cond":
+                write_blocks = self._write_cond
+            else:
+                write_blocks = self._write_while
             results = write_blocks(step, kinds)
         elif step.op is None:
             if step.inputs or len(kinds) != 1:
@@ -120,7 +125,9 @@ class _BlockWriter:
 
     def _flag(self, value: Value) -> Any:
         """A condition as a 0-D tensor."""
-        return value if value.shape == [] else self.w.op("reshape", [value, self.w.ints([])], ("bool", []))
+        if value.shape == []:
+            return value
+        return self.w.op("reshape", [value, self.w.ints([])], ("bool", []))
 
     def _block_results(self, symbols: Sequence[Symbol], kinds: Sequence[Kind]) -> list[Value]:
         """The results of a block in the types the operation gives. What is not made in the block is copied:
@@ -240,7 +247,9 @@ class _BlockWriter:
         if not shape:
             return items[0]
         vector = w.op("stack", [w.combine(items)], (dtype, [len(items)]), axis=0)
-        return w.op("reshape", [vector, w.ints(shape)], kind) if len(shape) > 1 else vector
+        if len(shape) > 1:
+            return w.op("reshape", [vector, w.ints(shape)], kind)
+        return vector
 
     def _ramp(self, ramp: Ramp, kind: Kind) -> Any:
         """start, start + step, ...: counted from 0, then scaled."""

@@ -32,7 +32,8 @@ def write_row(op, w, attrs, out, *operands):
         given = [_operand(one, op, w, attrs, out, tensors) for one in known.operands]
     values = {one.name: _attribute(one, op, attrs, out) for one in known.attributes}
     _refuse_others(op, known, attrs)
-    name, ours = known.names[0], iter(out)
+    name = known.names[0]
+    ours = iter(out)
     values = {name: value for name, value in values.items() if value is not None}
     if known.results == ["[]"]:
         return w.list_op(name, given, out, **values)
@@ -56,7 +57,9 @@ def _as_floats(op, w, known, out, operands):
     if len(op.tensors) != 1 or not isinstance(operands[0], Value) or known.names[0] in _OF_WHOLE:
         return operands
     is_whole = operands[0].dtype.startswith(("int", "uint", "bool"))
-    return [cast(w, operands[0], out[0][0])] if is_whole and out[0][0].startswith("float") else operands
+    if is_whole and out[0][0].startswith("float"):
+        return [cast(w, operands[0], out[0][0])]
+    return operands
 
 
 def _by_name(op, known, operands):
@@ -77,16 +80,20 @@ def _operand(one, op, w, attrs, out, tensors):
     if one.kind in TENSORS:
         value = tensors.get(one.name)
         if value is not None and one.kind == "out":
-            value = (
-                [cast(w, v, out[0][0]) for v in value]
-                if isinstance(value, list)
-                else cast(w, value, out[0][0])
-            )
-        return w.combine(value) if isinstance(value, list) else value
+            if isinstance(value, list):
+                value = [cast(w, v, out[0][0]) for v in value]
+            else:
+                value = cast(w, value, out[0][0])
+        if isinstance(value, list):
+            return w.combine(value)
+        return value
     if one.kind == "size":
         given = getattr(attrs, one.name, None)  # as the user says it, with -1 for a length that stays
         return w.ints(given if isinstance(given, tuple) and has_lengths(given) else out[0][1])
-    value = one.to_file(getattr(attrs, one.parameter)) if one.parameter in op.attrs else one.default
+    if one.parameter in op.attrs:
+        value = one.to_file(getattr(attrs, one.parameter))
+    else:
+        value = one.default
     if one.kind == "ints":
         return w.ints(value)
     if is_length(value):
@@ -97,7 +104,10 @@ def _operand(one, op, w, attrs, out, tensors):
 
 
 def _attribute(one, op, attrs, out):
-    value = one.to_file(getattr(attrs, one.parameter)) if one.parameter in op.attrs else one.default
+    if one.parameter in op.attrs:
+        value = one.to_file(getattr(attrs, one.parameter))
+    else:
+        value = one.default
     if one.kind == "dtype" and value is None:
         return out[0][0]
     if isinstance(value, tuple | list) and not one.kind.endswith("s"):
@@ -131,7 +141,9 @@ def apply(w, op, attrs, operands, out):
     Raises:
         NotWritable: its attributes cannot be written.
     """
-    rule, mark, refusal = rule_of(op), len(w.ops), None
+    rule = rule_of(op)
+    mark = len(w.ops)
+    refusal = None
     if rule is not None:
         try:
             found = rule(
@@ -140,7 +152,9 @@ def apply(w, op, attrs, operands, out):
                 out,
                 *(_promoted(w, op, operands) if op.promote else operands),
             )
-            return found if isinstance(found, list) else [found]
+            if isinstance(found, list):
+                return found
+            return [found]
         except NotWritable as error:
             refusal = error
             w.undo(mark)
@@ -159,14 +173,18 @@ def apply(w, op, attrs, operands, out):
 
 
 def _promoted(w, op, operands):
-    names = op.promote if isinstance(op.promote, tuple) else op.tensors
+    if isinstance(op.promote, tuple):
+        names = op.promote
+    else:
+        names = op.tensors
     at = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
     values = [v for i in at for v in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
     if isinstance(op.promote, str) and min(v.ndim for v in values) == 0:
         common = dtypes.mixed_np(*map(_like, values), op.promote == "wide")
     else:
         common = ft.reduce(dtypes.promote_np, [dtypes.convert(v.dtype).np for v in values])
-    done, name = list(operands), np.dtype(common).name
+    done = list(operands)
+    name = np.dtype(common).name
     for i in at:
         done[i] = [cast(w, v, name) for v in done[i]] if isinstance(done[i], list) else cast(w, done[i], name)
     return done

@@ -41,11 +41,10 @@ def _edges(name, x, src_index, dst_index):
 
 
 def _received(name, messages, dst_index, rows, how, out_size):
-    size = (
-        0
-        if out_size is None
-        else number(name, out_size.item() if hasattr(out_size, "item") else out_size, "out_size")
-    )
+    if out_size is None:
+        size = 0
+    else:
+        size = number(name, out_size.item() if hasattr(out_size, "item") else out_size, "out_size")
     count = size if size > 0 else rows
     check_index(name, dst_index, count, low=0, name="dst_index")
     return pooled(messages, dst_index, count, how)
@@ -58,7 +57,10 @@ def _rows(x, index):
 def _is_there(tensor):
     """Whether NumPy may read a Tensor of this kind now without anything having to run first."""
     raw = tensor._raw
-    there = raw.array is not None if type(raw) is LazyArray else isinstance(raw, jax.Array)
+    if type(raw) is LazyArray:
+        there = raw.array is not None
+    else:
+        there = isinstance(raw, jax.Array)
     return there and raw.dtype in _KINDS and untracked(tensor)
 
 
@@ -79,14 +81,13 @@ def _joined(x, y, src_index, dst_index, how):
     x, y, src_index, dst_index = (
         to_numpy(materialize(t._raw), "send_uv") for t in (x, y, src_index, dst_index)
     )
-    out, buffer = (
-        empty_aligned((len(src_index), *x.shape[1:]), x.dtype),
-        np.empty((_BLOCK, *x.shape[1:]), x.dtype),
-    )
+    out = empty_aligned((len(src_index), *x.shape[1:]), x.dtype)
+    buffer = np.empty((_BLOCK, *x.shape[1:]), x.dtype)
     with np.errstate(all="ignore"):
         for first in range(0, len(out), _BLOCK):
             rows = slice(first, first + _BLOCK)
-            left, right = out[rows], buffer[: len(out) - first]
+            left = out[rows]
+            right = buffer[: len(out) - first]
             x.take(src_index[rows], 0, out=left, mode="clip")
             y.take(dst_index[rows], 0, out=right, mode="clip")
             _HOST[how](left, right, out=left)

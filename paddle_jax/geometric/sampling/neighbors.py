@@ -53,7 +53,9 @@ def _keys(edges, weights):
 
 def _results(row, edges, counts, eids, return_eids):
     found = [to_tensor(row.numpy().reshape(-1)[edges]), to_tensor(counts.astype(np.int32))]
-    return (*found, to_tensor(eids.numpy().reshape(-1)[edges])) if return_eids else tuple(found)
+    if return_eids:
+        return (*found, to_tensor(eids.numpy().reshape(-1)[edges]))
+    return tuple(found)
 
 
 def need_eids(name, eids, return_eids):

@@ -60,7 +60,8 @@ def _usual(weight, m, n, algorithm, name):
 def _weights(model):
     """(parameter, pruning function) of the layers that are pruned."""
     for layer in model.sublayers(include_self=True):
-        kind, weight = re.sub(r"_\d+$", "", layer.full_name()), getattr(layer, "weight", None)
+        kind = re.sub(r"_\d+$", "", layer.full_name())
+        weight = getattr(layer, "weight", None)
         if (
             kind in PruningState.supported
             and weight is not None
@@ -99,7 +100,8 @@ def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
             f"prune_model: mask_algo, n, m: got {mask_algo!r}, {n}, {m}; "
             f"allowed are {', '.join(map(repr, _ALGORITHMS))} and 0 < n <= m"
         )
-    algorithm, made = _ALGORITHMS[mask_algo], {}
+    algorithm = _ALGORITHMS[mask_algo]
+    made = {}
     for weight, prune in _weights(model):
         if with_mask and _mask(weight) is None:
             raise AssertionError(

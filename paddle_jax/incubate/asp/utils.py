@@ -28,7 +28,9 @@ class CheckMethod(enum.Enum):
             raise AssertionError(
                 f"get_checking_method: mask_algo: got {type(mask_algo).__name__}; it must be a MaskAlgo"
             )
-        return CheckMethod.CHECK_1D if mask_algo is MaskAlgo.MASK_1D else CheckMethod.CHECK_2D
+        if mask_algo is MaskAlgo.MASK_1D:
+            return CheckMethod.CHECK_1D
+        return CheckMethod.CHECK_2D
 
 
 def calculate_density(x):

@@ -10,7 +10,9 @@ from paddle_jax.tensor.manipulation import reshape
 
 
 def _listed(values):
-    return list(values) if isinstance(values, list | tuple) else [values]
+    if isinstance(values, list | tuple):
+        return list(values)
+    return [values]
 
 
 def _start(func, xs):
@@ -31,7 +33,10 @@ def _start(func, xs):
 
 def _directions(v, like):
     """The directions, ones by default, one for each tensor."""
-    found = [ones_like(t) for t in like] if v is None else _listed(v)
+    if v is None:
+        found = [ones_like(t) for t in like]
+    else:
+        found = _listed(v)
     if not all(isinstance(d, Tensor) for d in found):
         raise ArgumentError(f"v: got {type(v).__name__}; it must be a Tensor or a list of Tensors")
     if len(found) != len(like):
@@ -43,7 +48,9 @@ def _directions(v, like):
 
 
 def _plain(values, like):
-    return tuple(values) if isinstance(like, list | tuple) or len(values) > 1 else values[0]
+    if isinstance(like, list | tuple) or len(values) > 1:
+        return tuple(values)
+    return values[0]
 
 
 def vjp(func, xs, v=None):
@@ -94,7 +101,9 @@ def _flat(tensors, batched):
     """Tensors as one of shape [n], or [batch, n]."""
     keep = [tensors[0].shape[0]] if batched else []
     flat = [reshape(t, [*keep, -1]) for t in tensors]
-    return flat[0] if len(flat) == 1 else concat(flat, -1)
+    if len(flat) == 1:
+        return flat[0]
+    return concat(flat, -1)
 
 
 class Jacobian(LazyRows):

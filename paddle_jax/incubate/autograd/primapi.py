@@ -8,7 +8,10 @@ from paddle_jax.tensor.creation import ones_like
 
 
 def _tensors(value, what):
-    found = list(value) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, list | tuple):
+        found = list(value)
+    else:
+        found = [value]
     for t in found:
         if not isinstance(t, Tensor):
             raise TypeError(f"{what}: got {type(t).__name__}; it must be a Tensor or a list of Tensors")
@@ -16,7 +19,10 @@ def _tensors(value, what):
 
 
 def _directions(given, like, what):
-    found = [ones_like(t) for t in like] if given is None else _tensors(given, what)
+    if given is None:
+        found = [ones_like(t) for t in like]
+    else:
+        found = _tensors(given, what)
     for d, t in zip(found, like, strict=False):
         if list(d.shape) != list(t.shape):
             raise RuntimeError(f"{what}: got shape {list(d.shape)}; it must be {list(t.shape)}")
@@ -47,9 +53,12 @@ def forward_grad(outputs, inputs, grad_inputs=None):
         >>> paddle.incubate.autograd.forward_grad(x * x, x, paddle.to_tensor([1.0, 0.5])).tolist()
         [2.0, 3.0]
     """
-    outs, ins = _tensors(outputs, "forward_grad: outputs"), _tensors(inputs, "forward_grad: inputs")
+    outs = _tensors(outputs, "forward_grad: outputs")
+    ins = _tensors(inputs, "forward_grad: inputs")
     found = pushed(outs, ins, _directions(grad_inputs, ins, "forward_grad: grad_inputs"))
-    return found if isinstance(outputs, list | tuple) else found[0]
+    if isinstance(outputs, list | tuple):
+        return found
+    return found[0]
 
 
 def grad(outputs, inputs, grad_outputs=None):
@@ -72,9 +81,12 @@ def grad(outputs, inputs, grad_outputs=None):
         >>> first.item(), paddle.incubate.autograd.grad(first, x).item()
         (27.0, 18.0)
     """
-    outs, ins = _tensors(outputs, "grad: outputs"), _tensors(inputs, "grad: inputs")
+    outs = _tensors(outputs, "grad: outputs")
+    ins = _tensors(inputs, "grad: inputs")
     found = gradients(outs, ins, _directions(grad_outputs, outs, "grad: grad_outputs"))
-    return found if isinstance(inputs, list | tuple) else found[0]
+    if isinstance(inputs, list | tuple):
+        return found
+    return found[0]
 
 
 def enable_prim():

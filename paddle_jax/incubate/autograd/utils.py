@@ -15,7 +15,9 @@ def as_tensors(xs):
     """
     if isinstance(xs, Tensor):
         return (xs,)
-    return tuple(xs) if isinstance(xs, Sequence) else xs
+    if isinstance(xs, Sequence):
+        return tuple(xs)
+    return xs
 
 
 __all__ = ["as_tensors", "disable_prim", "enable_prim", "prim_enabled"]

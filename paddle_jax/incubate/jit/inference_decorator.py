@@ -80,7 +80,9 @@ def _compiled(function, precision):
 
 
 def _lower(precision):
-    return "float16" if precision == "float32" else precision
+    if precision == "float32":
+        return "float16"
+    return precision
 
 
 def is_inference_mode(function):

@@ -26,7 +26,9 @@ def _hidden_above(rows, columns, diagonal=0):
 def _expanded_mask(matrix, shape, dtype):
     """A matrix as a Tensor of a shape whose last axes are its own."""
     made = cast(to_tensor(matrix.astype("float32")), dtype)
-    return made.expand(list(shape)) if len(shape) > 2 else made
+    if len(shape) > 2:
+        return made.expand(list(shape))
+    return made
 
 
 def _require(holds, text):
@@ -114,7 +116,8 @@ class SeqLenInfo:
             x.shape[0] == 1 and x.shape[1] == self.seqstart_py[-1],
             f"split: x: got shape {list(x.shape)}; it must be [1, {self.seqstart_py[-1]}, ...]",
         )
-        parts, at = [], 0
+        parts = []
+        at = 0
         for size in [1] * (len(self.seqstart_py) - 1) if batch_sizes is None else batch_sizes:
             part = x[:, self.seqstart_py[at] : self.seqstart_py[at + size]]
             parts.append(part.reshape([size, -1, *part.shape[2:]]))
@@ -311,11 +314,10 @@ class BlockDiagonalCausalWithOffsetPaddedKeysMask(AttentionBias):
             list(shape[-2:]) == totals,
             f"materialize: shape: got {list(shape)}; its last axes must be {totals}",
         )
-        offsets = (
-            [0] * (len(self.q_seqinfo.seqstart_py) - 1)
-            if self.causal_diagonal is None
-            else [int(v.item()) for v in self.causal_diagonal]
-        )
+        if self.causal_diagonal is None:
+            offsets = [0] * (len(self.q_seqinfo.seqstart_py) - 1)
+        else:
+            offsets = [int(v.item()) for v in self.causal_diagonal]
         return _expanded_mask(_blocks(shape, self.q_seqinfo, self.k_seqinfo, offsets), shape, dtype)
 
     @classmethod

@@ -27,4 +27,8 @@ def identity_loss(x, reduction="none"):
             f"identity_loss: reduction: got {reduction}; allowed are 0 for the sum, 1 for the "
             "mean and 2 for neither"
         )
-    return x * 1 if reduction == 2 else x.sum() if reduction == 0 else x.mean()
+    if reduction == 2:
+        return x * 1
+    if reduction == 0:
+        return x.sum()
+    return x.mean()

@@ -32,10 +32,8 @@ def graph_khop_sampler(
         >>> source.tolist(), target.tolist(), nodes.tolist(), first.tolist()
         ([[1]], [[0]], [1, 0], [0])
     """
-    name, rounds = (
-        "graph_khop_sampler",
-        [sample_sizes] if isinstance(sample_sizes, int) else list(sample_sizes),
-    )
+    name = "graph_khop_sampler"
+    rounds = [sample_sizes] if isinstance(sample_sizes, int) else list(sample_sizes)
     if not rounds:
         raise ArgumentError(f"{name}: sample_sizes: got none; give one number per round")
     if return_eids and sorted_eids is None:
@@ -46,7 +44,10 @@ def graph_khop_sampler(
     (first,) = host(name, input_nodes=input_nodes)
     nodes = list(dict.fromkeys(first.tolist()))
     place = {node: i for i, node in enumerate(nodes)}
-    frontier, sources, targets, drawn = nodes, [], [], []
+    frontier = nodes
+    sources = []
+    targets = []
+    drawn = []
     for size in rounds:
         edges, counts = chosen_edges(name, row, colptr, to_tensor(np.array(frontier, around.dtype)), size)
         targets.append(np.repeat([place[node] for node in frontier], counts).astype(np.int64))
@@ -69,4 +70,6 @@ def graph_khop_sampler(
         to_tensor(f.astype(around.dtype))
         for f in (*columns, np.array(nodes), np.array([place[n] for n in first.tolist()]))
     ]
-    return (*found, to_tensor(host(name, eids=sorted_eids)[0][edges])) if return_eids else tuple(found)
+    if return_eids:
+        return (*found, to_tensor(host(name, eids=sorted_eids)[0][edges]))
+    return tuple(found)

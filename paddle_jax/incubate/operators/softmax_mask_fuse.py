@@ -18,11 +18,10 @@ def softmax_mask_fuse(x, mask, name=None):
         >>> paddle.incubate.softmax_mask_fuse(x, mask).flatten().tolist()
         [1.0, 0.0]
     """
-    alike = (
-        [x.shape[i] == mask.shape[i] or -1 in (x.shape[i], mask.shape[i]) for i in (0, 2, 3)]
-        if x.ndim == mask.ndim == 4
-        else [False]
-    )
+    if x.ndim == mask.ndim == 4:
+        alike = [x.shape[i] == mask.shape[i] or -1 in (x.shape[i], mask.shape[i]) for i in (0, 2, 3)]
+    else:
+        alike = [False]
     if not all(alike) or mask.shape[1] != 1:
         raise ValueError(
             f"softmax_mask_fuse: mask: got shape {list(mask.shape)} for x of shape "

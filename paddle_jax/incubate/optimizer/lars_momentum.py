@@ -100,7 +100,8 @@ class LarsMomentumOptimizer(Optimizer):
         if rule_decay is None:  # nothing decays
             velocity = momentum * s["velocity"] + lr * g
             return p - velocity, {"velocity": velocity}
-        size, slope = _norm(p), _norm(g)
+        size = _norm(p)
+        slope = _norm(g)
         known = (size > 0) & (slope > 0) & (rule_decay > 0)
         rate = jnp.where(
             known, lr * coeff * size / jnp.where(known, slope + rule_decay * size + epsilon, 1), lr

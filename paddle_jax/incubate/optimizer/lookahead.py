@@ -42,7 +42,10 @@ class LookAhead(Optimizer):
         if not isinstance(k, int) or k <= 0:
             raise AssertionError(f"LookAhead: k: got {k!r}; it must be an int above 0")
         super().__init__(float(alpha), inner_optimizer._parameter_list, name=name)
-        self.inner_optimizer, self.alpha, self.k, self.type = inner_optimizer, alpha, k, "lookahead"
+        self.inner_optimizer = inner_optimizer
+        self.alpha = alpha
+        self.k = k
+        self.type = "lookahead"
         self._slow = [assign(param.detach()) for param in self._all_params()]
         self._count = to_tensor(0)
 

@@ -10,10 +10,8 @@ from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.math import minimum
 from paddle_jax.tensor.search import where
 
-_SUMS, _COUNTS = (
-    ("sum_1", "sum_2", "sum_3", "restore"),
-    ("num_accumulates", "old_num_accumulates", "num_updates"),
-)
+_SUMS = ("sum_1", "sum_2", "sum_3", "restore")
+_COUNTS = ("num_accumulates", "old_num_accumulates", "num_updates")
 _BLOCK = 16384  # how many weights one sum takes before it is added to the next, so that rounding stays small
 
 
@@ -60,14 +58,16 @@ class ModelAverage(Optimizer):
         name=None,
     ):
         super().__init__(0.0, parameters, name=name)
-        self.average_window, self.min_average_window, self.max_average_window = (
-            average_window_rate,
-            min_average_window,
-            max_average_window,
-        )
-        self.type, self._kept = "average_accumulates", []
+        self.average_window = average_window_rate
+        self.min_average_window = min_average_window
+        self.max_average_window = max_average_window
+        self.type = "average_accumulates"
+        self._kept = []
         for param in self._all_params():
-            wide = "float32" if param.dtype in (dtypes.float16, dtypes.bfloat16) else param.dtype
+            if param.dtype in (dtypes.float16, dtypes.bfloat16):
+                wide = "float32"
+            else:
+                wide = param.dtype
             sums = {
                 name: zeros(param.shape, dtype=param.dtype if name == "restore" else wide) for name in _SUMS
             }
@@ -79,7 +79,9 @@ class ModelAverage(Optimizer):
         for param, kept in zip(self._all_params(), self._kept, strict=True):
             first, second, third, _ = (kept[name] for name in _SUMS)
             taken, old, updates = (kept[name] for name in _COUNTS)
-            first, taken, updates = first + cast(param, first.dtype), taken + 1, updates + 1
+            first = first + cast(param, first.dtype)
+            taken = taken + 1
+            updates = updates + 1
             full = updates % _BLOCK == 0
             first, second = where(full, first * 0, first), where(full, second + first, second)
             window = minimum(
@@ -87,7 +89,8 @@ class ModelAverage(Optimizer):
                 cast(cast(updates, "float64") * self.average_window, "int64"),
             )
             ends = (taken >= self.min_average_window) & (taken >= window)
-            third, old = where(ends, first + second, third), where(ends, taken, old)
+            third = where(ends, first + second, third)
+            old = where(ends, taken, old)
             first, second, taken = (where(ends, t * 0, t) for t in (first, second, taken))
             for name, value in zip(
                 (*_SUMS[:3], *_COUNTS), (first, second, third, taken, old, updates), strict=True
@@ -108,10 +111,8 @@ class ModelAverage(Optimizer):
         """
         with no_grad():
             for param, kept in zip(self._all_params(), self._kept, strict=True):
-                total, count = (
-                    kept["sum_1"] + kept["sum_2"] + kept["sum_3"],
-                    kept["num_accumulates"] + kept["old_num_accumulates"],
-                )
+                total = kept["sum_1"] + kept["sum_2"] + kept["sum_3"]
+                count = kept["num_accumulates"] + kept["old_num_accumulates"]
                 kept["restore"]._rebind(assign(param.detach())._raw)
                 param._rebind(cast(total / cast(count, total.dtype), param.dtype)._raw)
         try:

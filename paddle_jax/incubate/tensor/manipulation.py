@@ -57,5 +57,8 @@ def async_reload(src_tensor, async_load):
 
 
 def _copied(source, move):
-    new = copy.deepcopy(source) if isinstance(source, Parameter) else source.detach().clone()
+    if isinstance(source, Parameter):
+        new = copy.deepcopy(source)
+    else:
+        new = source.detach().clone()
     return new, move(new, source)

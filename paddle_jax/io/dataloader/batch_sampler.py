@@ -35,7 +35,9 @@ def _batches(indices, batch_size, drop_last):
 
 
 def _count(samples, batch_size, drop_last):
-    return samples // batch_size if drop_last else -(-samples // batch_size)
+    if drop_last:
+        return samples // batch_size
+    return -(-samples // batch_size)
 
 
 class BatchSampler(Sampler):
@@ -73,7 +75,10 @@ class BatchSampler(Sampler):
             "BatchSampler: shuffle: a sampler has its own order; leave shuffle at False.",
         )
         if sampler is None:
-            sampler = RandomSampler(dataset) if shuffle else SequenceSampler(dataset)
+            if shuffle:
+                sampler = RandomSampler(dataset)
+            else:
+                sampler = SequenceSampler(dataset)
         self.sampler = sampler
         self.batch_size = batch_size
         self.shuffle = shuffle
@@ -118,8 +123,14 @@ class DistributedBatchSampler(BatchSampler):
         self.dataset = dataset
         self.batch_size = batch_size
         self.shuffle = shuffle
-        self.nranks = launch_variables.size() if num_replicas is None else num_replicas
-        self.local_rank = launch_variables.rank() if rank is None else rank
+        if num_replicas is None:
+            self.nranks = launch_variables.size()
+        else:
+            self.nranks = num_replicas
+        if rank is None:
+            self.local_rank = launch_variables.rank()
+        else:
+            self.local_rank = rank
         _need(
             self.local_rank < self.nranks,
             f"DistributedBatchSampler: rank: got {self.local_rank} of "

@@ -42,11 +42,9 @@ def collated(batch, arrays, tensors):
     if isinstance(sample, np.ndarray):
         return arrays(batch)
     if isinstance(sample, Tensor):
-        return (
-            _stack(batch)
-            if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch)
-            else tensors(batch)
-        )
+        if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch):
+            return _stack(batch)
+        return tensors(batch)
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, str | bytes):
@@ -74,7 +72,9 @@ def _stacked(batch):
     """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for
     each number of them."""
     arrays = _host_arrays(batch)
-    return _stack(batch) if arrays is None else wrap(from_numpy(np.stack(arrays)))
+    if arrays is None:
+        return _stack(batch)
+    return wrap(from_numpy(np.stack(arrays)))
 
 
 def _stack(batch):
@@ -111,7 +111,9 @@ def _as_rows(batch):
 
 def _tensors_as_rows(batch):
     arrays = _host_arrays(batch)
-    return _stacked(batch) if arrays is None else _as_rows(arrays)
+    if arrays is None:
+        return _stacked(batch)
+    return _as_rows(arrays)
 
 
 def default_convert_fn(batch):

@@ -17,8 +17,10 @@ class _DataLoaderIterBase:
     """
 
     def __init__(self, loader, batches):
-        self._loader, self._batches = loader, batches
-        self._dataset, self._batch_sampler = loader.dataset, loader.batch_sampler
+        self._loader = loader
+        self._batches = batches
+        self._dataset = loader.dataset
+        self._batch_sampler = loader.batch_sampler
 
     def __iter__(self):
         return self

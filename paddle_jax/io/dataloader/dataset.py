@@ -100,7 +100,9 @@ def _need_some(datasets, owner):
 
 
 def _fields(sample):
-    return list(sample) if isinstance(sample, list | tuple) else [sample]
+    if isinstance(sample, list | tuple):
+        return list(sample)
+    return [sample]
 
 
 class ComposeDataset(Dataset):

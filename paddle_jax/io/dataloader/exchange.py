@@ -27,7 +27,8 @@ _SIZE = struct.Struct("!Q")
 # all pages at once, since all of them will be read
 _AT_ONCE = getattr(mmap, "MAP_SHARED", 0) | getattr(mmap, "MAP_POPULATE", 0)
 # bytes of arrays that are not worth a mapping; what XLA wants arrays to begin at
-_SMALL, _ALIGNED = 1 << 15, 64
+_SMALL = 1 << 15
+_ALIGNED = 64
 
 
 def by_value():
@@ -58,7 +59,9 @@ def _back(cloud):
                 and not set("<>") & set(thing.__qualname__)
             ):
                 return _in_main, (thing.__qualname__,)
-            return NotImplemented if cloud is None else super().reducer_override(thing)
+            if cloud is None:
+                return NotImplemented
+            return super().reducer_override(thing)
 
     return Back
 
@@ -83,9 +86,9 @@ def _array(buffer, dtype, shape):
 def _parts(buffer):
     """The pieces of memory that an array is made of."""
     whole = buffer.raw()
-    return (
-        [a.reshape(-1).view(np.uint8).data for a in whole.obj.arrays] if type(whole.obj) is Rows else [whole]
-    )
+    if type(whole.obj) is Rows:
+        return [a.reshape(-1).view(np.uint8).data for a in whole.obj.arrays]
+    return [whole]
 
 
 class Packed:
@@ -98,13 +101,23 @@ class Packed:
     """
 
     def __init__(self, thing, shared=True, back=False):
-        stream, buffers, cloud = io.BytesIO(), [], by_value()
-        kind = _back(cloud) if back else pickle.Pickler if cloud is None else cloud.Pickler
+        stream = io.BytesIO()
+        buffers = []
+        cloud = by_value()
+        if back:
+            kind = _back(cloud)
+        elif cloud is None:
+            kind = pickle.Pickler
+        else:
+            kind = cloud.Pickler
         kind(stream, 5, buffer_callback=buffers.append).dump(thing)
         self._data, self._parts = stream.getbuffer(), [_parts(buffer) for buffer in buffers]
         sizes = [sum(part.nbytes for part in parts) for parts in self._parts]
         # None: arrays follow the pickle
-        self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None
+        if shared and shared_memory and sum(sizes) > _SMALL:
+            self._file = _filled(self._parts, sizes)
+        else:
+            self._file = None
         self._head = _HEAD.pack(self._file is not None, len(self._data), len(sizes)) + b"".join(
             map(_SIZE.pack, sizes)
         )
@@ -132,7 +145,8 @@ class Packed:
 
 def _begins(sizes):
     """(where each array begins, length of all)"""
-    begins, end = [], 0
+    begins = []
+    end = 0
     for size in sizes:
         begins.append(end)
         end += -(-size // _ALIGNED) * _ALIGNED
@@ -194,13 +208,12 @@ def opened(data):
 def _mapped(file, size, private):
     """The memory of a descriptor; a copy of it if the process may not have one more mapping."""
     try:
-        return (
-            mmap.mmap(file, size, access=mmap.ACCESS_COPY)
-            if private
-            else mmap.mmap(file, size, flags=_AT_ONCE)
-        )
+        if private:
+            return mmap.mmap(file, size, access=mmap.ACCESS_COPY)
+        return mmap.mmap(file, size, flags=_AT_ONCE)
     except OSError:
-        memory, done = bytearray(size), 0
+        memory = bytearray(size)
+        done = 0
         while done < size:
             done += os.preadv(file, [memoryview(memory)[done:]], done)
         return memory

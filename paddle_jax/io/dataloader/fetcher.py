@@ -13,7 +13,8 @@ def make_fetch(dataset, collate_fn, auto_collate, batch_size, drop_last, sent=Fa
     """The function `task -> batch` of one worker. sent: batches go to another process at once."""
     collate = collate_fn or (default_collate_fn if auto_collate else default_convert_fn)
     ours = collate is default_collate_fn
-    collate = laid_out if ours and sent else collate
+    if ours and sent:
+        collate = laid_out
     if isinstance(dataset, IterableDataset):
         samples = iter(dataset)
         return lambda task: _next_batch(samples, collate, auto_collate, batch_size, drop_last)
@@ -27,7 +28,9 @@ def make_fetch(dataset, collate_fn, auto_collate, batch_size, drop_last, sent=Fa
 def _next_batch(samples, collate, auto_collate, batch_size, drop_last):
     if not auto_collate:
         sample = next(samples, END)
-        return END if sample is END else collate(sample)
+        if sample is END:
+            return END
+        return collate(sample)
     batch = list(itertools.islice(samples, batch_size))
     if not batch or (drop_last and len(batch) < batch_size):
         return END

@@ -60,8 +60,13 @@ class ProcessWorker:
     `state`: what its data set says of itself behind the last result, if it does."""
 
     def __init__(self, number, count, seed, shared):
-        self.number, self._shared, self._epoch, self._tasks = number, shared, 0, 0
-        self._results, self._sock, self.state = collections.deque(), None, None
+        self.number = number
+        self._shared = shared
+        self._epoch = 0
+        self._tasks = 0
+        self._results = collections.deque()
+        self._sock = None
+        self.state = None
         self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
         send(self._sock, {"id": number, "count": count, "seed": seed, "shared": shared, **_surroundings()})
 
@@ -83,7 +88,8 @@ class ProcessWorker:
     def begin(self, epoch, seed, state=None):
         """Begins an epoch, with a data set that goes on from its `state`: results of earlier ones
         are thrown away."""
-        self._epoch, self.state = epoch, state
+        self._epoch = epoch
+        self.state = state
         self._results.clear()
         self._put(("epoch", epoch, seed, state))
 
@@ -148,7 +154,10 @@ class ProcessWorker:
         """
         limit = time.monotonic() + timeout if timeout else None
         while not self._results:
-            left = None if limit is None else max(0.0, limit - time.monotonic())
+            if limit is None:
+                left = None
+            else:
+                left = max(0.0, limit - time.monotonic())
             if not select.select([self._sock], [], [], left)[0]:
                 raise WorkerError(
                     f"DataLoader: worker {self.number} (pid {self.pid}) gave no batch within "
@@ -161,7 +170,9 @@ class ProcessWorker:
             self._raise(*result)
         if kind == "batch":
             result, self.state = result
-        return END if kind == "end" else result
+        if kind == "end":
+            return END
+        return result
 
     def _raise(self, data, summary, text):
         where = f"DataLoader: worker {self.number} (pid {self.pid})"
@@ -176,7 +187,8 @@ class ProcessWorker:
 
     def stop(self):
         """Ends the process; it may finish what it does for a moment."""
-        sock, self._sock = self._sock, None
+        sock = self._sock
+        self._sock = None
         if sock is not None:
             sock.close()
             forkserver.end(self.pid)

@@ -50,14 +50,18 @@ def _parts(batch_sampler):
 def _epoch_of(part):
     """The epoch that a sampler makes its order from, or None."""
     epoch = getattr(part, "epoch", None)
-    return epoch if isinstance(epoch, int) and hasattr(part, "set_epoch") else None
+    if isinstance(epoch, int) and hasattr(part, "set_epoch"):
+        return epoch
+    return None
 
 
 def _plain(task):
     """Indices as Python's ints, which every kind of file takes."""
     if isinstance(task, np.integer):
         return int(task)
-    return [_plain(index) for index in task] if isinstance(task, list) else task
+    if isinstance(task, list):
+        return [_plain(index) for index in task]
+    return task
 
 
 class Epoch:
@@ -93,9 +97,13 @@ class Epoch:
             state.get("streams"),
         )
         self.turn = None if turn is None else collections.deque(turn)
-        self.streams = None if streams is None else {int(worker): own for worker, own in streams.items()}
+        if streams is None:
+            self.streams = None
+        else:
+            self.streams = {int(worker): own for worker, own in streams.items()}
         self._epochs, self._samplers = state.get("epochs"), state.get("samplers")
-        self.skip, self.over = 0, False
+        self.skip = 0
+        self.over = False
 
     def state(self, order):
         """Where it is: numbers, texts, lists and dicts, and what the user's own objects say of themselves."""
@@ -122,10 +130,14 @@ class Epoch:
         if now is None:
             self.begun = generators()
             self._epochs = list(map(_epoch_of, _parts(order)))
-            return itertools.repeat(None) if order is None else iter(order)
+            if order is None:
+                return itertools.repeat(None)
+            return iter(order)
         if order is None:
             if self.streams is None and self.taken:
-                self.skip, self.taken, self.drawn = self.taken, 0, 0
+                self.skip = self.taken
+                self.taken = 0
+                self.drawn = 0
                 self.waiting.clear()
                 self.turn = None
                 set_generators(self.begun)
@@ -158,10 +170,12 @@ class Epoch:
     def deal(self, workers):
         """Gives the tasks that waited in an earlier epoch to workers: those of streams to their
         own, others in turn."""
-        self.turn = (
-            collections.deque(range(len(workers))) if self.turn is None or self.streams is None else self.turn
-        )
-        waiting, self.waiting = self.waiting, collections.deque()
+        if self.turn is None or self.streams is None:
+            self.turn = collections.deque(range(len(workers)))
+        else:
+            self.turn = self.turn
+        waiting = self.waiting
+        self.waiting = collections.deque()
         for number, worker, task in waiting:
             if self.streams is None:
                 worker = self.turn[0]

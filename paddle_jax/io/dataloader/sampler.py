@@ -91,7 +91,9 @@ class RandomSampler(Sampler):
     @property
     def num_samples(self):
         """The number of indices given."""
-        return len(self.data_source) if self._num_samples is None else self._num_samples
+        if self._num_samples is None:
+            return len(self.data_source)
+        return self._num_samples
 
     def __iter__(self):
         if self.generator is not None:

@@ -85,7 +85,9 @@ def func_to_source_code(function, dedent=True) -> str:
             f"func_to_source_code: function: got {type(function).__name__}; it must be a function or a method"
         )
     source = inspect.getsource(function)
-    return textwrap.dedent(source) if dedent else source
+    if dedent:
+        return textwrap.dedent(source)
+    return source
 
 
 def is_paddle_func(func, ignore_white_list=True) -> bool:
@@ -97,7 +99,10 @@ def is_paddle_func(func, ignore_white_list=True) -> bool:
     """
     while isinstance(func, ft.partial):
         func = func.func
-    module = type(func).__module__ if isinstance(func, Layer) else getattr(func, "__module__", None) or ""
+    if isinstance(func, Layer):
+        module = type(func).__module__
+    else:
+        module = getattr(func, "__module__", None) or ""
     return is_ours(module)
 
 

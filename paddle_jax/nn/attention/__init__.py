@@ -37,7 +37,10 @@ def sdpa_kernel(backends, set_priority=False):
         raise AssertionError(
             f"sdpa_kernel: backends: got {backends!r}; it must be an SDPBackend or a list of them"
         )
-    chosen = [backends] if isinstance(backends, SDPBackend) else list(backends)
+    if isinstance(backends, SDPBackend):
+        chosen = [backends]
+    else:
+        chosen = list(backends)
     if not chosen:
         raise ValueError("sdpa_kernel: backends: got an empty list; name at least one SDPBackend")
     for backend in chosen:

@@ -599,7 +599,9 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
         raise ValueError(
             f"rrelu: lower, upper: got {lower} and {upper}; they must satisfy 0 <= lower <= upper <= 1"
         )
-    return _rrelu(x, lower, upper) if training else leaky_relu(x, (lower + upper) / 2)
+    if training:
+        return _rrelu(x, lower, upper)
+    return leaky_relu(x, (lower + upper) / 2)
 
 
 @known_as(pir="maxout groups:i32=1 axis:i32")
@@ -636,7 +638,8 @@ def maxout(x, groups, axis=1, name=None):
     """
     if axis not in (1, -1, 3):
         raise ValueError(f"maxout: axis: got {axis}; the channels are on axis 1, 3 or -1")
-    axis = axis % x.ndim if axis < 0 else axis
+    if axis < 0:
+        axis = axis % x.ndim
     if x.ndim != 4:
         raise ValueError(f"maxout: x: got shape {list(x.shape)}; it must have 4 axes")
     if groups <= 1 or axis >= x.ndim or x.shape[axis] % groups:

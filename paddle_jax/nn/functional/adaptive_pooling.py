@@ -17,13 +17,17 @@ from paddle_jax.nn.functional.windows import channel_last, check_ndim
 def _bins(size, out):
     """First and past-the-end positions of the output cells."""
     i = np.arange(out)
-    size = size if are_known(size) else jnp.asarray(size)
+    if not are_known(size):
+        size = jnp.asarray(size)
     return i * size // out, -(-(i + 1) * size // out)
 
 
 def _targets(op_name, x, output_size, axes):
     n = len(axes)
-    sizes = (output_size,) * n if isinstance(output_size, int) or output_size is None else tuple(output_size)
+    if isinstance(output_size, int) or output_size is None:
+        sizes = (output_size,) * n
+    else:
+        sizes = tuple(output_size)
     if len(sizes) == 1:
         sizes *= n
     if len(sizes) != n or not all(s is None or isinstance(s, int) for s in sizes):
@@ -39,7 +43,8 @@ def _targets(op_name, x, output_size, axes):
 def _split(x, axes, sizes):
     """x with every spatial axis cut into (cells, cell length), and the axes inside the cells; for lengths
     that divide evenly."""
-    shape, inside = [], []
+    shape = []
+    inside = []
     for a, n in enumerate(x.shape):
         if a in axes:
             cells = sizes[axes.index(a)]
@@ -74,7 +79,10 @@ def positions(first, end, reach=None):
 
 def _under(x, places, axis):
     """x at positions along an axis; evenly spaced ones are a slice, which is much faster than a gather."""
-    step = int(places[1] - places[0]) if isinstance(places, np.ndarray) and len(places) > 1 else 0
+    if isinstance(places, np.ndarray) and len(places) > 1:
+        step = int(places[1] - places[0])
+    else:
+        step = 0
     if step > 0 and (np.diff(places) == step).all():
         return lax.slice_in_dim(x, int(places[0]), int(places[-1]) + 1, step, axis)
     return jnp.take(x, places, axis, mode="clip")
@@ -89,7 +97,8 @@ def _better(best, candidate):
 def maximum_of_cells(x, tables):
     """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; tables:
     `positions` for each axis."""
-    spatial, shape = x.shape[2:], (*x.shape[:2], *[len(table) for table in tables])
+    spatial = x.shape[2:]
+    shape = (*x.shape[:2], *[len(table) for table in tables])
     if 0 in spatial or 0 in shape:
         return jnp.full(shape, jnp.nan, x.dtype), jnp.zeros(shape, jnp.int32)
     place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
@@ -106,7 +115,9 @@ def _max(op_name, n, x, output_size, return_mask):
     value, place = maximum_of_cells(
         x, [positions(*_bins(s, o)) for s, o in zip(x.shape[2:], sizes, strict=True)]
     )
-    return (value, place) if return_mask else value
+    if return_mask:
+        return (value, place)
+    return value
 
 
 def adaptive_mean(x, output_size, last):
@@ -125,7 +136,10 @@ def _adaptive_mean(x, output_size, data_format):
 def _average(op_name, n, x, output_size, data_format):
     last = channel_last(op_name, n, data_format)
     check_ndim(op_name, x, n + 2)
-    axes = tuple(range(1, n + 1)) if last else tuple(range(2, n + 2))
+    if last:
+        axes = tuple(range(1, n + 1))
+    else:
+        axes = tuple(range(2, n + 2))
     return _mean(x, axes, _targets(op_name, x, output_size, axes))
 
 

@@ -18,16 +18,16 @@ from paddle_jax.tensor.products import along_axis
 
 def _float32(x):
     check_floating("cross_entropy", x, "input")
-    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        return x.astype(jnp.float32)
+    return x
 
 
 def _log_probabilities(scores, axis, use_softmax):
     """log softmax, or the log of what already are probabilities (kept away from log 0)."""
-    return (
-        log_shares(scores, axis)
-        if use_softmax
-        else jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
-    )
+    if use_softmax:
+        return log_shares(scores, axis)
+    return jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
 
 
 def _pick(values, label, axis, ignored):
@@ -83,7 +83,10 @@ def cross_entropy_soft(
     (without the axis)."""
     x = _float32(scores)
     n = x.shape[axis]
-    target = jax.nn.one_hot(label, n, dtype=x.dtype, axis=axis) if one_hot else label.astype(x.dtype)
+    if one_hot:
+        target = jax.nn.one_hot(label, n, dtype=x.dtype, axis=axis)
+    else:
+        target = label.astype(x.dtype)
     if smoothing:
         target = target * (1 - smoothing) + smoothing / n
     loss = -jnp.sum(
@@ -112,7 +115,10 @@ def _kept_shape(op_name, x, label, axis):
     """Whether label lacks the class axis; raises unless it fits the scores."""
     want = [n for a, n in enumerate(x.shape) if a != axis]
     missing = label.ndim == x.ndim - 1
-    rest = list(label.shape) if missing else [n for a, n in enumerate(label.shape) if a != axis]
+    if missing:
+        rest = list(label.shape)
+    else:
+        rest = [n for a, n in enumerate(label.shape) if a != axis]
     if rest != want or not (missing or label.ndim == x.ndim and label.shape[axis] == 1):
         raise ValueError(
             f"{op_name}: label: got shape {list(label.shape)} for scores of shape "
@@ -330,7 +336,9 @@ def softmax_with_cross_entropy(
     if not soft_label and _kept_shape("softmax_with_cross_entropy", logits, label, axis):
         label = label.unsqueeze(axis)
     loss = cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis)
-    return (loss, softmax(logits.detach(), axis)) if return_softmax else loss
+    if return_softmax:
+        return (loss, softmax(logits.detach(), axis))
+    return loss
 
 
 @known_as(amp="nll_loss", code="decomposed_losses:likelihood")
@@ -338,11 +346,10 @@ def softmax_with_cross_entropy(
 def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduction="mean"):
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""
     ignored = label == ignore_index
-    inside = (
-        ~ignored
-        if weight is None
-        else jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)))
-    )
+    if weight is None:
+        inside = ~ignored
+    else:
+        inside = jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)))
     inside = inside.astype(input.dtype)
     loss = -_pick(input, label[:, None], 1, ignored[:, None])[:, 0] * inside
     return _average(loss, inside, reduction)

@@ -64,11 +64,9 @@ def linear(x, weight, bias=None, name=None):
     if bias is None:
         return out
     if bias.dtype == out.dtype:
-        return (
-            out + bias
-            if bias.shape != out.shape[-1:]
-            else lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
-        )
+        if bias.shape != out.shape[-1:]:
+            return out + bias
+        return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
     common = promote_np(out.dtype, bias.dtype)
     return out.astype(common) + bias.astype(common)
 
@@ -113,7 +111,10 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     """
     n = min(x1.ndim, x2.ndim)
     if not -n <= axis < n:
-        allowed = f"use {-n}..{n - 1}" if n else "the Tensors must have axes"
+        if n:
+            allowed = f"use {-n}..{n - 1}"
+        else:
+            allowed = "the Tensors must have axes"
         raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; {allowed}")
     if x1.shape[axis] != x2.shape[axis] and 1 not in (x1.shape[axis], x2.shape[axis]):
         raise ValueError(
@@ -121,7 +122,9 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
             f"it must be {x1.shape[axis]}, that of x1, or 1"
         )
     x1, x2 = jnp.broadcast_arrays(x1, x2)
-    dot, a, b = jnp.sum(x1 * x2, axis), jnp.sum(x1 * x1, axis), jnp.sum(x2 * x2, axis)
+    dot = jnp.sum(x1 * x2, axis)
+    a = jnp.sum(x1 * x1, axis)
+    b = jnp.sum(x2 * x2, axis)
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
 
@@ -161,7 +164,10 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"label_smooth: epsilon: got {epsilon}; it must be between 0 and 1")
-    prior = 1 / max(label.shape[-1], 1) if prior_dist is None else prior_dist.reshape(-1)
+    if prior_dist is None:
+        prior = 1 / max(label.shape[-1], 1)
+    else:
+        prior = prior_dist.reshape(-1)
     return (1 - epsilon) * label + epsilon * prior
 
 
@@ -210,7 +216,9 @@ def bilinear(x1, x2, weight, bias=None, name=None):
             "D2] and bias [1, out]"
         )
     out = jnp.einsum("ni,kij,nj->nk", x1, weight, x2)
-    return out if bias is None else out + bias
+    if bias is None:
+        return out
+    return out + bias
 
 
 def _blocks(op_name, kernel, strides, pads, dilations, sizes):

@@ -18,7 +18,8 @@ def _transpose(
     check_ndim(op_name, x, n + 2)
     _check(op_name, x, weight, bias, groups, last)
     strides, dilations = ints(op_name, "stride", stride, n), ints(op_name, "dilation", dilation, n)
-    sizes, kernel = x.shape[1:-1] if last else x.shape[2:], weight.shape[2:]
+    sizes = x.shape[1:-1] if last else x.shape[2:]
+    kernel = weight.shape[2:]
     pads, dilations = _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations)
     least = [
         (s - 1) * t - a - b + d * (k - 1) + 1
@@ -41,7 +42,8 @@ def _transpose(
             wanted,
             lambda v, w: _adjoint(v, w, strides, pads, dilations, groups, extra, False),
         )
-        y = jnp.moveaxis(y, 1, -1) if last else y
+        if last:
+            y = jnp.moveaxis(y, 1, -1)
     else:
         y = _adjoint(x, weight, strides, pads, dilations, groups, extra, last)
     if bias is None:

@@ -17,11 +17,14 @@ def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, dat
     last = channel_last(op_name, n, data_format)
     check_ndim(op_name, x, n + 2)
     _check(op_name, x, weight, bias, groups, last)
-    strides, dilations = ints(op_name, "stride", stride, n), ints(op_name, "dilation", dilation, n)
-    sizes, kernel = x.shape[1:-1] if last else x.shape[2:], weight.shape[2:]
+    strides = ints(op_name, "stride", stride, n)
+    dilations = ints(op_name, "dilation", dilation, n)
+    sizes = x.shape[1:-1] if last else x.shape[2:]
+    kernel = weight.shape[2:]
     pads = paddings(op_name, padding, n, last)
     if pads == "SAME":
-        pads, dilations = same_pads(sizes, kernel, strides), (1,) * n
+        pads = same_pads(sizes, kernel, strides)
+        dilations = (1,) * n
     elif pads == "VALID":
         pads = ((0, 0),) * n
     out = tuple(
@@ -69,10 +72,13 @@ def _check(op_name, x, weight, bias, groups, last):
 
 def _multiply(x, weight, strides, pads, dilations, groups, last, out):
     if on_cpu():
-        plan, first = Plan(strides, pads, dilations, out, groups), jnp.moveaxis(x, -1, 1) if last else x
+        plan = Plan(strides, pads, dilations, out, groups)
+        first = jnp.moveaxis(x, -1, 1) if last else x
         if better := better_than_xla(first, weight, plan):
             y = better(first, weight, plan)
-            return jnp.moveaxis(y, 1, -1) if last else y
+            if last:
+                return jnp.moveaxis(y, 1, -1)
+            return y
     letters = SPATIAL[x.ndim - 2]
     image = f"N{letters}C" if last else f"NC{letters}"
     return lax.conv_general_dilated(

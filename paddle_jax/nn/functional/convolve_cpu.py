@@ -45,8 +45,11 @@ def better_than_xla(x, weight, plan):
     [out, C / groups, ...] on a CPU, or None."""
     if not are_known(*x.shape, *plan.out):
         return None
-    elements, positions = math.prod(weight.shape[2:]), math.prod(plan.out)
-    rows, image, channels = x.shape[0] * positions, math.prod(x.shape[2:]), x.shape[1]
+    elements = math.prod(weight.shape[2:])
+    positions = math.prod(plan.out)
+    rows = x.shape[0] * positions
+    image = math.prod(x.shape[2:])
+    channels = x.shape[1]
     patches = rows * elements * channels
     if not x.size or not weight.size or elements > _UNROLLED:
         return None
@@ -59,7 +62,9 @@ def better_than_xla(x, weight, plan):
         return None
     if patches > _PATCHES and elements > 1:
         return summed
-    return multiplied if weight.size >= rows else multiplied_light
+    if weight.size >= rows:
+        return multiplied
+    return multiplied_light
 
 
 def _single_channel(weight, plan, elements, patches):
@@ -68,7 +73,9 @@ def _single_channel(weight, plan, elements, patches):
         return None
     if plan.groups > 1 and patches > _PATCHES:
         return summed
-    return depthwise if plan.groups == weight.shape[0] > 1 else single_channel
+    if plan.groups == weight.shape[0] > 1:
+        return depthwise
+    return single_channel
 
 
 def _chosen(forward, by_x, by_weight):
@@ -126,7 +133,9 @@ def _at_once(x, weight, plan, tangent=False):
 
 def _product(columns, weight, plan):
     """The product of the weight with columns [C, kernel elements, N, *out]."""
-    groups, n, o = plan.groups, columns.shape[2], weight.shape[0]
+    groups = plan.groups
+    n = columns.shape[2]
+    o = weight.shape[0]
     if groups == 1:
         y = weight.reshape(o, -1) @ columns.reshape(-1, n * math.prod(plan.out))
     else:
@@ -137,7 +146,10 @@ def _product(columns, weight, plan):
 
 def _per_image(x, weight, plan, tangent=False):
     """One product per image. Fast for the gradient of x when the weight is large."""
-    groups, n, o, rows = plan.groups, x.shape[0], weight.shape[0], weight[0].size
+    groups = plan.groups
+    n = x.shape[0]
+    o = weight.shape[0]
+    rows = weight[0].size
     columns = jnp.stack(list(_under(x, weight.shape[2:], plan, tangent)), 2)
     if groups == 1:
         y = jnp.einsum("ok,nkp->nop", weight.reshape(o, rows), columns.reshape(n, rows, -1))
@@ -212,7 +224,10 @@ def transposed(x, weight, plan, sizes, straight):
     ):
         return straight(x, weight)
     image = jax.ShapeDtypeStruct((x.shape[0], weight.shape[1] * plan.groups, *sizes), x.dtype)
-    way = _by_elements if patches > _PATCHES and weight.shape[1] > 1 else _at_once
+    if patches > _PATCHES and weight.shape[1] > 1:
+        way = _by_elements
+    else:
+        way = _at_once
 
     @jax.custom_jvp
     def convolution(x, weight):
@@ -220,7 +235,10 @@ def transposed(x, weight, plan, sizes, straight):
 
     def rule(primals, tangents):
         (x, weight), (dx, dweight) = primals, tangents
-        terms = [] if isinstance(dx, SymbolicZero) else [straight(dx, weight)]
+        if isinstance(dx, SymbolicZero):
+            terms = []
+        else:
+            terms = [straight(dx, weight)]
         if not isinstance(dweight, SymbolicZero):
             terms += jax.linear_transpose(lambda v: way(v, dweight, plan, True), image)(x)
         y = convolution(x, weight)

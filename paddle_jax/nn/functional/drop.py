@@ -21,7 +21,10 @@ ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
 @op(random=True, register=False, method=False)
 def _drop(x, p, axes, upscale, *, key):
     """Zeros elements with probability p; one draw for all elements that differ only in axes not listed."""
-    shape = x.shape if axes is None else tuple(n if a in axes else 1 for a, n in enumerate(x.shape))
+    if axes is None:
+        shape = x.shape
+    else:
+        shape = tuple(n if a in axes else 1 for a, n in enumerate(x.shape))
     if p == 1:
         return jnp.zeros_like(x)
     keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
@@ -34,7 +37,10 @@ def _alpha_drop(x, p, per_feature, *, key):
     """Replaces elements (or whole features) by SELU's saturation value and restores mean and variance."""
     if p == 1:
         return jnp.zeros_like(x)
-    shape = (*x.shape[:2], *[1] * (x.ndim - 2)) if per_feature else x.shape
+    if per_feature:
+        shape = (*x.shape[:2], *[1] * (x.ndim - 2))
+    else:
+        shape = x.shape
     keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
     scale = ((1 - p) * (1 + p * ALPHA_DROPPED**2)) ** -0.5
     shift = -scale * ALPHA_DROPPED * p
@@ -124,12 +130,15 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
         raise ValueError(
             f"dropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'"
         )
-    axes, upscale = _axes(axis, x.ndim), mode == "upscale_in_train"
+    axes = _axes(axis, x.ndim)
+    upscale = mode == "upscale_in_train"
     if training:
         out = _drop(x, p, axes, upscale) if p else x
     else:
         out = x if upscale else x * (1 - p)
-    return x._adopt(out) if inplace and out is not x else out
+    if inplace and out is not x:
+        return x._adopt(out)
+    return out
 
 
 @composite(
@@ -235,7 +244,9 @@ def alpha_dropout(x, p=0.5, training=True, name=None):
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
     p = _probability("alpha_dropout", p)
-    return _alpha_drop(x, p, False) if training and p else x
+    if training and p:
+        return _alpha_drop(x, p, False)
+    return x
 
 
 @composite(
@@ -254,4 +265,6 @@ def feature_alpha_dropout(x, p=0.5, training=True, name=None):
     p = _probability("feature_alpha_dropout", p)
     if x.ndim < 2:
         raise ValueError(f"feature_alpha_dropout: x: got shape {list(x.shape)}; it must have at least 2 axes")
-    return _alpha_drop(x, p, True) if training and p else x
+    if training and p:
+        return _alpha_drop(x, p, True)
+    return x

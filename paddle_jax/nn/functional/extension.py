@@ -174,7 +174,8 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     if not 0 < shift_ratio < 0.5:
         raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be between 0 and 0.5")
     axis = 1 if data_format == "NCHW" else 3
-    one, two = int(x.shape[axis] * shift_ratio), int(x.shape[axis] * 2 * shift_ratio)
+    one = int(x.shape[axis] * shift_ratio)
+    two = int(x.shape[axis] * 2 * shift_ratio)
     frames = x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:])
     before, after, same = jnp.split(frames, [one, two], axis + 1)
     zero = [(0, 0)] * frames.ndim

@@ -86,7 +86,9 @@ def scaled_dot_product_attention(
     out = attention(
         "scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal, scale, None
     )
-    return out.squeeze(0) if single else out
+    if single:
+        return out.squeeze(0)
+    return out
 
 
 def flash_attention(
@@ -137,7 +139,9 @@ def flash_attention(
         softmax_scale,
         "weights" if return_softmax else None,
     )
-    return out if return_softmax else (out, None)
+    if return_softmax:
+        return out
+    return (out, None)
 
 
 def _unpacked(op_name, qkv, axis):
@@ -190,7 +194,9 @@ def _segment_mask(
     starts_q, starts_k, used_q=None, used_k=None, total_q=0, total_k=0, causal=False, window=(-1, -1)
 ):
     """bool [1, 1, query, key]: positions of the same sequence; causal counts from the end of both."""
-    segments, places, lengths = [], [], []
+    segments = []
+    places = []
+    lengths = []
     for starts, used, total in ((starts_q, used_q, total_q), (starts_k, used_k, total_k)):
         at = jnp.arange(total)
         segment = jnp.searchsorted(starts, at, side="right") - 1
@@ -258,7 +264,9 @@ def flash_attn_unpadded(
     out = attention(
         "flash_attn_unpadded", q, k, v, mask, p, False, scale, "weights" if return_softmax else None
     )
-    return (out[0].squeeze(0), out[1].squeeze(0)) if return_softmax else (out.squeeze(0), None)
+    if return_softmax:
+        return (out[0].squeeze(0), out[1].squeeze(0))
+    return (out.squeeze(0), None)
 
 
 def flash_attn_varlen_qkvpacked(
@@ -377,7 +385,10 @@ def _row_mask(rows, heads, queries, causal, window):
     if len(bounds) == 1:
         hidden = i >= bounds[0]
     elif len(bounds) == 2:
-        hidden = (i >= bounds[0]) & (i < bounds[1]) if causal else (i >= bounds[0]) | (i < bounds[1])
+        if causal:
+            hidden = (i >= bounds[0]) & (i < bounds[1])
+        else:
+            hidden = (i >= bounds[0]) | (i < bounds[1])
     else:
         hidden = (i >= bounds[0]) & (i < bounds[1]) | (i >= bounds[2]) & (i < bounds[3])
     gap = i - jnp.arange(rows.shape[2])
@@ -386,7 +397,9 @@ def _row_mask(rows, heads, queries, causal, window):
         mask &= gap >= 0
     if window is not None:
         mask &= (gap <= window[0]) & (gap >= -window[1])
-    return jnp.repeat(mask, heads // mask.shape[1], axis=1) if mask.shape[1] > 1 else mask
+    if mask.shape[1] > 1:
+        return jnp.repeat(mask, heads // mask.shape[1], axis=1)
+    return mask
 
 
 def flashmask_attention(
@@ -435,7 +448,10 @@ def flashmask_attention(
             "flashmask_attention: return_seed_offset, block_mask: there is no seed per call and "
             "no block sparse kernel; leave them at their defaults"
         )
-    window = (window_size, 0 if causal else window_size) if isinstance(window_size, int) else window_size
+    if isinstance(window_size, int):
+        window = (window_size, 0 if causal else window_size)
+    else:
+        window = window_size
     rows = startend_row_indices
     if rows is None and window is not None:
         rows = wrap(jnp.full((1, 1, key.shape[1], 1), query.shape[1], jnp.int32))
@@ -502,7 +518,8 @@ def sdp_kernel(enable_math=False, enable_flash=True, enable_mem_efficient=True):
 
 @op("query key value offset columns padding mask", method=False, register=False)
 def _sparse(query, key, value, offset, columns, padding=None, mask=None):
-    length, count = query.shape[2], columns.shape[-1]
+    length = query.shape[2]
+    count = columns.shape[-1]
     b, h, n = jnp.ogrid[: query.shape[0], : query.shape[1], :count]
     row = jnp.sum(n[..., None] >= offset[:, :, None, 1:], -1)
     kept = jnp.zeros((*query.shape[:2], length, length), bool).at[b, h, row, columns].set(True, mode="drop")

@@ -28,7 +28,9 @@ def concrete(tensor):
         or not value.is_fully_addressable
     ):
         return None
-    return to_numpy(value) if next(iter(value.devices())).platform == "cpu" else None
+    if next(iter(value.devices())).platform == "cpu":
+        return to_numpy(value)
+    return None
 
 
 def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
@@ -43,7 +45,10 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
 
     value = traced_value(ids)
     if value is not None:
-        usual = value if allowed is None or 0 <= allowed < size else jnp.where(value == allowed, 0, value)
+        if allowed is None or 0 <= allowed < size:
+            usual = value
+        else:
+            usual = jnp.where(value == allowed, 0, value)
         add_range_check(usual, 0, size, lambda least, most: refusal(most if most >= size else least))
         return
     array = concrete(ids)
@@ -97,7 +102,10 @@ def one_hot(x, num_classes=-1, name=None):
     if not jnp.issubdtype(x._raw.dtype, jnp.integer):
         raise RuntimeError(f"one_hot: x: got {x.dtype}; ids must be integers")
     is_tensor = isinstance(num_classes, Tensor)
-    n = number("one_hot", num_classes, "num_classes") if is_tensor else to_int(num_classes)
+    if is_tensor:
+        n = number("one_hot", num_classes, "num_classes")
+    else:
+        n = to_int(num_classes)
     if n == -1:
         if x.size == 0:
             raise ValueError("one_hot: num_classes: got -1 with an empty x; give the number of classes")
@@ -116,7 +124,10 @@ def _lookup(x, weight, padding_idx, by_frequency=False):
     places = lax.GatherDimensionNumbers(
         offset_dims=(x.ndim,), collapsed_slice_dims=(0,), start_index_map=(0,)
     )
-    wrong = jnp.nan if jnp.issubdtype(weight.dtype, jnp.inexact) else 0
+    if jnp.issubdtype(weight.dtype, jnp.inexact):
+        wrong = jnp.nan
+    else:
+        wrong = 0
     rows = lax.gather(
         weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill", fill_value=wrong
     )

@@ -238,7 +238,9 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
         some = label > 0
         loss = jnp.where(some, label * (jnp.log(jnp.where(some, label, 1)) - input), 0)
     if reduction == "batchmean":
-        return jnp.sum(loss) / input.shape[0] if input.ndim else loss
+        if input.ndim:
+            return jnp.sum(loss) / input.shape[0]
+        return loss
     return reduced("kl_div", loss, reduction)
 
 
@@ -500,7 +502,8 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
         )
     target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
     axes = tuple(range(1, input.ndim))
-    overlap, total = jnp.sum(input * target, axes), jnp.sum(input, axes) + jnp.sum(target, axes)
+    overlap = jnp.sum(input * target, axes)
+    total = jnp.sum(input, axes) + jnp.sum(target, axes)
     return jnp.mean(1 - 2 * overlap / (total + epsilon))
 
 
@@ -549,7 +552,8 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
         2.0
     """
     check_reduction("gaussian_nll_loss", reduction)
-    shape, given = list(input.shape), list(variance.shape)
+    shape = list(input.shape)
+    given = list(variance.shape)
     if given != shape:
         if given == shape[:-1]:
             variance = variance.unsqueeze(-1)
@@ -601,7 +605,10 @@ def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, red
     if epsilon <= 0:
         raise ValueError(f"poisson_nll_loss: epsilon: got {epsilon}; it must be positive")
     check_shapes("poisson_nll_loss", "label", label, input.shape, "")
-    loss = jnp.exp(input) - label * input if log_input else input - label * jnp.log(input + epsilon)
+    if log_input:
+        loss = jnp.exp(input) - label * input
+    else:
+        loss = input - label * jnp.log(input + epsilon)
     if full:
         stirling = label * jnp.log(label) - label + 0.5 * jnp.log(2 * math.pi * label)
         loss = loss + jnp.where(label > 1, stirling, 0)

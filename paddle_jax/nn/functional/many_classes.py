@@ -23,9 +23,11 @@ def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None,
         depth = (2 * num_classes - 1).bit_length() - 1
         code = label[:, None] + num_classes
         step = jnp.arange(depth, dtype=label.dtype)
-        nodes, bits = (code >> (step + 1)) - 1, (code >> step) & 1
+        nodes = (code >> (step + 1)) - 1
+        bits = (code >> step) & 1
     else:
-        nodes, bits = path_table, path_code
+        nodes = path_table
+        bits = path_code
     live = nodes >= 0
     at = jnp.where(live, nodes, 0)
     score = jnp.einsum("nd,nkd->nk", input, jnp.take(weight, at, axis=0))
@@ -144,7 +146,9 @@ def margin_cross_entropy(
     loss, probabilities = _sphere_margin(
         logits, label, float(margin1), float(margin2), float(margin3), float(scale), reduction
     )
-    return (loss, probabilities) if return_softmax else loss
+    if return_softmax:
+        return (loss, probabilities)
+    return loss
 
 
 @known_as(amp="log_softmax", code="decomposed_losses:clusters")

@@ -175,7 +175,8 @@ def triplet_margin_loss(
         raise ValueError(f"triplet_margin_loss: margin: got {margin}; it must not be negative")
     for name, other in (("positive", positive), ("negative", negative)):
         check_shapes("triplet_margin_loss", name, other, input.shape, "")
-    near, far = p_norm(input - positive + epsilon, p, -1), p_norm(input - negative + epsilon, p, -1)
+    near = p_norm(input - positive + epsilon, p, -1)
+    far = p_norm(input - negative + epsilon, p, -1)
     if swap:
         far = jnp.minimum(far, p_norm(positive - negative + epsilon, p, -1))
     return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
@@ -230,7 +231,8 @@ def triplet_margin_with_distance_loss(
             f"{list(positive.shape)}, {list(negative.shape)}; they must be equal"
         )
     distance = distance_function or pairwise_distance
-    near, far = distance(input, positive), distance(input, negative)
+    near = distance(input, positive)
+    far = distance(input, negative)
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 

@@ -25,7 +25,9 @@ def _dispatch_rows(x, route, prob, scale=None, starts=(), rows=0):
     kept = None if scale is None else put(scale[token])
     number = put(jnp.broadcast_to(jnp.arange(experts, dtype=jnp.int32), hit.shape).reshape(-1), -1)
     found = put(x[token]), jnp.where(hit, place, -1), put(weights.reshape(-1)), number
-    return found if kept is None else (*found, kept)
+    if kept is None:
+        return found
+    return (*found, kept)
 
 
 @op("rows rowmap route prob", register=False, method=False)
@@ -33,9 +35,11 @@ def _gathered(rows, rowmap, route, prob, mixed, weighted):
     place = jnp.maximum(rowmap, 0)
     there = rowmap >= 0
     picked = jnp.where(there[..., None], rows[place], 0)
-    picked = picked.astype(jnp.promote_types(rows.dtype, jnp.float32)) if mixed else picked
+    if mixed:
+        picked = picked.astype(jnp.promote_types(rows.dtype, jnp.float32))
     flat = prob.reshape(-1)
-    picked = picked * flat[place][..., None].astype(picked.dtype) if weighted else picked
+    if weighted:
+        picked = picked * flat[place][..., None].astype(picked.dtype)
     own = jnp.take_along_axis(jnp.where(there, flat[place], 0), jnp.maximum(route, 0), 1)
     return picked.sum(1).astype(rows.dtype), jnp.where(route >= 0, own, 0)
 
@@ -102,13 +106,18 @@ def moe_permute(
             f"do_gather={do_gather}; use one number per expert, a positive alignment, and True"
         )
     ends = np.cumsum([-(-int(n) // padding_alignment) * padding_alignment for n in tokens_per_expert])
-    rows = int(ends[-1]) if override_buffer_size < 0 else int(override_buffer_size)
+    if override_buffer_size < 0:
+        rows = int(ends[-1])
+    else:
+        rows = int(override_buffer_size)
     starts = tuple([0, *ends[:-1].tolist()])
     y, rowmap, weights, number, *scales = _dispatch_rows(
         hidden_states, expert_routemap_topk, expert_prob_topk, scale, starts, rows
     )
     found = (y, rowmap, weights, scales[0] if scales else weights[:0])
-    return (*found, number) if return_expert_indices else found
+    if return_expert_indices:
+        return (*found, number)
+    return found
 
 
 def moe_unpermute(

@@ -21,7 +21,9 @@ _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 def _wide(name, x):
     """Half precision is normalised in float32; integers are refused."""
     check_floating(name, x)
-    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        return x.astype(jnp.float32)
+    return x
 
 
 def _moments(x, axes):
@@ -42,15 +44,21 @@ def _mean(x, axes):
 
 def _scaled(y, weight, bias, shape):
     """y * weight + bias, both brought to a shape that broadcasts with y."""
-    y = y if weight is None else y * weight.reshape(shape).astype(y.dtype)
-    return y if bias is None else y + bias.reshape(shape).astype(y.dtype)
+    if weight is not None:
+        y = y * weight.reshape(shape).astype(y.dtype)
+    if bias is None:
+        return y
+    return y + bias.reshape(shape).astype(y.dtype)
 
 
 def _channels(op_name, x, data_format):
     """The channel axis and the shape that broadcasts a value per channel."""
     if data_format not in _FORMATS:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {', '.join(_FORMATS)}")
-    axis = x.ndim - 1 if data_format[-1] == "C" and data_format != "NC" else 1
+    if data_format[-1] == "C" and data_format != "NC":
+        axis = x.ndim - 1
+    else:
+        axis = 1
     return axis, tuple(-1 if a == axis else 1 for a in range(x.ndim))
 
 
@@ -181,7 +189,10 @@ def batch_norm(
                 f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; "
                 f"it must have shape [{channels}], one for each channel"
             )
-    frozen = not training if use_global_stats is None else use_global_stats
+    if use_global_stats is None:
+        frozen = not training
+    else:
+        frozen = use_global_stats
     if frozen:
         return batch_norm_infer(
             x, running_mean._snapshot(), running_var._snapshot(), weight, bias, float(epsilon), data_format
@@ -274,7 +285,10 @@ def _trailing(op_name, x, normalized_shape):
         raise ValueError(
             f"{op_name}: normalized_shape: got {normalized_shape!r}; it must be an int or a list of ints"
         )
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+    if isinstance(normalized_shape, int):
+        shape = (normalized_shape,)
+    else:
+        shape = normalized_shape
     if len(shape) > x.ndim or x.shape[x.ndim - len(shape) :] != shape:
         raise ValueError(
             f"{op_name}: normalized_shape: got {list(shape)}; "
@@ -559,7 +573,9 @@ def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
         ...  for v in paddle.nn.functional.normalize(paddle.to_tensor([3.0, 4.0]), axis=0).tolist()]
         [0.6, 0.8]
     """
-    axis = axis.item() if hasattr(axis, "item") else axis  # of a Tensor or NumPy
+    # of a Tensor or NumPy
+    if hasattr(axis, "item"):
+        axis = axis.item()
     if not isinstance(axis, int):
         raise TypeError(f"normalize: axis: got {axis!r}; it must be an int")
     if not -x.ndim <= axis < x.ndim:

@@ -17,14 +17,17 @@ def _spatial(x, pad, data_format):
             f"with {x.ndim} axes {' and '.join(_FORMATS[x.ndim])} are allowed"
         )
     pairs = [(a, b) for a, b in zip(pad[::2], pad[1::2], strict=True)][::-1]
-    return [(0, 0), *pairs, (0, 0)] if data_format[-1] == "C" else [(0, 0), (0, 0), *pairs]
+    if data_format[-1] == "C":
+        return [(0, 0), *pairs, (0, 0)]
+    return [(0, 0), (0, 0), *pairs]
 
 
 def _all_axes(x, pad, from_left):
     """Pairs for all axes: in order when pad covers every axis, else from the last axis on."""
     if any(p < 0 for p in pad):
         raise ValueError(f"pad: pad: got {list(pad)}; numbers must not be negative")
-    pad = (*pad, 0) if len(pad) % 2 else pad
+    if len(pad) % 2:
+        pad = (*pad, 0)
     pairs = list(zip(pad[::2], pad[1::2], strict=True))
     if len(pairs) > x.ndim:
         raise ValueError(f"pad: pad: got {len(pad)} numbers; x has only {x.ndim} axes")

@@ -28,20 +28,25 @@ class Windows:
 
     def __init__(self, op_name, x, n, kernel, stride, padding, ceil_mode, last):
         check_ndim(op_name, x, n + 2)
-        self.axes = tuple(range(1, n + 1)) if last else tuple(range(2, n + 2))
+        if last:
+            self.axes = tuple(range(1, n + 1))
+        else:
+            self.axes = tuple(range(2, n + 2))
         self.sizes = tuple(x.shape[a] for a in self.axes)
         self.kernel = ints(op_name, "kernel_size", kernel, n)
-        self.strides = self.kernel if stride is None else ints(op_name, "stride", stride, n)
+        if stride is None:
+            self.strides = self.kernel
+        else:
+            self.strides = ints(op_name, "stride", stride, n)
         pads = paddings(op_name, padding, n, last)
         if pads == "VALID" and ceil_mode:
             raise ValueError(f"{op_name}: ceil_mode: got True; padding 'VALID' needs ceil_mode=False")
-        pads = (
-            same_pads(self.sizes, self.kernel, self.strides)
-            if pads == "SAME"
-            else ((0, 0),) * n
-            if pads == "VALID"
-            else pads
-        )
+        if pads == "SAME":
+            pads = same_pads(self.sizes, self.kernel, self.strides)
+        elif pads == "VALID":
+            pads = ((0, 0),) * n
+        else:
+            pads = pads
         self.pads = pads
         self.counts = tuple(
             self._count(op_name, *v, ceil_mode)
@@ -77,7 +82,9 @@ class Windows:
     def padded(self, x, fill):
         """x with the padding that makes every window complete; negative padding crops."""
         pads = self.over_all_axes(((b, a, 0) for b, a in self.extra), (0, 0, 0))
-        return lax.pad(x, jnp.asarray(fill, x.dtype), pads) if any(any(p) for p in self.extra) else x
+        if any(any(p) for p in self.extra):
+            return lax.pad(x, jnp.asarray(fill, x.dtype), pads)
+        return x
 
     def fold(self, function, *arrays):
         """Combines the elements of each window, axis after axis from the last one: `function(sofar, next)`

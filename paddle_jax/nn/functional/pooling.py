@@ -31,7 +31,9 @@ def _max(op_name, n, x, kernel, stride, padding, return_mask, ceil_mode, data_fo
             "positions need channels on axis 1"
         )
     windows = Windows(op_name, x, n, kernel, stride, padding, ceil_mode, last)
-    return max_with_index(x, windows) if return_mask else max_values(x, windows)
+    if return_mask:
+        return max_with_index(x, windows)
+    return max_values(x, windows)
 
 
 def _mean(op_name, n, x, kernel, stride, padding, ceil_mode, exclusive, divisor, data_format):

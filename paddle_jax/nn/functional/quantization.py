@@ -26,19 +26,22 @@ def _inverse(scale):
 
 def _wide(x):
     """Numbers of half precision in single precision, in which the rounding is done."""
-    return x.astype(jnp.float32) if x.dtype.itemsize < 4 or not jnp.issubdtype(x.dtype, jnp.floating) else x
+    if x.dtype.itemsize < 4 or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x.astype(jnp.float32)
+    return x
 
 
 def _along(scale, x, axis):
     """The scales of the channels of one axis, ready to be multiplied with x."""
-    return (
-        scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)]) if axis >= 0 else scale.reshape(-1)[0]
-    )
+    if axis >= 0:
+        return scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    return scale.reshape(-1)[0]
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _rounded(x, scale, bound):
-    wide, scale = _wide(x), _wide(scale)
+    wide = _wide(x)
+    scale = _wide(scale)
     steps = lax.round(
         bound * _inverse(scale) * jnp.clip(wide, -scale, scale), lax.RoundingMethod.AWAY_FROM_ZERO
     )
@@ -72,7 +75,10 @@ def fake_quantize_dequantize(x, scale, bit_length=8, quant_axis=-1):
 @op("x", register=False, method=False, nondiff=True)
 def abs_max(x, axis=-1):
     """The largest magnitude of x, [1], or of each channel of an axis, [channels]."""
-    others = tuple(i for i in range(x.ndim) if i != axis) if axis >= 0 else None
+    if axis >= 0:
+        others = tuple(i for i in range(x.ndim) if i != axis)
+    else:
+        others = None
     return jnp.max(jnp.abs(x), axis=others, initial=0).reshape(-1)
 
 

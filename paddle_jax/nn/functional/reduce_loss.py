@@ -26,4 +26,6 @@ def reduced(op_name, loss, reduction):
         return loss
     if reduction == "sum":
         return jnp.sum(loss)
-    return jnp.sum(loss) // loss.size if jnp.issubdtype(loss.dtype, jnp.integer) else jnp.mean(loss)
+    if jnp.issubdtype(loss.dtype, jnp.integer):
+        return jnp.sum(loss) // loss.size
+    return jnp.mean(loss)

@@ -25,16 +25,15 @@ def _source(out, ratio, half_pixel):
     """Where output positions lie on the input axis, in single precision as the rest of the
     world computes it."""
     place = np.arange(out, dtype=np.float32)
-    return (
-        np.float32(ratio) * (place + np.float32(0.5)) - np.float32(0.5)
-        if half_pixel
-        else np.float32(ratio) * place
-    )
+    if half_pixel:
+        return np.float32(ratio) * (place + np.float32(0.5)) - np.float32(0.5)
+    return np.float32(ratio) * place
 
 
 def _cubic(distance):
     """Keys' cubic convolution kernel with a = -0.75."""
-    a, d = -0.75, np.abs(distance)
+    a = -0.75
+    d = np.abs(distance)
     return np.where(
         d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
     )
@@ -67,18 +66,25 @@ def _taps(size, out, mode, align_corners, align_mode, scale):
 def _antialias_matrix(size, out, mode, align_corners, scale):
     """Row-normalised weights of a triangle or cubic filter that is as wide as an output
     pixel when shrinking."""
-    ratio = (
-        ((size - 1) / (out - 1) if out > 1 else 0.0) if align_corners else 1 / scale if scale else size / out
-    )
+    if align_corners:
+        ratio = (size - 1) / (out - 1) if out > 1 else 0.0
+    elif scale:
+        ratio = 1 / scale
+    else:
+        ratio = size / out
     stretch = max(ratio, 1.0)
     centre = ratio * (np.arange(out) + 0.5)
     distance = (np.arange(size)[None] + 0.5 - centre[:, None]) / stretch
-    weights = np.maximum(1 - np.abs(distance), 0) if mode != "bicubic" else _antialias_cubic(distance)
+    if mode != "bicubic":
+        weights = np.maximum(1 - np.abs(distance), 0)
+    else:
+        weights = _antialias_cubic(distance)
     return weights / weights.sum(1, keepdims=True)
 
 
 def _antialias_cubic(distance):
-    a, d = -0.5, np.abs(distance)
+    a = -0.5
+    d = np.abs(distance)
     return np.where(
         d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
     )
@@ -86,7 +92,8 @@ def _antialias_cubic(distance):
 
 def _apply(x, axis, index, weights):
     """Sums weighted taps along one axis by the cheapest of three equal ways."""
-    size, out = x.shape[axis], index.shape[0]
+    size = x.shape[axis]
+    out = index.shape[0]
     index = np.clip(index, -size, 2 * size)
     period = out // size if size and out % size == 0 else 0
     if period and size <= _PERIODIC and _periodic(index, weights, period, size):
@@ -128,13 +135,14 @@ def _by_phase(x, axis, index, weights, period):
     needs no scatter."""
     size = x.shape[axis]
     middle = (size // 2) * period
-    offsets, w = index[middle : middle + period] - size // 2, weights[middle : middle + period]
-    before, after = max(0, -int(offsets.min())), max(0, int(offsets.max()))
-    edge = (
-        jnp.pad(x, [(before, after) if a == axis else (0, 0) for a in range(x.ndim)], mode="edge")
-        if before or after
-        else x
-    )
+    offsets = index[middle : middle + period] - size // 2
+    w = weights[middle : middle + period]
+    before = max(0, -int(offsets.min()))
+    after = max(0, int(offsets.max()))
+    if before or after:
+        edge = jnp.pad(x, [(before, after) if a == axis else (0, 0) for a in range(x.ndim)], mode="edge")
+    else:
+        edge = x
     moved = {o: _window(edge, axis, o + before, size) for o in set(offsets.ravel().tolist())}
     phases = [
         sum(moved[o] * jnp.asarray(c, x.dtype) for o, c in zip(*row, strict=True) if c)
@@ -166,13 +174,13 @@ def _sizes(x, axes, size, scale_factor):
             raise ValueError(
                 f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}"
             )
-        sizes, scales = [int(s) for s in size], [None] * n
+        sizes = [int(s) for s in size]
+        scales = [None] * n
     else:
-        scales = (
-            [scale_factor] * n
-            if isinstance(scale_factor, int | float)
-            else list(scale_factor) * (n if len(scale_factor) == 1 else 1)
-        )
+        if isinstance(scale_factor, int | float):
+            scales = [scale_factor] * n
+        else:
+            scales = list(scale_factor) * (n if len(scale_factor) == 1 else 1)
         if len(scales) != n:
             raise ValueError(
                 f"interpolate: scale_factor: got {scale_factor}; it must be a number or a list of {n} numbers"
@@ -198,9 +206,13 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
     axes = range(1, x.ndim - 1) if last else range(2, x.ndim)
     sizes, scales = _sizes(x, axes, size, scale_factor)
     dtype = x.dtype
-    y = x.astype(jnp.float32) if dtype in (jnp.float16, jnp.bfloat16) else x
+    if dtype in (jnp.float16, jnp.bfloat16):
+        y = x.astype(jnp.float32)
+    else:
+        y = x
     for axis, out, scale in zip(axes, sizes, scales, strict=True):
-        scale = None if recompute else scale
+        if recompute:
+            scale = None
         if antialias:
             y = _multiply(y, axis, _antialias_matrix(x.shape[axis], out, mode, align_corners, scale))
         else:

@@ -18,7 +18,9 @@ _ACTIVATIONS = {"tanh": lax.tanh, "relu": jax.nn.relu}
 def _project(x, weight, bias):
     out = product(x, weight, turned_y=True)
     if bias is None or bias.shape != out.shape[-1:]:
-        return out if bias is None else out + bias
+        if bias is None:
+            return out
+        return out + bias
     return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
 
 
@@ -50,8 +52,12 @@ def _gru_step(gates, h, weight_hh, bias_hh):
 def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
     """Scans `step(gates, *states) -> states` over time. Past `length` the states stay; outputs there are zero
     if zero_padding."""
-    gates = gates if time_major else jnp.swapaxes(gates, 0, 1)
-    valid = None if length is None else jnp.arange(gates.shape[0])[:, None] < length[None, :]
+    if not time_major:
+        gates = jnp.swapaxes(gates, 0, 1)
+    if length is None:
+        valid = None
+    else:
+        valid = jnp.arange(gates.shape[0])[:, None] < length[None, :]
 
     def body(states, item):
         at, ok = item
@@ -59,7 +65,8 @@ def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
         out = new[0]
         if ok is not None:
             new = tuple(jnp.where(ok[:, None], n, s) for n, s in zip(new, states, strict=True))
-            out = jnp.where(ok[:, None], out, 0) if zero_padding else out
+            if zero_padding:
+                out = jnp.where(ok[:, None], out, 0)
         return new, out
 
     states, outputs = lax.scan(body, states, (gates, valid), reverse=reverse)

@@ -32,14 +32,14 @@ def _masked(scores, mask, causal, first=0):
     groups = scores.shape[1:3]
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
-        mask = (
-            mask[:, :, None] if mask.shape[1] == 1 else mask.reshape(mask.shape[0], *groups, *mask.shape[2:])
-        )
-        scores = (
-            jnp.where(mask, scores, -jnp.inf)
-            if mask.dtype == jnp.bool_
-            else scores + mask.astype(scores.dtype)
-        )
+        if mask.shape[1] == 1:
+            mask = mask[:, :, None]
+        else:
+            mask = mask.reshape(mask.shape[0], *groups, *mask.shape[2:])
+        if mask.dtype == jnp.bool_:
+            scores = jnp.where(mask, scores, -jnp.inf)
+        else:
+            scores = scores + mask.astype(scores.dtype)
     if causal:
         shape = scores.shape[-2:]
         scores = jnp.where(
@@ -129,11 +129,9 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
     made = lax.map(one, (jnp.arange(count), cut(q, 1), cut(mask, 2) if parted else None))
     out, lse = made if extra == "lse" else (made, None)
     out = jnp.moveaxis(out, 0, 1).reshape(q.shape[0], count * rows, *out.shape[3:])[:, :length]
-    return (
-        out
-        if lse is None
-        else (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length])
-    )
+    if lse is None:
+        return out
+    return (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length])
 
 
 @known_as(amp="flash_attn", code="sequences:attend")
@@ -151,7 +149,10 @@ def attend_dropout(q, k, v, mask=None, causal=False, scale=None, extra=None, p=0
     def drop(weights, number):
         if p == 1:
             return jnp.zeros_like(weights)
-        drawn = key if number is None else jax.random.fold_in(key, number)
+        if number is None:
+            drawn = key
+        else:
+            drawn = jax.random.fold_in(key, number)
         return jnp.where(jax.random.bernoulli(drawn, np.float32(1 - p), weights.shape), weights / (1 - p), 0)
 
     return _attend(q, k, v, mask, causal, scale, extra, drop)

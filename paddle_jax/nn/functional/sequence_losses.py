@@ -111,7 +111,8 @@ def ctc_loss(
             f"ctc_loss: got {shapes} for scores of shape {list(log_probs.shape)}; "
             f"they must be [N, L], [N] and [N] with N = {batch[0]}"
         )
-    frames, count = log_probs.shape[0], labels.shape[1]
+    frames = log_probs.shape[0]
+    count = labels.shape[1]
     beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
     unused = (jnp.arange(count) >= label_lengths[:, None]).astype(log_probs.dtype)
     repeats = jnp.sum((labels[:, 1:] == labels[:, :-1]) & (unused[:, 1:] == 0), 1)
@@ -181,7 +182,10 @@ def rnnt_loss(
         )
     lengths = {"input_lengths": input_lengths, "label_lengths": label_lengths}
     for name, value in {"label": label, **lengths}.items():
-        wanted = (input.shape[0],) if name in lengths else (input.shape[0], input.shape[2] - 1)
+        if name in lengths:
+            wanted = (input.shape[0],)
+        else:
+            wanted = (input.shape[0], input.shape[2] - 1)
         if value.shape != wanted or value.dtype.kind not in "iu":
             raise ValueError(
                 f"rnnt_loss: {name}: got {value.dtype}{list(value.shape)}; "

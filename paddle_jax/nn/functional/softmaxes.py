@@ -62,7 +62,9 @@ def softmax(x, axis=-1, dtype=None, name=None):
         [0.5, 0.5]
     """
     x, axis = _prepare("softmax", x, axis, dtype)
-    return jnp.ones_like(x) if axis is None else _shares(x, axis)
+    if axis is None:
+        return jnp.ones_like(x)
+    return _shares(x, axis)
 
 
 def _row(reduced, like, axis):
@@ -104,7 +106,9 @@ def log_softmax(x, axis=-1, dtype=None, name=None):
         [-0.6931, -0.6931]
     """
     x, axis = _prepare("log_softmax", x, axis, dtype)
-    return jnp.zeros_like(x) if axis is None else log_shares(x, axis)
+    if axis is None:
+        return jnp.zeros_like(x)
+    return log_shares(x, axis)
 
 
 @known_as(pir="gumbel_softmax temperature:f32 hard:bool axis:i32")

@@ -42,7 +42,10 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
             f"{list(x.shape)}; both must have {n + 2} axes"
         )
     kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
-    strides = kernel if stride is None else ints(op_name, "stride", _listed(stride), n)
+    if stride is None:
+        strides = kernel
+    else:
+        strides = ints(op_name, "stride", _listed(stride), n)
     pads = ints(op_name, "padding", _listed(padding), n, 0)
     sizes = [(s - 1) * t - 2 * p + k for s, t, p, k in zip(x.shape[2:], strides, pads, kernel, strict=True)]
     if output_size is not None:
@@ -56,11 +59,9 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
             )
         sizes = wanted
     if 0 in x.shape:
-        return (
-            x.reshape([*x.shape[:2], *sizes])
-            if math.prod([*x.shape[:2], *sizes]) == 0
-            else zeros([*x.shape[:2], *sizes], x.dtype)
-        )
+        if math.prod([*x.shape[:2], *sizes]) == 0:
+            return x.reshape([*x.shape[:2], *sizes])
+        return zeros([*x.shape[:2], *sizes], x.dtype)
     if indices._raw.dtype.kind not in "iu":
         raise ValueError(
             f"{op_name}: indices: got {indices.dtype}; they must be integers; cast them with astype"
@@ -259,10 +260,12 @@ def _random_cells(size, out, kernel, u):
     Paddle computes them."""
     f = np.float32
     if kernel is None:
-        alpha, base = f(size) / f(out), size // out
+        alpha = f(size) / f(out)
+        base = size // out
         u = f(u) * min(f(base + 2) / alpha - f(1), f(size + 1 - base) / alpha - f(out - 1))
     else:
-        alpha, u = (f(size - kernel) / f(out - 1) if out > 1 else f(0)), f(u)
+        alpha = f(size - kernel) / f(out - 1) if out > 1 else f(0)
+        u = f(u)
     edges = ((np.arange(out + 1).astype(f) + u) * alpha).astype(int) - int(u * alpha)
     first = edges[:-1]
     end = edges[1:] if kernel is None else first + kernel
@@ -273,7 +276,9 @@ def _random_cells(size, out, kernel, u):
 @op("x *tables", method=False, register=False)
 def _fractional(x, tables, return_mask, sizes=None, kernel=None, share=None):
     value, place = maximum_of_cells(x, tables)
-    return (value, place) if return_mask else value
+    if return_mask:
+        return (value, place)
+    return value
 
 
 def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_mask):
@@ -287,12 +292,14 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
         u = float(random_u)
     else:
         raise ValueError(f"{op_name}: random_u: got {random_u!r}; it must be a float between 0 and 1")
-    sizes = (
-        [output_size] * n
-        if isinstance(output_size, int)
-        else [s if s is not None else k for s, k in zip(output_size, x.shape[2:], strict=True)]
-    )
-    kernel = [None] * n if kernel_size is None else ints(op_name, "kernel_size", _listed(kernel_size), n)
+    if isinstance(output_size, int):
+        sizes = [output_size] * n
+    else:
+        sizes = [s if s is not None else k for s, k in zip(output_size, x.shape[2:], strict=True)]
+    if kernel_size is None:
+        kernel = [None] * n
+    else:
+        kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
         if not 1 <= out <= size or k is not None and out + k - 1 > size:
             raise ValueError(

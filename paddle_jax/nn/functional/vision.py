@@ -62,10 +62,8 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
 
     See: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.
     """
-    r, last = (
-        _positive("pixel_shuffle", "upscale_factor", upscale_factor),
-        _image("pixel_shuffle", x, data_format),
-    )
+    r = _positive("pixel_shuffle", "upscale_factor", upscale_factor)
+    last = _image("pixel_shuffle", x, data_format)
     channels = x.shape[-1] if last else x.shape[1]
     if channels % (r * r):
         raise ValueError(f"pixel_shuffle: x: got {channels} channels; they must be a multiple of {r * r}")
@@ -106,10 +104,8 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
         >>> paddle.nn.functional.pixel_unshuffle(paddle.ones([1, 1, 2, 2]), 2).shape
         paddle.Size([1, 4, 1, 1])
     """
-    r, last = (
-        _positive("pixel_unshuffle", "downscale_factor", downscale_factor),
-        _image("pixel_unshuffle", x, data_format),
-    )
+    r = _positive("pixel_unshuffle", "downscale_factor", downscale_factor)
+    last = _image("pixel_unshuffle", x, data_format)
     h, w = x.shape[1:3] if last else x.shape[2:]
     if h % r or w % r:
         raise ValueError(
@@ -160,7 +156,8 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
 
     See: Zhang et al., ShuffleNet, 2017.
     """
-    g, last = _positive("channel_shuffle", "groups", groups), _image("channel_shuffle", x, data_format)
+    g = _positive("channel_shuffle", "groups", groups)
+    last = _image("channel_shuffle", x, data_format)
     channels = x.shape[-1] if last else x.shape[1]
     if channels % g:
         raise ValueError(
@@ -174,7 +171,9 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
 def _steps(n, align_corners):
     """Centres of n cells on [-1, 1], or n points from -1 to 1. A single point lies at 0."""
     if align_corners:
-        return np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
+        if n > 1:
+            return np.linspace(-1, 1, n)
+        return np.zeros(1)
     return (np.arange(n) * 2 + 1) / n - 1
 
 
@@ -232,9 +231,15 @@ def _reflected(at, low, high):
 
 def _pixel(at, size, padding_mode, align_corners):
     """From [-1, 1] to pixel numbers, outside ones handled by padding_mode."""
-    at = (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+    if align_corners:
+        at = (at + 1) / 2 * (size - 1)
+    else:
+        at = ((at + 1) * size - 1) / 2
     if padding_mode == "reflection":
-        at = _reflected(at, 0, size - 1) if align_corners else _reflected(at, -0.5, size - 0.5)
+        if align_corners:
+            at = _reflected(at, 0, size - 1)
+        else:
+            at = _reflected(at, -0.5, size - 0.5)
     if padding_mode != "zeros":
         at = jnp.where(at <= 0, 0, jnp.where(at >= size - 1, size - 1, at))
     return at

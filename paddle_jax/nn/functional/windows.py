@@ -25,9 +25,12 @@ def check_ndim(op_name, x, *allowed):
 
 def ints(op_name, what, value, n, least=1):
     """A size argument as n ints: one number for all axes or one for each."""
-    values = (
-        (value,) * n if isinstance(value, int) else tuple(value) if isinstance(value, tuple | list) else None
-    )
+    if isinstance(value, int):
+        values = (value,) * n
+    elif isinstance(value, tuple | list):
+        values = tuple(value)
+    else:
+        values = None
     if values is not None and len(values) == 1:
         values *= n
     if values is None or len(values) != n or not all(isinstance(v, int) for v in values):
@@ -66,7 +69,8 @@ def paddings(op_name, value, n, last):
 def _pairs(op_name, value, n, last):
     if len(value) == n:
         return value
-    outer, inner = (value[0], value[-1] if last else value[1]), value[1:-1] if last else value[2:]
+    outer = (value[0], value[-1] if last else value[1])
+    inner = value[1:-1] if last else value[2:]
     if len(value) != n + 2 or any(len(v) != 2 for v in value) or any(any(v) for v in outer):
         raise ValueError(
             f"{op_name}: padding: got {value}; give {n + 2} pairs with zeros for batch and channel"

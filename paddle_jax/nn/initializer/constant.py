@@ -80,7 +80,8 @@ class Dirac(Initializer):
             raise AssertionError(
                 f"Dirac: got {shape[0]} output channels; they must be a multiple of groups={self._groups}"
             )
-        out, part = np.zeros(shape, dtype), shape[0] // self._groups
+        out = np.zeros(shape, dtype)
+        part = shape[0] // self._groups
         centre = tuple(n // 2 for n in shape[2:])
         channels = np.arange(min(part, shape[1]))
         for group in range(self._groups):
@@ -112,7 +113,8 @@ class Bilinear(Initializer):
         index = np.arange(size * size)
         # Paddle divides without rounding here, so the row coordinate is fractional; its values are
         # reproduced.
-        x, y = index % size, (index / size) % size
+        x = index % size
+        y = (index / size) % size
         plane = (1 - abs(x / factor - centre)) * (1 - abs(y / factor - centre))
         return np.broadcast_to(plane.reshape(size, size), shape).astype(dtype)
 

@@ -82,7 +82,9 @@ def check_inexact(name, dtype):
         raise RuntimeError(
             f"{name}: dtype: got {paddle_dtype._key}; random values need a floating or complex dtype"
         )
-    return "c" if paddle_dtype.is_complex else "f"
+    if paddle_dtype.is_complex:
+        return "c"
+    return "f"
 
 
 def fans(shape):
@@ -149,4 +151,5 @@ def set_global_initializer(weight_init, bias_init=None):
                 f"set_global_initializer: got {type(value).__name__}; "
                 "use an initializer from paddle.nn.initializer, or None"
             )
-    ParameterDefaults.weight, ParameterDefaults.bias = weight_init, bias_init
+    ParameterDefaults.weight = weight_init
+    ParameterDefaults.bias = bias_init

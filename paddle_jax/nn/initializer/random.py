@@ -32,7 +32,8 @@ class Normal(Initializer):
     def __init__(self, mean=0.0, std=1.0, name=None):
         if mean is None or std is None:
             raise AssertionError(f"Normal: got mean={mean}, std={std}; both must be numbers")
-        self._mean, self._std_dev = mean, std
+        self._mean = mean
+        self._std_dev = std
 
     def _values(self, shape, dtype):
         return normal(shape, dtype, self._mean, self._std_dev)
@@ -66,7 +67,10 @@ class TruncatedNormal(Initializer):
                 f"TruncatedNormal: got a={a} above b={b}; the lower bound a must not be above "
                 "the upper bound b"
             )
-        self._mean, self._std_dev, self._a, self._b = mean, std, a, b
+        self._mean = mean
+        self._std_dev = std
+        self._a = a
+        self._b = b
 
     def _values(self, shape, dtype):
         if check_inexact("TruncatedNormal", dtype) == "c":
@@ -86,7 +90,8 @@ def _cdf(x):
 def _truncated(draw, count, low, high):
     """Standard normal values between low and high: drawn again while outside, or through the inverse CDF
     where that would take long."""
-    below, above = _cdf(low), _cdf(high)
+    below = _cdf(low)
+    above = _cdf(high)
     if above - below < 0.05:
         return _by_inverse(draw, count, low, high)
     values = draw.standard_normal(count)
@@ -102,7 +107,9 @@ def _by_inverse(draw, count, low, high):
     low, high = (-high, -low) if flip else (low, high)
     chance = draw.uniform(_cdf(low), _cdf(high), count)
     values = np.clip(np.asarray(jax.scipy.special.ndtri(chance)), low, high)
-    return -values if flip else values
+    if flip:
+        return -values
+    return values
 
 
 class Uniform(Initializer):
@@ -125,7 +132,8 @@ class Uniform(Initializer):
             raise AssertionError(
                 f"Uniform: got low={low}, high={high}; both must be numbers and low not above high"
             )
-        self._low, self._high = low, high
+        self._low = low
+        self._high = high
 
     def _values(self, shape, dtype):
         return uniform(shape, dtype, self._low, self._high)
@@ -153,14 +161,19 @@ class XavierInitializer(Initializer):
             raise AssertionError(
                 f"{type(self).__name__}: got uniform={uniform}, seed={seed}; neither may be None"
             )
-        self._uniform, self._fan_in, self._fan_out, self._gain = uniform, fan_in, fan_out, gain
+        self._uniform = uniform
+        self._fan_in = fan_in
+        self._fan_out = fan_out
+        self._gain = gain
 
     def _scale(self, shape):
         fan_in, fan_out = fans(shape)
         total = (fan_in if self._fan_in is None else self._fan_in) + (
             fan_out if self._fan_out is None else self._fan_out
         )
-        return self._gain * math.sqrt(2.0 / total) if total else 0.0
+        if total:
+            return self._gain * math.sqrt(2.0 / total)
+        return 0.0
 
     def _values(self, shape, dtype):
         return _with_std(self._uniform, shape, dtype, self._scale(shape))
@@ -230,8 +243,11 @@ class MSRAInitializer(Initializer):
             raise AssertionError(
                 f"{type(self).__name__}: got uniform={uniform}, seed={seed}; neither may be None"
             )
-        self._uniform, self._fan_in, self._negative_slope = uniform, fan_in, negative_slope
-        self._nonlinearity, self._mode = nonlinearity, mode
+        self._uniform = uniform
+        self._fan_in = fan_in
+        self._negative_slope = negative_slope
+        self._nonlinearity = nonlinearity
+        self._mode = mode
 
     def _scale(self, shape):
         if self._mode not in ("fan_in", "fan_out"):
@@ -239,9 +255,16 @@ class MSRAInitializer(Initializer):
                 f"{type(self).__name__}: mode: got {self._mode!r}; allowed are 'fan_in' and 'fan_out'"
             )
         fan_in, fan_out = fans(shape)
-        fan = fan_out if self._mode == "fan_out" else fan_in if self._fan_in is None else self._fan_in
+        if self._mode == "fan_out":
+            fan = fan_out
+        elif self._fan_in is None:
+            fan = fan_in
+        else:
+            fan = self._fan_in
         gain = calculate_gain(self._nonlinearity, self._negative_slope)
-        return gain / math.sqrt(fan) if fan else 0.0
+        if fan:
+            return gain / math.sqrt(fan)
+        return 0.0
 
     def _values(self, shape, dtype):
         return _with_std(self._uniform, shape, dtype, self._scale(shape))
@@ -292,7 +315,9 @@ class KaimingNormal(MSRAInitializer):
 def _with_std(evenly, shape, dtype, std):
     """Values of mean 0 and a standard deviation, evenly or normally distributed."""
     bound = math.sqrt(3.0) * std
-    return uniform(shape, dtype, -bound, bound) if evenly else normal(shape, dtype, 0.0, std)
+    if evenly:
+        return uniform(shape, dtype, -bound, bound)
+    return normal(shape, dtype, 0.0, std)
 
 
 class Orthogonal(Initializer):
@@ -323,7 +348,8 @@ class Orthogonal(Initializer):
                 f"Orthogonal: got a tensor of shape {list(shape)}; it must have 2 axes or more"
             )
         check_inexact("Orthogonal", dtype)
-        rows, columns = shape[0], math.prod(shape[1:])
+        rows = shape[0]
+        columns = math.prod(shape[1:])
         q, r = np.linalg.qr(generator().standard_normal((max(rows, columns), min(rows, columns))))
         q = q * np.sign(np.diagonal(r))  # makes the distribution uniform over orthogonal matrices
         return (self._gain * (q.T if rows < columns else q)).reshape(shape).astype(dtype)

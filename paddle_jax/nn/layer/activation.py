@@ -33,7 +33,8 @@ class CELU(Layer):
 
     def __init__(self, alpha=1.0, name=None):
         super().__init__()
-        self._alpha, self._name = alpha, name
+        self._alpha = alpha
+        self._name = name
 
     def forward(self, x):
         return F.celu(x, self._alpha)
@@ -55,7 +56,8 @@ class ELU(Layer):
 
     def __init__(self, alpha=1.0, name=None):
         super().__init__()
-        self._alpha, self._name = alpha, name
+        self._alpha = alpha
+        self._name = name
 
     def forward(self, x):
         return F.elu(x, self._alpha)
@@ -78,7 +80,8 @@ class GELU(Layer):
 
     def __init__(self, approximate=False, name=None):
         super().__init__()
-        self._approximate, self._name = approximate, name
+        self._approximate = approximate
+        self._name = name
 
     def forward(self, x):
         return F.gelu(x, self._approximate)
@@ -135,7 +138,9 @@ class Hardtanh(Layer):
 
     def __init__(self, min=-1.0, max=1.0, name=None):
         super().__init__()
-        self._min, self._max, self._name = min, max, name
+        self._min = min
+        self._max = max
+        self._name = name
 
     def forward(self, x):
         return F.hardtanh(x, self._min, self._max)
@@ -157,7 +162,8 @@ class LeakyReLU(Layer):
 
     def __init__(self, negative_slope=0.01, name=None):
         super().__init__()
-        self._negative_slope, self._name = negative_slope, name
+        self._negative_slope = negative_slope
+        self._name = name
 
     def forward(self, x):
         return F.leaky_relu(x, self._negative_slope)
@@ -192,7 +198,8 @@ class LogSoftmax(Layer):
 
     def __init__(self, axis=-1, name=None):
         super().__init__()
-        self._axis, self._name = axis, name
+        self._axis = axis
+        self._name = name
 
     def forward(self, x):
         return F.log_softmax(x, self._axis)
@@ -215,7 +222,9 @@ class Maxout(Layer):
 
     def __init__(self, groups, axis=1, name=None):
         super().__init__()
-        self._groups, self._axis, self._name = groups, axis, name
+        self._groups = groups
+        self._axis = axis
+        self._name = name
 
     def forward(self, x):
         return F.maxout(x, self._groups, self._axis)
@@ -279,7 +288,9 @@ class SELU(Layer):
 
     def __init__(self, scale=1.0507009873554805, alpha=1.6732632423543772, name=None):
         super().__init__()
-        self._scale, self._alpha, self._name = scale, alpha, name
+        self._scale = scale
+        self._alpha = alpha
+        self._name = name
 
     def forward(self, x):
         return F.selu(x, self._scale, self._alpha)
@@ -321,7 +332,8 @@ class Softmax(Layer):
 
     def __init__(self, axis=-1, name=None):
         super().__init__()
-        self._axis, self._name = axis, name
+        self._axis = axis
+        self._name = name
 
     def forward(self, x):
         return F.softmax(x, self._axis)
@@ -344,7 +356,9 @@ class Softplus(Layer):
 
     def __init__(self, beta=1, threshold=20, name=None):
         super().__init__()
-        self._beta, self._threshold, self._name = beta, threshold, name
+        self._beta = beta
+        self._threshold = threshold
+        self._name = name
 
     def forward(self, x):
         return F.softplus(x, self._beta, self._threshold)
@@ -420,7 +434,8 @@ class GLU(Layer):
     @alias(dim="axis")
     def __init__(self, axis=-1, name=None):
         super().__init__()
-        self._axis, self._name = axis, name
+        self._axis = axis
+        self._name = name
 
     dim = linked("_axis", "The axis, under its other name.")
 
@@ -448,13 +463,11 @@ class PReLU(Layer):
 
     def __init__(self, num_parameters=1, init=0.25, weight_attr=None, data_format="NCHW", name=None):
         super().__init__()
-        self._num_parameters, self._init, self._weight_attr, self._name, self._data_format = (
-            num_parameters,
-            init,
-            weight_attr,
-            name,
-            data_format,
-        )
+        self._num_parameters = num_parameters
+        self._init = init
+        self._weight_attr = weight_attr
+        self._name = name
+        self._data_format = data_format
         self._weight = self.create_parameter(
             [num_parameters],
             attr=weight_attr,
@@ -490,7 +503,9 @@ class RReLU(Layer):
 
     def __init__(self, lower=1.0 / 8.0, upper=1.0 / 3.0, name=None):
         super().__init__()
-        self._lower, self._upper, self._name = lower, upper, name
+        self._lower = lower
+        self._upper = upper
+        self._name = name
 
     def forward(self, x):
         return F.rrelu(x, self._lower, self._upper, self.training)
@@ -513,7 +528,8 @@ class Silu(Layer):
 
     def __init__(self, inplace=False, name=None):
         super().__init__()
-        self._name, self._inplace = name, inplace
+        self._name = name
+        self._inplace = inplace
 
     def forward(self, x):
         return F.silu(x, self._inplace)

@@ -17,7 +17,8 @@ class AdaptiveAvgPool1D(Layer):
 
     def __init__(self, output_size, name=None):
         super().__init__()
-        self.output_size, self.name = output_size, name
+        self.output_size = output_size
+        self.name = name
 
     def forward(self, input):
         return F.adaptive_avg_pool1d(input, self.output_size)
@@ -39,7 +40,9 @@ class AdaptiveAvgPool2D(Layer):
 
     def __init__(self, output_size, data_format="NCHW", name=None):
         super().__init__()
-        self._output_size, self._data_format, self._name = output_size, data_format, name
+        self._output_size = output_size
+        self._data_format = data_format
+        self._name = name
 
     output_size = linked("_output_size", "The new lengths.")
 
@@ -64,7 +67,9 @@ class AdaptiveAvgPool3D(Layer):
 
     def __init__(self, output_size, data_format="NCDHW", name=None):
         super().__init__()
-        self._output_size, self._data_format, self._name = output_size, data_format, name
+        self._output_size = output_size
+        self._data_format = data_format
+        self._name = name
 
     output_size = linked("_output_size", "The new lengths.")
 
@@ -90,7 +95,9 @@ class AdaptiveMaxPool1D(Layer):
     @alias(return_indices="return_mask")
     def __init__(self, output_size, return_mask=False, name=None):
         super().__init__()
-        self.output_size, self.return_mask, self.name = output_size, return_mask, name
+        self.output_size = output_size
+        self.return_mask = return_mask
+        self.name = name
 
     return_indices = linked("return_mask", "return_mask, under its other name.")
 
@@ -115,7 +122,9 @@ class AdaptiveMaxPool2D(Layer):
     @alias(return_indices="return_mask")
     def __init__(self, output_size, return_mask=False, name=None):
         super().__init__()
-        self._output_size, self._return_mask, self._name = output_size, return_mask, name
+        self._output_size = output_size
+        self._return_mask = return_mask
+        self._name = name
 
     return_indices = linked("_return_mask", "return_mask, under its other name.")
 
@@ -141,7 +150,9 @@ class AdaptiveMaxPool3D(Layer):
     @alias(return_indices="return_mask")
     def __init__(self, output_size, return_mask=False, name=None):
         super().__init__()
-        self._output_size, self._return_mask, self._name = output_size, return_mask, name
+        self._output_size = output_size
+        self._return_mask = return_mask
+        self._name = name
 
     return_indices = linked("_return_mask", "return_mask, under its other name.")
 
@@ -170,8 +181,12 @@ class MaxUnPool1D(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.data_format = kernel_size, stride, padding, data_format
-        self.output_size, self.name = output_size, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.data_format = data_format
+        self.output_size = output_size
+        self.name = name
 
     @alias(input="x")
     def forward(self, x, indices, output_size=None):
@@ -206,8 +221,12 @@ class MaxUnPool2D(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.data_format = kernel_size, stride, padding, data_format
-        self.output_size, self.name = output_size, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.data_format = data_format
+        self.output_size = output_size
+        self.name = name
 
     @alias(input="x")
     def forward(self, x, indices, output_size=None):
@@ -242,8 +261,12 @@ class MaxUnPool3D(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.data_format = kernel_size, stride, padding, data_format
-        self.output_size, self.name = output_size, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.data_format = data_format
+        self.output_size = output_size
+        self.name = name
 
     @alias(input="x")
     def forward(self, x, indices, output_size=None):
@@ -277,8 +300,11 @@ class FractionalMaxPool2D(Layer):
 
     def __init__(self, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
         super().__init__()
-        self._output_size, self._kernel_size, self._random_u = output_size, kernel_size, random_u
-        self._return_mask, self._name = return_mask, name
+        self._output_size = output_size
+        self._kernel_size = kernel_size
+        self._random_u = random_u
+        self._return_mask = return_mask
+        self._name = name
 
     def forward(self, x):
         return F.fractional_max_pool2d(
@@ -305,8 +331,11 @@ class FractionalMaxPool3D(Layer):
 
     def __init__(self, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
         super().__init__()
-        self._output_size, self._kernel_size, self._random_u = output_size, kernel_size, random_u
-        self._return_mask, self._name = return_mask, name
+        self._output_size = output_size
+        self._kernel_size = kernel_size
+        self._random_u = random_u
+        self._return_mask = return_mask
+        self._name = name
 
     def forward(self, x):
         return F.fractional_max_pool3d(

@@ -45,7 +45,8 @@ class MultiHeadAttention(Layer):
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
     """
 
-    Cache, StaticCache = Cache, StaticCache
+    Cache = Cache
+    StaticCache = StaticCache
 
     def __init__(
         self,
@@ -128,7 +129,9 @@ class MultiHeadAttention(Layer):
         out, weights = self._attend(q, k, v, attn_mask)
         extra = [weights] if self.need_weights else []
         extra += [] if cache is None else [cache]
-        return (out, *extra) if extra else out
+        if extra:
+            return (out, *extra)
+        return out
 
     def _prepare_qkv(self, query, key, value, cache=None):
         """The projected queries, keys and values, each [B, heads, L, head_dim]; with a cache also the new
@@ -138,9 +141,12 @@ class MultiHeadAttention(Layer):
             return q, *cache, cache
         k, v = self.compute_kv(key, value)
         if isinstance(cache, Cache):
-            k, v = concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)
+            k = concat([cache.k, k], axis=2)
+            v = concat([cache.v, v], axis=2)
             cache = Cache(k, v)
-        return (q, k, v) if cache is None else (q, k, v, cache)
+        if cache is None:
+            return (q, k, v)
+        return (q, k, v, cache)
 
     def _attend(self, q, k, v, attn_mask):
         scores = (q * self.head_dim**-0.5) @ k.transpose([0, 1, 3, 2])

@@ -34,7 +34,8 @@ def layout(data_format, ndim):
 class _BatchNormBase(Layer):
     """What the batch normalisation layers share."""
 
-    _ndims, _formats = (2, 3, 4, 5), ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
+    _ndims = (2, 3, 4, 5)
+    _formats = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
     def __init__(
         self,
@@ -48,13 +49,14 @@ class _BatchNormBase(Layer):
         name=None,
     ):
         super().__init__()
-        self._num_features, self._weight_attr, self._bias_attr, self._use_global_stats = (
-            num_features,
-            weight_attr,
-            bias_attr,
-            use_global_stats,
-        )
-        self._dtype = "float32" if get_default_dtype() == "float16" else get_default_dtype()
+        self._num_features = num_features
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._use_global_stats = use_global_stats
+        if get_default_dtype() == "float16":
+            self._dtype = "float32"
+        else:
+            self._dtype = get_default_dtype()
         self.weight = self.create_parameter(
             [num_features], attr=weight_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
@@ -65,7 +67,10 @@ class _BatchNormBase(Layer):
             self._dtype,
             *(None if name is None else name + end for end in ("_mean", "_variance")),
         )
-        self._data_format, self._momentum, self._epsilon, self._name = data_format, momentum, epsilon, name
+        self._data_format = data_format
+        self._momentum = momentum
+        self._epsilon = epsilon
+        self._name = name
 
     def _check_input(self, input):
         name = type(self).__name__
@@ -80,7 +85,10 @@ class _BatchNormBase(Layer):
 
     def forward(self, input):
         self._check_input(input)
-        shown = "NHWC" if len(self._data_format) > 2 and self._data_format.endswith("C") else "NCHW"
+        if len(self._data_format) > 2 and self._data_format.endswith("C"):
+            shown = "NHWC"
+        else:
+            shown = "NCHW"
         # as Paddle's after a call; a compiled function would have to do it at each
         if self._data_format != shown and local.ctx.frame.eager:
             self._data_format = shown
@@ -98,7 +106,10 @@ class _BatchNormBase(Layer):
         )
 
     def extra_repr(self):
-        form = {} if self._data_format == "NCHW" else {"data_format": self._data_format}
+        if self._data_format == "NCHW":
+            form = {}
+        else:
+            form = {"data_format": self._data_format}
         return show(
             self._name,
             num_features=self._num_features,
@@ -132,7 +143,8 @@ class BatchNorm1D(_BatchNormBase):
     See: Ioffe and Szegedy, Batch Normalization, 2015.
     """
 
-    _ndims, _formats = (2, 3), ("NC", "NCL", "NCHW", "NLC", "NHWC")
+    _ndims = (2, 3)
+    _formats = ("NC", "NCL", "NCHW", "NLC", "NHWC")
 
     def __init__(
         self,
@@ -170,7 +182,8 @@ class BatchNorm2D(_BatchNormBase):
         paddle.Size([2, 3, 4, 4])
     """
 
-    _ndims, _formats = (4,), ("NCHW", "NHWC")
+    _ndims = (4,)
+    _formats = ("NCHW", "NHWC")
 
 
 class BatchNorm3D(_BatchNormBase):
@@ -193,7 +206,8 @@ class BatchNorm3D(_BatchNormBase):
         paddle.Size([2, 3, 2, 2, 2])
     """
 
-    _ndims, _formats = (5,), ("NCDHW", "NDHWC", "NCHW", "NHWC")
+    _ndims = (5,)
+    _formats = ("NCDHW", "NDHWC", "NCHW", "NHWC")
 
     def __init__(
         self,
@@ -244,12 +258,18 @@ class SyncBatchNorm(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, x):
-        frozen = not self.training if self._use_global_stats is None else self._use_global_stats
+        if self._use_global_stats is None:
+            frozen = not self.training
+        else:
+            frozen = self._use_global_stats
         if frozen or not synced.has_process_group():
             return super().forward(x)
         self._check_input(x)
         form = layout(self._data_format, x.ndim)
-        axis = x.ndim - 1 if form.endswith("C") and len(form) > 2 else 1
+        if form.endswith("C") and len(form) > 2:
+            axis = x.ndim - 1
+        else:
+            axis = 1
         return synced.normalised(
             x,
             axis,
@@ -290,8 +310,11 @@ class SyncBatchNorm(_BatchNormBase):
         for name in ("weight", "bias", "_mean", "_variance"):
             made.__dict__.pop(name, None)
             setattr(made, name, getattr(norm, name))
-        made._weight_attr, made._bias_attr, made._name = norm._weight_attr, norm._bias_attr, norm._name
-        made._use_global_stats, made.training = norm._use_global_stats, norm.training
+        made._weight_attr = norm._weight_attr
+        made._bias_attr = norm._bias_attr
+        made._name = norm._name
+        made._use_global_stats = norm._use_global_stats
+        made.training = norm.training
         return made
 
 
@@ -341,21 +364,23 @@ class BatchNorm(Layer):
         trainable_statistics=False,
     ):
         super().__init__()
-        self._param_attr, self._bias_attr, self._act, self._in_place, self._data_layout = (
-            param_attr,
-            bias_attr,
-            act,
-            in_place,
-            data_layout,
-        )
+        self._param_attr = param_attr
+        self._bias_attr = bias_attr
+        self._act = act
+        self._in_place = in_place
+        self._data_layout = data_layout
         self._dtype = "float32" if dtype == "float16" else dtype
         self.weight = self.create_parameter(
             [num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
         self.bias = self.create_parameter([num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True)
         running_statistics(self, num_channels, self._dtype, moving_mean_name, moving_variance_name)
-        self._momentum, self._epsilon, self._is_test, self.training = momentum, epsilon, is_test, not is_test
-        self._use_global_stats, self._trainable_statistics = use_global_stats, trainable_statistics
+        self._momentum = momentum
+        self._epsilon = epsilon
+        self._is_test = is_test
+        self.training = not is_test
+        self._use_global_stats = use_global_stats
+        self._trainable_statistics = trainable_statistics
 
     def forward(self, input):
         out = F.batch_norm(
@@ -370,7 +395,9 @@ class BatchNorm(Layer):
             data_format=layout(self._data_layout, input.ndim),
             use_global_stats=True if self._use_global_stats else None,
         )
-        return getattr(F, self._act)(out) if self._act else out
+        if self._act:
+            return getattr(F, self._act)(out)
+        return out
 
 
 __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm"]

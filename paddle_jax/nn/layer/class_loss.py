@@ -40,12 +40,10 @@ class HSigmoidLoss(Layer):
             raise ValueError(
                 f"HSigmoidLoss: num_classes: got {num_classes}; the default tree needs 2 or more"
             )
-        self._feature_size, self._num_classes, self._is_custom, self._is_sparse = (
-            feature_size,
-            num_classes,
-            is_custom,
-            is_sparse,
-        )
+        self._feature_size = feature_size
+        self._num_classes = num_classes
+        self._is_custom = is_custom
+        self._is_sparse = is_sparse
         self._weight_attr, self._bias_attr, self._name, self._dtype = (
             weight_attr,
             bias_attr,
@@ -117,24 +115,25 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             _checked(list(cutoffs), n_classes),
             div_value,
         )
-        self._weight_attr, self._bias_attr, self.is_head_bias = weight_attr, bias_attr, head_bias
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self.is_head_bias = head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
         self.head_weight = self.create_parameter(
             [in_features, self.head_size], attr=weight_attr, dtype=self._dtype
         )
-        self.head_bias = (
-            self.create_parameter([self.head_size], attr=bias_attr, dtype=self._dtype, is_bias=True)
-            if head_bias
-            else None
-        )
+        if head_bias:
+            self.head_bias = self.create_parameter(
+                [self.head_size], attr=bias_attr, dtype=self._dtype, is_bias=True
+            )
+        else:
+            self.head_bias = None
         self.tail_weights = [self._cluster(i, weight_attr) for i in range(self.n_clusters)]
 
     def _cluster(self, i, weight_attr):
-        hidden, size = (
-            int(self.in_features // self.div_value ** (i + 1)),
-            self.cutoffs[i + 1] - self.cutoffs[i],
-        )
+        hidden = int(self.in_features // self.div_value ** (i + 1))
+        size = self.cutoffs[i + 1] - self.cutoffs[i]
         return [
             self.create_parameter(shape, attr=weight_attr, dtype=self._dtype)
             for shape in ([self.in_features, hidden], [hidden, size])

@@ -65,7 +65,9 @@ class Linear(Layer):
     )
     def __init__(self, in_features, out_features, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
-        self._dtype, self._weight_attr, self._bias_attr = get_default_dtype(), weight_attr, bias_attr
+        self._dtype = get_default_dtype()
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
         self.weight = self.create_parameter([in_features, out_features], attr=weight_attr, dtype=self._dtype)
         self.bias = self.create_parameter([out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
         self.name = name
@@ -95,13 +97,13 @@ class Bilinear(Layer):
 
     def __init__(self, in1_features, in2_features, out_features, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
-        self._dtype, self._weight_attr, self._bias_attr, self._name = (
-            get_default_dtype(),
-            weight_attr,
-            bias_attr,
-            name,
-        )
-        self._in1_features, self._in2_features, self._out_features = in1_features, in2_features, out_features
+        self._dtype = get_default_dtype()
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._name = name
+        self._in1_features = in1_features
+        self._in2_features = in2_features
+        self._out_features = out_features
         self.weight = self.create_parameter(
             [out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype
         )
@@ -172,19 +174,17 @@ class Embedding(Layer):
             raise ValueError(
                 f"Embedding: padding_idx: got {padding_idx}; use {-num_embeddings}..{num_embeddings - 1}"
             )
-        self._num_embeddings, self._embedding_dim, self._sparse, self._padding_idx = (
-            num_embeddings,
-            embedding_dim,
-            sparse,
-            padding_idx,
-        )
-        self._max_norm, self._norm_type, self._scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self._device, self._size, self._weight_attr, self._name = (
-            device,
-            [num_embeddings, embedding_dim],
-            weight_attr,
-            name,
-        )
+        self._num_embeddings = num_embeddings
+        self._embedding_dim = embedding_dim
+        self._sparse = sparse
+        self._padding_idx = padding_idx
+        self._max_norm = max_norm
+        self._norm_type = norm_type
+        self._scale_grad_by_freq = scale_grad_by_freq
+        self._device = device
+        self._size = [num_embeddings, embedding_dim]
+        self._weight_attr = weight_attr
+        self._name = name
         self._dtype = get_default_dtype() if dtype is None else dtype
         self.weight = self._table(_weight)
         if _freeze:
@@ -198,7 +198,9 @@ class Embedding(Layer):
                 raise AssertionError(
                     f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}"
                 )
-            return given if isinstance(given, Parameter) else Parameter(given)
+            if isinstance(given, Parameter):
+                return given
+            return Parameter(given)
         weight = self.create_parameter(
             self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device
         )
@@ -224,7 +226,10 @@ class Embedding(Layer):
         )
 
     def extra_repr(self):
-        padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
+        if self._padding_idx is None:
+            padding = ""
+        else:
+            padding = f", padding_idx={self._padding_idx}"
         return f"{self._num_embeddings}, {self._embedding_dim}{padding}, " + show(
             self._name, sparse=self._sparse, scale_grad_by_freq=self._scale_grad_by_freq
         )
@@ -243,7 +248,8 @@ class Flatten(Layer):
 
     def __init__(self, start_axis=1, stop_axis=-1):
         super().__init__()
-        self.start_axis, self.stop_axis = start_axis, stop_axis
+        self.start_axis = start_axis
+        self.stop_axis = stop_axis
 
     def forward(self, input):
         return input.flatten(self.start_axis, self.stop_axis)
@@ -262,7 +268,9 @@ class Unflatten(Layer):
 
     def __init__(self, axis, shape, name=None):
         super().__init__()
-        self.axis, self.shape, self.name = axis, shape, name
+        self.axis = axis
+        self.shape = shape
+        self.name = name
 
     def forward(self, input):
         return input.unflatten(self.axis, self.shape)
@@ -305,12 +313,10 @@ class Upsample(Layer):
             mode.lower(),
             align_corners,
         )
-        self.align_mode, self.data_format, self.recompute_scale_factor, self.name = (
-            align_mode,
-            data_format,
-            recompute_scale_factor,
-            name,
-        )
+        self.align_mode = align_mode
+        self.data_format = data_format
+        self.recompute_scale_factor = recompute_scale_factor
+        self.name = name
 
     def forward(self, x):
         return F.interpolate(
@@ -336,7 +342,9 @@ class Upsample(Layer):
 
 
 def _resize(layer):
-    return {"size": layer.size} if layer.scale_factor is None else {"scale_factor": layer.scale_factor}
+    if layer.scale_factor is None:
+        return {"size": layer.size}
+    return {"scale_factor": layer.scale_factor}
 
 
 class UpsamplingNearest2D(Layer):
@@ -351,11 +359,15 @@ class UpsamplingNearest2D(Layer):
         paddle.Size([1, 1, 4, 6])
     """
 
-    _mode, _align_corners = "nearest", False
+    _mode = "nearest"
+    _align_corners = False
 
     def __init__(self, size=None, scale_factor=None, data_format="NCHW", name=None):
         super().__init__()
-        self.size, self.scale_factor, self.data_format, self.name = size, scale_factor, data_format, name
+        self.size = size
+        self.scale_factor = scale_factor
+        self.data_format = data_format
+        self.name = name
 
     @alias(input="x")
     def forward(self, x):
@@ -385,7 +397,8 @@ class UpsamplingBilinear2D(UpsamplingNearest2D):
         paddle.Size([1, 1, 4, 6])
     """
 
-    _mode, _align_corners = "bilinear", True
+    _mode = "bilinear"
+    _align_corners = True
 
 
 class CosineSimilarity(Layer):
@@ -402,7 +415,8 @@ class CosineSimilarity(Layer):
     @alias(dim="axis")
     def __init__(self, axis=1, eps=1e-8):
         super().__init__()
-        self._axis, self._eps = axis, eps
+        self._axis = axis
+        self._eps = eps
 
     dim = linked("_axis", "The axis, under its other name.")
 
@@ -433,13 +447,11 @@ class Unfold(Layer):
     )
     def __init__(self, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
         super().__init__()
-        self.kernel_sizes, self.dilations, self.paddings, self.strides, self.name = (
-            kernel_sizes,
-            dilations,
-            paddings,
-            strides,
-            name,
-        )
+        self.kernel_sizes = kernel_sizes
+        self.dilations = dilations
+        self.paddings = paddings
+        self.strides = strides
+        self.name = name
 
     def forward(self, input):
         return F.unfold(
@@ -483,8 +495,12 @@ class Fold(Layer):
     )
     def __init__(self, output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
         super().__init__()
-        self.output_sizes, self.kernel_sizes, self.dilations = output_sizes, kernel_sizes, dilations
-        self.paddings, self.strides, self.name = paddings, strides, name
+        self.output_sizes = output_sizes
+        self.kernel_sizes = kernel_sizes
+        self.dilations = dilations
+        self.paddings = paddings
+        self.strides = strides
+        self.name = name
 
     output_size = linked("output_sizes", "output_sizes, under its other name.")
     kernel_size = linked("kernel_sizes", "kernel_sizes, under its other name.")

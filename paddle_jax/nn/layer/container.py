@@ -24,7 +24,9 @@ def _position(index, length, what):
 def _insert_position(index, length):
     if not -length <= index <= length:
         return None
-    return index if index >= 0 else index + length
+    if index >= 0:
+        return index
+    return index + length
 
 
 def _rename(owner, layers):
@@ -36,7 +38,8 @@ def _rename(owner, layers):
 
 def _check_pair(position, pair):
     """Refuses what is no (name, Layer), where the first argument of Sequential was a pair."""
-    got, unpack = f"Sequential: argument {position}: got", "give a list of Layers as Sequential(*layers)"
+    got = f"Sequential: argument {position}: got"
+    unpack = "give a list of Layers as Sequential(*layers)"
     if not isinstance(pair, list | tuple):
         raise AssertionError(f"{got} {pair!r}; the first is a (name, Layer) pair, so all must be")
     if len(pair) != 2:

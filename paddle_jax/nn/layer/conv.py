@@ -14,7 +14,8 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 class _ConvNd(Layer):
     """What the convolution layers share."""
 
-    _spatial, _transposed = 2, False
+    _spatial = 2
+    _transposed = False
 
     def __init__(
         self,
@@ -35,19 +36,24 @@ class _ConvNd(Layer):
     ):
         super().__init__(dtype=dtype)
         self._check(in_channels, groups, padding, padding_mode, weight_attr, data_format)
-        self._param_attr, self._bias_attr, self._data_format, self._device = (
-            weight_attr,
-            bias_attr,
-            data_format,
-            device,
-        )
-        self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
-        self._channel_dim = len(data_format) - 1 if data_format.endswith("C") else 1
+        self._param_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._data_format = data_format
+        self._device = device
+        self._in_channels = in_channels
+        self._out_channels = out_channels
+        self._groups = groups
+        if data_format.endswith("C"):
+            self._channel_dim = len(data_format) - 1
+        else:
+            self._channel_dim = 1
         self._kernel_size, self._stride, self._dilation = (
             self._ints(value, name)
             for value, name in ((kernel_size, "kernel_size"), (stride, "stride"), (dilation, "dilation"))
         )
-        self._padding, self._padding_mode, self.output_padding = padding, padding_mode, output_padding
+        self._padding = padding
+        self._padding_mode = padding_mode
+        self.output_padding = output_padding
         self._updated_padding = self._explicit_padding()
         if padding_mode != "zeros":
             self._reversed_padding_repeated_twice = [padding] * (2 * self._spatial)
@@ -95,7 +101,8 @@ class _ConvNd(Layer):
     def _explicit_padding(self):
         """The padding per axis where it is the same on both sides, else per side; zeros for
         "SAME" and "VALID"."""
-        padding, n = self._padding, self._spatial
+        padding = self._padding
+        n = self._spatial
         if isinstance(padding, str):
             if padding.upper() not in ("SAME", "VALID"):
                 raise ValueError(
@@ -105,7 +112,10 @@ class _ConvNd(Layer):
         if isinstance(padding, int):
             sides = [padding] * n
         elif len(padding) == n + 2 and isinstance(padding[0], list | tuple):
-            spatial = padding[1:-1] if self._data_format.endswith("C") else padding[2:]
+            if self._data_format.endswith("C"):
+                spatial = padding[1:-1]
+            else:
+                spatial = padding[2:]
             sides = [side for pair in spatial for side in pair]
         elif len(padding) in (n, 2 * n) and not isinstance(padding[0], list | tuple):
             sides = list(padding)
@@ -116,7 +126,9 @@ class _ConvNd(Layer):
             )
         if any(side < 0 for side in sides):
             raise ValueError(f"{type(self).__name__}: padding: got {padding}; it must not be negative")
-        return sides[::2] if len(sides) == 2 * n and sides[::2] == sides[1::2] else sides
+        if len(sides) == 2 * n and sides[::2] == sides[1::2]:
+            return sides[::2]
+        return sides
 
     def _weight_shape(self):
         if self._transposed:
@@ -126,11 +138,9 @@ class _ConvNd(Layer):
     def _default(self):
         if self._transposed:
             return None
-        return (
-            Normal(0.0, math.sqrt(2.0 / (math.prod(self._kernel_size) * self._in_channels)))
-            if self._in_channels
-            else None
-        )
+        if self._in_channels:
+            return Normal(0.0, math.sqrt(2.0 / (math.prod(self._kernel_size) * self._in_channels)))
+        return None
 
     @alias(input="x")
     def forward(self, x):
@@ -409,7 +419,8 @@ class Conv1DTranspose(_ConvNd):
         paddle.Size([1, 4, 10])
     """
 
-    _spatial, _transposed = 1, True
+    _spatial = 1
+    _transposed = True
 
     def __init__(
         self,
@@ -525,7 +536,8 @@ class Conv3DTranspose(_ConvNd):
         paddle.Size([1, 4, 10, 10, 10])
     """
 
-    _spatial, _transposed = 3, True
+    _spatial = 3
+    _transposed = True
 
     def __init__(
         self,

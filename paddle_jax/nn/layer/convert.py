@@ -30,7 +30,10 @@ class ConvertMixin:
         """
         if blocking is not None and not isinstance(blocking, bool):
             raise AssertionError(f"Layer.to: blocking: got {blocking!r}; it must be True, False or None")
-        target = None if device is None else places.jax_device(places.parse(device))
+        if device is None:
+            target = None
+        else:
+            target = places.jax_device(places.parse(device))
         np_dtype = None if dtype is None else dtypes.convert(dtype).np
         if target is not None or np_dtype is not None:
             self._convert(np_dtype, target, dtype, floating_only=False, excluded=())
@@ -50,7 +53,8 @@ class ConvertMixin:
         return self
 
     def _cast(self, dtype, floating_only=True, excluded=None):
-        dtype, excluded = dtypes.convert(dtype), _types(excluded)
+        dtype = dtypes.convert(dtype)
+        excluded = _types(excluded)
         return self._convert(dtype.np, None, dtype, floating_only, excluded)
 
     def astype(self, dtype=None):
@@ -118,7 +122,9 @@ class ConvertMixin:
 
 
 def _named_device(kind, device):
-    return f"{kind}:{device or 0}" if device is None or isinstance(device, int) else device
+    if device is None or isinstance(device, int):
+        return f"{kind}:{device or 0}"
+    return device
 
 
 def _types(excluded):
@@ -145,4 +151,6 @@ def convert_tensor(tensor, np_dtype, device, floating_only):
 def _converted(value, np_dtype, device, floating_only):
     if np_dtype is not None and not (floating_only and not dtypes.of(value).is_floating):
         value = value.astype(np_dtype)
-    return value if device is None else jax.device_put(value, device)
+    if device is None:
+        return value
+    return jax.device_put(value, device)

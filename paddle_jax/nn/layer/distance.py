@@ -20,7 +20,10 @@ class PairwiseDistance(Layer):
     @alias(eps="epsilon")
     def __init__(self, p=2.0, epsilon=1e-6, keepdim=False, name=None):
         super().__init__()
-        self.p, self.epsilon, self.keepdim, self.name = p, epsilon, keepdim, name
+        self.p = p
+        self.epsilon = epsilon
+        self.keepdim = keepdim
+        self.name = name
 
     eps = linked("epsilon", "epsilon, under its other name.")
     norm = linked("p", "p, under its other name.")

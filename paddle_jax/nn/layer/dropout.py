@@ -24,7 +24,11 @@ class Dropout(Layer):
 
     def __init__(self, p=0.5, inplace=False, axis=None, mode="upscale_in_train", name=None):
         super().__init__()
-        self.p, self.inplace, self.axis, self.mode, self.name = p, inplace, axis, mode, name
+        self.p = p
+        self.inplace = inplace
+        self.axis = axis
+        self.mode = mode
+        self.name = name
 
     def forward(self, input):
         return F.dropout(
@@ -50,7 +54,9 @@ class Dropout2D(Layer):
 
     def __init__(self, p=0.5, data_format="NCHW", name=None):
         super().__init__()
-        self.p, self.data_format, self.name = p, data_format, name
+        self.p = p
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, input):
         return F.dropout2d(input, p=self.p, training=self.training, data_format=self.data_format)
@@ -72,7 +78,9 @@ class Dropout3D(Layer):
 
     def __init__(self, p=0.5, data_format="NCDHW", name=None):
         super().__init__()
-        self.p, self.data_format, self.name = p, data_format, name
+        self.p = p
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, input):
         return F.dropout3d(input, p=self.p, training=self.training, data_format=self.data_format)
@@ -96,7 +104,8 @@ class AlphaDropout(Layer):
 
     def __init__(self, p=0.5, name=None):
         super().__init__()
-        self.p, self.name = p, name
+        self.p = p
+        self.name = name
 
     def forward(self, input):
         return F.alpha_dropout(input, p=self.p, training=self.training)

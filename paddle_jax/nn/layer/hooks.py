@@ -122,13 +122,23 @@ class HookMixin:
                 inputs, kwargs = (inputs, kwargs) if got is None else got
             else:
                 got = hook(self, inputs)
-                inputs = inputs if got is None else got if isinstance(got, tuple) else (got,)
+                if got is None:
+                    inputs = inputs
+                elif isinstance(got, tuple):
+                    inputs = got
+                else:
+                    inputs = (got,)
         return inputs, kwargs
 
     def _run_post_hook(self, key, hook, inputs, kwargs, output):
         with_kwargs = key in self._forward_post_hooks_with_kwargs_flag
-        got = hook(self, inputs, kwargs, output) if with_kwargs else hook(self, inputs, output)
-        return output if got is None else got
+        if with_kwargs:
+            got = hook(self, inputs, kwargs, output)
+        else:
+            got = hook(self, inputs, output)
+        if got is None:
+            return output
+        return got
 
 
 def _running(hooks):

@@ -73,11 +73,10 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def __call__(self, *inputs, **kwargs):
         observer = Observing.observer
-        forward = (
-            self.forward
-            if observer is None or not observer.is_current_thread()
-            else observer.observed_forward(self)
-        )
+        if observer is None or not observer.is_current_thread():
+            forward = self.forward
+        else:
+            forward = observer.observed_forward(self)
         try:
             if self._forward_pre_hooks or self._forward_post_hooks:
                 return self._call_hooked(forward, inputs, kwargs)
@@ -185,15 +184,15 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def create_tensor(self, name=None, persistable=None, dtype=None):
         """Makes an empty Tensor named after this layer."""
-        dtype = (
-            dtypes.convert(self._dtype or dtypes.get_default_dtype())
-            if dtype is None
-            else dtypes.convert(dtype)
-        )
+        if dtype is None:
+            dtype = dtypes.convert(self._dtype or dtypes.get_default_dtype())
+        else:
+            dtype = dtypes.convert(dtype)
         tensor = wrap(persistent_from_numpy(np.zeros((0,), dtype.np)))
-        tensor.name = (
-            f"{self._full_name}.{name}" if name else unique_name.generate(f"{self._full_name}._generated_var")
-        )
+        if name:
+            tensor.name = f"{self._full_name}.{name}"
+        else:
+            tensor.name = unique_name.generate(f"{self._full_name}._generated_var")
         tensor.persistable = bool(persistable)
         return tensor
 
@@ -385,7 +384,10 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def __repr__(self):
         lines = self.extra_repr().split("\n")
-        text = lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines) + "\n"
+        if len(lines) == 1:
+            text = lines[0]
+        else:
+            text = "\n  " + "\n  ".join(lines) + "\n"
         if self._sub_layers:
             children = [
                 f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()

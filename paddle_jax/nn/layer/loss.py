@@ -49,18 +49,14 @@ class CrossEntropyLoss(Layer):
         name=None,
     ):
         super().__init__()
-        self.weight, self.reduction, self.ignore_index, self.soft_label = (
-            weight,
-            reduction,
-            ignore_index,
-            soft_label,
-        )
-        self.axis, self.use_softmax, self.label_smoothing, self.name = (
-            axis,
-            use_softmax,
-            label_smoothing,
-            name,
-        )
+        self.weight = weight
+        self.reduction = reduction
+        self.ignore_index = ignore_index
+        self.soft_label = soft_label
+        self.axis = axis
+        self.use_softmax = use_softmax
+        self.label_smoothing = label_smoothing
+        self.name = name
 
     @alias(target="label")
     def forward(self, input, label):
@@ -94,7 +90,10 @@ class NLLLoss(Layer):
     def __init__(self, weight=None, ignore_index=-100, reduction="mean", name=None):
         super().__init__()
         check_reduction("NLLLoss", reduction)
-        self._weight, self._ignore_index, self._reduction, self._name = weight, ignore_index, reduction, name
+        self._weight = weight
+        self._ignore_index = ignore_index
+        self._reduction = reduction
+        self._name = name
 
     def forward(self, input, label):
         return F.nll_loss(
@@ -118,7 +117,9 @@ class BCELoss(Layer):
     def __init__(self, weight=None, reduction="mean", name=None):
         super().__init__()
         check_reduction("BCELoss", reduction)
-        self.weight, self.reduction, self.name = weight, reduction, name
+        self.weight = weight
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.binary_cross_entropy(input, label, self.weight, self.reduction)
@@ -141,7 +142,10 @@ class BCEWithLogitsLoss(Layer):
     def __init__(self, weight=None, reduction="mean", pos_weight=None, name=None):
         super().__init__()
         check_reduction("BCEWithLogitsLoss", reduction)
-        self.weight, self.reduction, self.pos_weight, self.name = weight, reduction, pos_weight, name
+        self.weight = weight
+        self.reduction = reduction
+        self.pos_weight = pos_weight
+        self.name = name
 
     def forward(self, logit, label):
         return F.binary_cross_entropy_with_logits(logit, label, self.weight, self.reduction, self.pos_weight)
@@ -183,7 +187,8 @@ class L1Loss(Layer):
     def __init__(self, reduction="mean", name=None):
         super().__init__()
         check_reduction("L1Loss", reduction)
-        self.reduction, self.name = reduction, name
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.l1_loss(input, label, self.reduction)
@@ -203,7 +208,10 @@ class SmoothL1Loss(Layer):
 
     def __init__(self, reduction="mean", delta=1.0, is_huber=True, name=None):
         super().__init__()
-        self.reduction, self.delta, self.is_huber, self.name = reduction, delta, is_huber, name
+        self.reduction = reduction
+        self.delta = delta
+        self.is_huber = is_huber
+        self.name = name
 
     @alias(target="label")
     def forward(self, input, label):
@@ -225,7 +233,8 @@ class KLDivLoss(Layer):
 
     def __init__(self, reduction="mean", log_target=False):
         super().__init__()
-        self.reduction, self.log_target = reduction, log_target
+        self.reduction = reduction
+        self.log_target = log_target
 
     def forward(self, input, label):
         return F.kl_div(input, label, self.reduction, self.log_target)
@@ -251,13 +260,11 @@ class PoissonNLLLoss(Layer):
         if epsilon <= 0:
             raise ValueError(f"PoissonNLLLoss: epsilon: got {epsilon}; it must be above 0")
         check_reduction("PoissonNLLLoss", reduction)
-        self._log_input, self._full, self._epsilon, self._reduction, self._name = (
-            log_input,
-            full,
-            epsilon,
-            reduction,
-            name,
-        )
+        self._log_input = log_input
+        self._full = full
+        self._epsilon = epsilon
+        self._reduction = reduction
+        self._name = name
 
     def forward(self, input, label):
         return F.poisson_nll_loss(
@@ -287,7 +294,10 @@ class GaussianNLLLoss(Layer):
     def __init__(self, full=False, epsilon=1e-6, reduction="mean", name=None):
         super().__init__()
         check_reduction("GaussianNLLLoss", reduction)
-        self.full, self.epsilon, self.reduction, self.name = full, epsilon, reduction, name
+        self.full = full
+        self.epsilon = epsilon
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label, variance):
         return F.gaussian_nll_loss(input, label, variance, self.full, self.epsilon, self.reduction)
@@ -310,7 +320,9 @@ class CTCLoss(Layer):
 
     def __init__(self, blank=0, reduction="mean", zero_infinity=False):
         super().__init__()
-        self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
+        self.blank = blank
+        self.reduction = reduction
+        self.zero_infinity = zero_infinity
 
     def forward(self, log_probs, labels, input_lengths, label_lengths, norm_by_times=False):
         return F.ctc_loss(
@@ -342,7 +354,10 @@ class RNNTLoss(Layer):
 
     def __init__(self, blank=0, fastemit_lambda=0.001, reduction="mean", name=None):
         super().__init__()
-        self.blank, self.reduction, self.fastemit_lambda, self.name = blank, reduction, fastemit_lambda, name
+        self.blank = blank
+        self.reduction = reduction
+        self.fastemit_lambda = fastemit_lambda
+        self.name = name
 
     def forward(self, input, label, input_lengths, label_lengths):
         return F.rnnt_loss(

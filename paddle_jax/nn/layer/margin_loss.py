@@ -26,7 +26,9 @@ class MarginRankingLoss(Layer):
     def __init__(self, margin=0.0, reduction="mean", name=None):
         super().__init__()
         check_reduction("MarginRankingLoss", reduction)
-        self.margin, self.reduction, self.name = margin, reduction, name
+        self.margin = margin
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, other, label):
         return F.margin_ranking_loss(input, other, label, self.margin, self.reduction)
@@ -51,7 +53,9 @@ class CosineEmbeddingLoss(Layer):
         if not -1 <= margin <= 1:
             raise ValueError(f"CosineEmbeddingLoss: margin: got {margin}; it must be between -1 and 1")
         check_reduction("CosineEmbeddingLoss", reduction)
-        self.margin, self.reduction, self.name = margin, reduction, name
+        self.margin = margin
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input1, input2, label):
         return F.cosine_embedding_loss(input1, input2, label, margin=self.margin, reduction=self.reduction)
@@ -70,7 +74,9 @@ class HingeEmbeddingLoss(Layer):
 
     def __init__(self, margin=1.0, reduction="mean", name=None):
         super().__init__()
-        self.margin, self.reduction, self.name = margin, reduction, name
+        self.margin = margin
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.hinge_embedding_loss(input, label, reduction=self.reduction, margin=self.margin)
@@ -95,14 +101,12 @@ class TripletMarginLoss(Layer):
     def __init__(self, margin=1.0, p=2.0, epsilon=1e-6, swap=False, reduction="mean", name=None):
         super().__init__()
         check_reduction("TripletMarginLoss", reduction)
-        self.margin, self.p, self.epsilon, self.swap, self.reduction, self.name = (
-            margin,
-            p,
-            epsilon,
-            swap,
-            reduction,
-            name,
-        )
+        self.margin = margin
+        self.p = p
+        self.epsilon = epsilon
+        self.swap = swap
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, positive, negative):
         return F.triplet_margin_loss(
@@ -137,13 +141,11 @@ class TripletMarginWithDistanceLoss(Layer):
     def __init__(self, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
         super().__init__()
         check_reduction("TripletMarginWithDistanceLoss", reduction)
-        self.margin, self.swap, self.reduction, self.distance_function, self.name = (
-            margin,
-            swap,
-            reduction,
-            distance_function,
-            name,
-        )
+        self.margin = margin
+        self.swap = swap
+        self.reduction = reduction
+        self.distance_function = distance_function
+        self.name = name
 
     def forward(self, input, positive, negative):
         return F.triplet_margin_with_distance_loss(
@@ -173,7 +175,9 @@ class MultiLabelSoftMarginLoss(Layer):
     def __init__(self, weight=None, reduction="mean", name=None):
         super().__init__()
         check_reduction("MultiLabelSoftMarginLoss", reduction)
-        self.weight, self.reduction, self.name = weight, reduction, name
+        self.weight = weight
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.multi_label_soft_margin_loss(input, label, weight=self.weight, reduction=self.reduction)
@@ -196,7 +200,8 @@ class MultiLabelMarginLoss(Layer):
     def __init__(self, reduction="mean", name=None):
         super().__init__()
         check_reduction("MultiLabelMarginLoss", reduction)
-        self.reduction, self.name = reduction, name
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.multi_label_margin_loss(input, label, reduction=self.reduction)
@@ -220,7 +225,11 @@ class MultiMarginLoss(Layer):
     def __init__(self, p=1, margin=1.0, weight=None, reduction="mean", name=None):
         super().__init__()
         check_reduction("MultiMarginLoss", reduction)
-        self.p, self.margin, self.weight, self.reduction, self.name = p, margin, weight, reduction, name
+        self.p = p
+        self.margin = margin
+        self.weight = weight
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.multi_margin_loss(
@@ -243,7 +252,8 @@ class SoftMarginLoss(Layer):
     def __init__(self, reduction="mean", name=None):
         super().__init__()
         check_reduction("SoftMarginLoss", reduction)
-        self.reduction, self.name = reduction, name
+        self.reduction = reduction
+        self.name = name
 
     def forward(self, input, label):
         return F.soft_margin_loss(input, label, self.reduction)

@@ -43,7 +43,10 @@ def no_tensor(layer, error, inputs, kwargs):
     name = next((name for name, value in given.items() if value is thing), None)
     if name is None:
         return error
-    got = "None" if thing is None else f"{type(thing).__name__} ({repr(thing)[:40]})"
+    if thing is None:
+        got = "None"
+    else:
+        got = f"{type(thing).__name__} ({repr(thing)[:40]})"
     return ArgumentError(
         f"{type(layer).__name__}: {name}: got {got}; it must be a Tensor; make one with paddle.to_tensor"
     )

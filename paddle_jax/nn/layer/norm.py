@@ -54,12 +54,20 @@ class LayerNorm(Layer):
         name=None,
     ):
         super().__init__()
-        self._normalized_shape = (
-            [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-        )
-        self._epsilon, self._device = epsilon, device
-        self._weight_attr = weight_attr if elementwise_affine else False
-        self._bias_attr = bias_attr if elementwise_affine and bias else False
+        if isinstance(normalized_shape, int):
+            self._normalized_shape = [normalized_shape]
+        else:
+            self._normalized_shape = list(normalized_shape)
+        self._epsilon = epsilon
+        self._device = device
+        if elementwise_affine:
+            self._weight_attr = weight_attr
+        else:
+            self._weight_attr = False
+        if elementwise_affine and bias:
+            self._bias_attr = bias_attr
+        else:
+            self._bias_attr = False
         self._dtype = get_default_dtype() if dtype is None else dtype
         shape = [math.prod(self._normalized_shape)]
         self.weight = self.create_parameter(
@@ -122,12 +130,10 @@ class GroupNorm(Layer):
             raise ValueError(
                 f"GroupNorm: data_format: got {data_format!r}; allowed are NCL, NCHW, NCDHW, NLC, NHWC, NDHWC"
             )
-        self._epsilon, self._num_channels, self._num_groups, self._device = (
-            epsilon,
-            num_channels,
-            num_groups,
-            device,
-        )
+        self._epsilon = epsilon
+        self._num_channels = num_channels
+        self._num_groups = num_groups
+        self._device = device
         self._data_format = data_format
         self._weight_attr, self._bias_attr = (weight_attr, bias_attr) if affine else (False, False)
         self._dtype = get_default_dtype() if dtype is None else dtype
@@ -155,7 +161,8 @@ class GroupNorm(Layer):
 class _InstanceNormBase(Layer):
     """What the instance normalisation layers share."""
 
-    _ndims, _format = (4,), "NCHW"
+    _ndims = (4,)
+    _format = "NCHW"
 
     def __init__(
         self,
@@ -173,13 +180,12 @@ class _InstanceNormBase(Layer):
                 f"{type(self).__name__}: got weight_attr={weight_attr}, "
                 f"bias_attr={bias_attr}; set both to False or none"
             )
-        self._momentum, self._epsilon, self._weight_attr, self._bias_attr = (
-            momentum,
-            epsilon,
-            weight_attr,
-            bias_attr,
-        )
-        self._num_features, self._data_format = num_features, data_format
+        self._momentum = momentum
+        self._epsilon = epsilon
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._num_features = num_features
+        self._data_format = data_format
         self.scale = self.create_parameter(
             [num_features], attr=weight_attr, default_initializer=Constant(1.0)
         )
@@ -307,20 +313,21 @@ class LocalResponseNorm(Layer):
 
     def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0, data_format="NCHW", name=None):
         super().__init__()
-        self.size, self.alpha, self.beta, self.k, self.data_format, self.name = (
-            size,
-            alpha,
-            beta,
-            k,
-            data_format,
-            name,
-        )
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, input):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
 
     def extra_repr(self):
-        form = {} if self.data_format == "NCHW" else {"data_format": self.data_format}
+        if self.data_format == "NCHW":
+            form = {}
+        else:
+            form = {"data_format": self.data_format}
         return show(self.name, size=self.size, alpha=self.alpha, beta=self.beta, k=self.k, **form)
 
 
@@ -370,7 +377,8 @@ class SpectralNorm(Layer):
             raise ValueError(f"SpectralNorm: x: got shape {list(x.shape)}; it must be {self._weight_shape}")
         order = [self._dim, *(i for i in range(x.ndim) if i != self._dim)]
         matrix = x.transpose(order).reshape([self._weight_shape[self._dim], -1])
-        u, v = self.weight_u.detach(), self.weight_v.detach()
+        u = self.weight_u.detach()
+        v = self.weight_v.detach()
         with no_grad():
             for _ in range(self._power_iters):
                 v = _unit(matrix.transpose([1, 0]) @ u, self._eps)

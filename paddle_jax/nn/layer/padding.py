@@ -12,8 +12,14 @@ class _PadND(Layer):
 
     def __init__(self, padding, mode, value, data_format, name):
         super().__init__()
-        self.padding = [padding] * (2 * self._spatial) if _is_int(padding) else padding
-        self._mode, self.value, self._data_format, self._name = mode, value, data_format, name
+        if _is_int(padding):
+            self.padding = [padding] * (2 * self._spatial)
+        else:
+            self.padding = padding
+        self._mode = mode
+        self.value = value
+        self._data_format = data_format
+        self._name = name
 
     @alias(input="x")
     def forward(self, x):

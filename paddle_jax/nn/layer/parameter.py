@@ -59,7 +59,10 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
             "or what stands for one"
         )
     shape = _shape(shape)
-    dtype = dtypes.default() if dtype is None else dtypes.convert(dtype)
+    if dtype is None:
+        dtype = dtypes.default()
+    else:
+        dtype = dtypes.convert(dtype)
     initializer = (
         attr.initializer
         or (ParameterDefaults.bias if is_bias else ParameterDefaults.weight)
@@ -78,11 +81,9 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
         if not ParameterDefaults.lazy:
             parameter.initialize()
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
-    parameter.regularizer, parameter.need_clip, parameter.do_model_average = (
-        attr.regularizer,
-        attr.need_clip,
-        attr.do_model_average,
-    )
+    parameter.regularizer = attr.regularizer
+    parameter.need_clip = attr.need_clip
+    parameter.do_model_average = attr.do_model_average
     return parameter
 
 
@@ -95,8 +96,14 @@ def _first_value(initializer, shape, dtype):
 
 
 def _fill(parameter, initializer, shape, dtype, device):
-    array = initializer._values(shape, dtype.np) if _is_plain(initializer) else np.zeros(shape, dtype.np)
-    parameter._value = places.put(array) if device is None else places.put(np.asarray(array), device)
+    if _is_plain(initializer):
+        array = initializer._values(shape, dtype.np)
+    else:
+        array = np.zeros(shape, dtype.np)
+    if device is None:
+        parameter._value = places.put(array)
+    else:
+        parameter._value = places.put(np.asarray(array), device)
     if not _is_plain(initializer):
         initializer(parameter, None)
 
@@ -125,7 +132,9 @@ def _fallback(dtype, is_bias):
             f"create_parameter: dtype: got {dtype._key}; the default initializer fills floating "
             "dtypes only; pass default_initializer"
         )
-    return Constant(0.0) if is_bias else XavierUniform()
+    if is_bias:
+        return Constant(0.0)
+    return XavierUniform()
 
 
 def _shape(shape):

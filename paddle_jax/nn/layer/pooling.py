@@ -34,13 +34,11 @@ class MaxPool1D(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
         super().__init__()
-        self.kernel_size, self.stride, self.padding, self.return_mask, self.ceil_mode = (
-            kernel_size,
-            stride,
-            padding,
-            return_mask,
-            ceil_mode,
-        )
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.return_mask = return_mask
+        self.ceil_mode = ceil_mode
         self.name = name
 
     def forward(self, input):
@@ -83,14 +81,13 @@ class MaxPool2D(Layer):
         name=None,
     ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode = (
-            kernel_size,
-            stride,
-            padding,
-            return_mask,
-            ceil_mode,
-        )
-        self.data_format, self.name = data_format, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.return_mask = return_mask
+        self.ceil_mode = ceil_mode
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, x):
         return F.max_pool2d(
@@ -133,14 +130,13 @@ class MaxPool3D(Layer):
         name=None,
     ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode = (
-            kernel_size,
-            stride,
-            padding,
-            return_mask,
-            ceil_mode,
-        )
-        self.data_format, self.name = data_format, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.return_mask = return_mask
+        self.ceil_mode = ceil_mode
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, x):
         return F.max_pool3d(
@@ -173,13 +169,11 @@ class AvgPool1D(Layer):
 
     def __init__(self, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
         super().__init__()
-        self.kernel_size, self.stride, self.padding, self.ceil_mode, self.exclusive = (
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            exclusive,
-        )
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.exclusive = exclusive
         self.name = name
 
     def forward(self, x):
@@ -224,14 +218,14 @@ class AvgPool2D(Layer):
         name=None,
     ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = (
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            exclusive,
-        )
-        self.divisor, self.data_format, self.name = divisor_override, data_format, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.exclusive = exclusive
+        self.divisor = divisor_override
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, x):
         return F.avg_pool2d(
@@ -277,14 +271,14 @@ class AvgPool3D(Layer):
         name=None,
     ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = (
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            exclusive,
-        )
-        self.divisor, self.data_format, self.name = divisor_override, data_format, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.exclusive = exclusive
+        self.divisor = divisor_override
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, x):
         return F.avg_pool3d(
@@ -323,13 +317,13 @@ class LPPool1D(Layer):
         self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
     ):
         super().__init__()
-        self.norm_type, self.kernel_size, self.padding, self.ceil_mode = (
-            float(norm_type),
-            kernel_size,
-            padding,
-            ceil_mode,
-        )
-        self.stride, self.data_format, self.name = stride, data_format, name
+        self.norm_type = float(norm_type)
+        self.kernel_size = kernel_size
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.stride = stride
+        self.data_format = data_format
+        self.name = name
 
     @alias(input="x")
     def forward(self, x):
@@ -370,17 +364,13 @@ class LPPool2D(Layer):
         self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
     ):
         super().__init__()
-        self.norm_type, self.ksize, self.padding, self.ceil_mode = (
-            float(norm_type),
-            kernel_size,
-            padding,
-            ceil_mode,
-        )
-        self.stride, self.data_format, self.name = (
-            kernel_size if stride is None else stride,
-            data_format,
-            name,
-        )
+        self.norm_type = float(norm_type)
+        self.ksize = kernel_size
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.stride = kernel_size if stride is None else stride
+        self.data_format = data_format
+        self.name = name
 
     @alias(input="x")
     def forward(self, x):

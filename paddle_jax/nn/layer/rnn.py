@@ -23,7 +23,9 @@ def _map(function, first, *others):
         return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
     if isinstance(first, list | tuple):
         items = [_map(function, *values) for values in zip(first, *others, strict=True)]
-        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+        if hasattr(first, "_fields"):
+            return type(first)(*items)
+        return type(first)(items)
     return function(first, *others)
 
 
@@ -34,7 +36,9 @@ def _first(structure):
 
 
 def _lengths(sequence_length):
-    return None if sequence_length is None else to_tensor(sequence_length)
+    if sequence_length is None:
+        return None
+    return to_tensor(sequence_length)
 
 
 def run_cell(cell, inputs, states, length, is_reverse, time_major, zero_padding, kwargs):
@@ -53,13 +57,19 @@ def run_cell(cell, inputs, states, length, is_reverse, time_major, zero_padding,
 
 def _loop(cell, inputs, states, length, is_reverse, time_axis, kwargs):
     steps = _first(inputs).shape[time_axis]
-    valid = None if length is None else (arange(steps, dtype=length.dtype).unsqueeze(1) < length.unsqueeze(0))
+    if length is None:
+        valid = None
+    else:
+        valid = arange(steps, dtype=length.dtype).unsqueeze(1) < length.unsqueeze(0)
     outputs = [None] * steps
     for t in reversed(range(steps)) if is_reverse else range(steps):
         outputs[t], new = cell(
             _map(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states, **kwargs
         )
-        states = new if valid is None else _map(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
+        if valid is None:
+            states = new
+        else:
+            states = _map(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
     return _map(lambda *items: stack(items, axis=time_axis), *outputs), states
 
 
@@ -85,7 +95,9 @@ class RNN(Layer):
         super().__init__()
         if not hasattr(cell, "forward"):
             raise AttributeError(f"RNN: cell: got {type(cell).__name__}; it must be a layer")
-        self.cell, self.is_reverse, self.time_major = cell, is_reverse, time_major
+        self.cell = cell
+        self.is_reverse = is_reverse
+        self.time_major = time_major
 
     def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
         """Returns (outputs, last states).
@@ -129,7 +141,9 @@ class BiRNN(Layer):
         sizes = [getattr(cell, "input_size", None) for cell in (cell_fw, cell_bw)]
         if sizes[0] != sizes[1]:
             raise ValueError(f"BiRNN: got cells of input sizes {sizes[0]} and {sizes[1]}; they must be equal")
-        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+        self.cell_fw = cell_fw
+        self.cell_bw = cell_bw
+        self.time_major = time_major
 
     def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
         """Returns (outputs, (last states forward, last states backward)); arguments as of RNN,
@@ -178,13 +192,15 @@ class RNNBase(LayerList):
                 f"{type(self).__name__}: direction: got {direction!r}; allowed are 'forward', "
                 "'bidirect' and 'bidirectional'"
             )
-        self.mode, self.input_size, self.hidden_size, self.dropout = mode, input_size, hidden_size, dropout
-        self.num_directions, self.time_major, self.num_layers = (
-            1 if direction == "forward" else 2,
-            time_major,
-            num_layers,
-        )
-        self.state_components, self.proj_size = 2 if mode == "LSTM" else 1, proj_size
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.dropout = dropout
+        self.num_directions = 1 if direction == "forward" else 2
+        self.time_major = time_major
+        self.num_layers = num_layers
+        self.state_components = 2 if mode == "LSTM" else 1
+        self.proj_size = proj_size
         self.could_use_cudnn = proj_size == 0
         attrs = {
             "weight_ih_attr": weight_ih_attr,
@@ -194,7 +210,10 @@ class RNNBase(LayerList):
         }
         output_size = proj_size or hidden_size
         for i in range(max(1, num_layers)):
-            size = input_size if i == 0 else output_size * self.num_directions
+            if i == 0:
+                size = input_size
+            else:
+                size = output_size * self.num_directions
             if self.num_directions == 1:
                 self.append(RNN(cell(size, hidden_size, **attrs), False, time_major))
             else:
@@ -234,8 +253,11 @@ class RNNBase(LayerList):
                 f"(InvalidArgument) {type(self).__name__}: inputs: got {inputs.ndim} axes; "
                 "it must be [B, T, I] or [T, B, I]"
             )
-        states, length = self._initial(inputs, initial_states), self._lengths(inputs, sequence_length)
-        last, output, d = [], inputs, self.num_directions
+        states = self._initial(inputs, initial_states)
+        length = self._lengths(inputs, sequence_length)
+        last = []
+        output = inputs
+        d = self.num_directions
         for i, layer in enumerate(self):
             if i and self.dropout and self.training:
                 output = F.dropout(output, self.dropout)
@@ -271,13 +293,13 @@ class RNNBase(LayerList):
     def _state_of(self, states, index):
         if states is None:
             return None
-        return tuple(s[index] for s in states) if self.state_components == 2 else states[0][index]
+        if self.state_components == 2:
+            return tuple(s[index] for s in states)
+        return states[0][index]
 
     def _initial(self, inputs, given):
-        count, batch = (
-            max(1, self.num_layers) * self.num_directions,
-            inputs.shape[1 if self.time_major else 0],
-        )
+        count = max(1, self.num_layers) * self.num_directions
+        batch = inputs.shape[1 if self.time_major else 0]
         shapes = [[count, batch, self.proj_size or self.hidden_size], [count, batch, self.hidden_size]][
             : self.state_components
         ]

@@ -48,8 +48,10 @@ class RNNCellBase(Layer):
                 )
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
         batch = length_of(batch_ref, batch_dim_idx)
-        shape = self.state_shape if shape is None else shape
-        dtype = batch_ref.dtype if dtype is None else dtype
+        if shape is None:
+            shape = self.state_shape
+        if dtype is None:
+            dtype = batch_ref.dtype
         return _nested(
             shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)], init_value, dtype)
         )
@@ -77,7 +79,8 @@ class RNNCellBase(Layer):
             "bias_hh": [rows],
         }
         for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
-            fixed, bias = attr is False, name.startswith("bias")
+            fixed = attr is False
+            bias = name.startswith("bias")
             if fixed:
                 attr = ParamAttr(initializer=Constant(0.0 if bias else 1.0), trainable=False)
             setattr(
@@ -99,7 +102,8 @@ def _nested(shape, make):
     """Applies `make` to each shape in nested tuples of shapes."""
     if isinstance(shape, dict):
         return {key: _nested(one, make) for key, one in shape.items()}
-    shape = [shape] if isinstance(shape, int) else shape
+    if isinstance(shape, int):
+        shape = [shape]
     if all(not isinstance(n, list | tuple | dict) for n in shape):
         return make(list(shape))
     return tuple(_nested(one, make) for one in shape)
@@ -139,12 +143,15 @@ class SimpleRNNCell(RNNCellBase):
         self._check_size(hidden_size)
         if activation not in ("tanh", "relu"):
             raise ValueError(f"SimpleRNNCell: activation: got {activation!r}; allowed are 'tanh' and 'relu'")
-        self.input_size, self.hidden_size, self.activation = input_size, hidden_size, activation
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.activation = activation
         self._parameters_of_gates(1, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
     def forward(self, inputs, states=None):
         """Returns (h, h): [B, I], [B, H] -> [B, H]."""
-        states = self.get_initial_states(inputs) if states is None else states
+        if states is None:
+            states = self.get_initial_states(inputs)
         h = ops.simple_rnn_cell(inputs, states, *self._weights, activation=self.activation)
         return h, h
 
@@ -203,7 +210,9 @@ class LSTMCell(RNNCellBase):
             raise ValueError(
                 f"LSTMCell: proj_size: got {proj_size}; it must be 0..{hidden_size - 1}, below hidden_size"
             )
-        self.proj_size, self.hidden_size, self.input_size = proj_size, hidden_size, input_size
+        self.proj_size = proj_size
+        self.hidden_size = hidden_size
+        self.input_size = input_size
         self._parameters_of_gates(4, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size)
         if proj_size:
             bound = 1.0 / math.sqrt(hidden_size)
@@ -212,7 +221,9 @@ class LSTMCell(RNNCellBase):
             )
 
     def _projection(self):
-        return self.weight_ho if self.proj_size else None
+        if self.proj_size:
+            return self.weight_ho
+        return None
 
     def forward(self, inputs, states=None):
         """Returns (h, (h, c)) for inputs [B, I] and states (h, c)."""
@@ -266,12 +277,14 @@ class GRUCell(RNNCellBase):
     ):
         super().__init__()
         self._check_size(hidden_size)
-        self.hidden_size, self.input_size = hidden_size, input_size
+        self.hidden_size = hidden_size
+        self.input_size = input_size
         self._parameters_of_gates(3, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
     def forward(self, inputs, states=None):
         """Returns (h, h): [B, I], [B, H] -> [B, H]."""
-        states = self.get_initial_states(inputs) if states is None else states
+        if states is None:
+            states = self.get_initial_states(inputs)
         h = ops.gru_cell(inputs, states, *self._weights)
         return h, h
 

@@ -19,7 +19,8 @@ class Hardshrink(Layer):
     @alias(lambd="threshold")
     def __init__(self, threshold=0.5, name=None):
         super().__init__()
-        self._threshold, self._name = threshold, name
+        self._threshold = threshold
+        self._name = name
 
     lambd = linked("_threshold", "The threshold, under its other name.")
 
@@ -45,7 +46,8 @@ class Softshrink(Layer):
     @alias(lambd="threshold")
     def __init__(self, threshold=0.5, name=None):
         super().__init__()
-        self._threshold, self._name = threshold, name
+        self._threshold = threshold
+        self._name = name
 
     lambd = linked("_threshold", "The threshold, under its other name.")
 
@@ -71,7 +73,9 @@ class ThresholdedReLU(Layer):
 
     def __init__(self, threshold=1.0, value=0.0, name=None):
         super().__init__()
-        self._threshold, self._value, self._name = threshold, value, name
+        self._threshold = threshold
+        self._value = value
+        self._name = name
 
     def forward(self, x):
         return F.thresholded_relu(x, self._threshold, self._value)

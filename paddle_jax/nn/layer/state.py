@@ -21,11 +21,9 @@ class _IncompatibleKeys(_Keys):
     __slots__ = ()
 
     def __repr__(self):
-        return (
-            super().__repr__()
-            if self.missing_keys or self.unexpected_keys
-            else "<All keys matched successfully>"
-        )
+        if self.missing_keys or self.unexpected_keys:
+            return super().__repr__()
+        return "<All keys matched successfully>"
 
     __str__ = __repr__
 
@@ -141,7 +139,9 @@ class StateMixin:
             >>> layer.set_state_dict({"weight": paddle.ones([1, 1]), "bias": paddle.zeros([1])})
             ([], [])
         """
-        missing, used, pairs = [], set(), []
+        missing = []
+        used = set()
+        pairs = []
         for key, tensor in self._gather(None, True, "", False, True, everything=False).items():
             name = key if use_structured_name else tensor.name
             value = state_dict.get(name)
@@ -190,7 +190,9 @@ class StateMixin:
 
 
 def _shape_of(value):
-    return np.shape(value) if isinstance(value, list) else value.shape
+    if isinstance(value, list):
+        return np.shape(value)
+    return value.shape
 
 
 def _matching(tensor, value):
@@ -204,7 +206,10 @@ def _matching(tensor, value):
             f"set_state_dict: {tensor.name}: got {type(value).__name__}; "
             "values must be Tensors or NumPy arrays"
         )
-    array = read_raw(value) if isinstance(value, Tensor) else np.array(value)
+    if isinstance(value, Tensor):
+        array = read_raw(value)
+    else:
+        array = np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
         return persistent_from_numpy(np.array(to_numpy(materialize(array))).view(target))
@@ -213,4 +218,6 @@ def _matching(tensor, value):
             f"set_state_dict: {tensor.name}: got dtype {array.dtype}; "
             f"the parameter has {target}; cast one of them"
         )
-    return array if isinstance(value, Tensor) else persistent_from_numpy(array)
+    if isinstance(value, Tensor):
+        return array
+    return persistent_from_numpy(array)

@@ -42,7 +42,8 @@ def normalised(x, axis, running, weight, bias, momentum, epsilon, data_format):
         weight, bias, momentum, epsilon, data_format: as in batch_norm.
     """
     wide = x if x.dtype.name == "float64" else x.astype("float32")
-    others, shape = [a for a in range(x.ndim) if a != axis], [1] * x.ndim
+    others = [a for a in range(x.ndim) if a != axis]
+    shape = [1] * x.ndim
     shape[axis] = channels = x.shape[axis]
     count = to_tensor([float(x.size // channels)], dtype=wide.dtype)
     sums = _Sum.apply(concat([wide.sum(axis=others), count]))

@@ -55,7 +55,10 @@ class _Block(Layer):
 def _attention(attention, *args, cache, hand_none=True):
     """(output, cache) of an attention layer; the cache is None when none is given, and handed on only with
     `hand_none`, as forward hooks see."""
-    got = attention(*args) if cache is None and not hand_none else attention(*args, cache)
+    if cache is None and not hand_none:
+        got = attention(*args)
+    else:
+        got = attention(*args, cache)
     out = got[0] if isinstance(got, tuple) else got
     return out, None if cache is None else got[-1]
 
@@ -105,11 +108,10 @@ class TransformerEncoderLayer(_Block):
         attn_dropout, act_dropout = (
             dropout if value is None else value for value in (attn_dropout, act_dropout)
         )
-        self._config, self.normalize_before = config, normalize_before
-        weights, biases = (
-            _convert_param_attr_to_list(weight_attr, 2),
-            _convert_param_attr_to_list(bias_attr, 2),
-        )
+        self._config = config
+        self.normalize_before = normalize_before
+        weights = _convert_param_attr_to_list(weight_attr, 2)
+        biases = _convert_param_attr_to_list(bias_attr, 2)
         self.self_attn = MultiHeadAttention(
             d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
         )
@@ -128,7 +130,9 @@ class TransformerEncoderLayer(_Block):
             lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache, hand_none=False),
         )
         src, _ = self._residual(src, self.norm2, self.dropout2, self._feed_forward)
-        return src if cache is None else (src, new)
+        if cache is None:
+            return src
+        return (src, new)
 
     def gen_cache(self, src):
         """Makes an empty cache for decoding step by step; src gives batch size and dtype."""
@@ -155,19 +159,25 @@ class TransformerEncoder(Layer):
 
     def __init__(self, encoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers, self.num_layers, self.norm = _stack(encoder_layer, num_layers), num_layers, norm
+        self.layers = _stack(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
 
     def forward(self, src, src_mask=None, cache=None):
         """Returns the output [B, L, d_model]; with a list of caches also the list of new ones."""
-        mask, new = _convert_attention_mask(src_mask, src.dtype), []
+        mask = _convert_attention_mask(src_mask, src.dtype)
+        new = []
         for i, layer in enumerate(self.layers):
             if cache is None:
                 src = layer(src, src_mask=mask)
             else:
                 src, one = layer(src, src_mask=mask, cache=cache[i])
                 new.append(one)
-        src = src if self.norm is None else self.norm(src)
-        return src if cache is None else (src, new)
+        if self.norm is not None:
+            src = self.norm(src)
+        if cache is None:
+            return src
+        return (src, new)
 
     def gen_cache(self, src):
         """Makes empty caches, one for each layer."""
@@ -218,11 +228,10 @@ class TransformerDecoderLayer(_Block):
         attn_dropout, act_dropout = (
             dropout if value is None else value for value in (attn_dropout, act_dropout)
         )
-        self._config, self.normalize_before = config, normalize_before
-        weights, biases = (
-            _convert_param_attr_to_list(weight_attr, 3),
-            _convert_param_attr_to_list(bias_attr, 3),
-        )
+        self._config = config
+        self.normalize_before = normalize_before
+        weights = _convert_param_attr_to_list(weight_attr, 3)
+        biases = _convert_param_attr_to_list(bias_attr, 3)
         self.self_attn = MultiHeadAttention(
             d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
         )
@@ -250,7 +259,9 @@ class TransformerDecoderLayer(_Block):
             lambda x: _attention(self.cross_attn, x, memory, memory, memory_mask, cache=other),
         )
         tgt, _ = self._residual(tgt, self.norm3, self.dropout3, self._feed_forward)
-        return tgt if cache is None else (tgt, (own, other))
+        if cache is None:
+            return tgt
+        return (tgt, (own, other))
 
     def gen_cache(self, memory):
         """Makes the pair of an empty cache and the projected memory."""
@@ -275,7 +286,9 @@ class TransformerDecoder(Layer):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers, self.num_layers, self.norm = _stack(decoder_layer, num_layers), num_layers, norm
+        self.layers = _stack(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, cache=None):
         """Returns the output [B, L, d_model]; with a list of caches also the list of new ones."""
@@ -287,13 +300,18 @@ class TransformerDecoder(Layer):
             else:
                 tgt, one = layer(tgt, memory, tgt_mask=mask, memory_mask=memory_mask, cache=cache[i])
                 new.append(one)
-        tgt = tgt if self.norm is None else self.norm(tgt)
-        return tgt if cache is None else (tgt, new)
+        if self.norm is not None:
+            tgt = self.norm(tgt)
+        if cache is None:
+            return tgt
+        return (tgt, new)
 
     def gen_cache(self, memory, do_zip=False):
         """Makes the caches of all layers: a list of pairs, or with do_zip a pair of tuples as a list."""
         caches = [layer.gen_cache(memory) for layer in self.layers]
-        return list(zip(*caches, strict=True)) if do_zip else caches
+        if do_zip:
+            return list(zip(*caches, strict=True))
+        return caches
 
 
 class Transformer(Layer):
@@ -353,7 +371,8 @@ class Transformer(Layer):
             act_dropout,
             normalize_before,
         )
-        weights, biases = _parts(weight_attr), _parts(bias_attr)
+        weights = _parts(weight_attr)
+        biases = _parts(bias_attr)
         if custom_encoder is not None:
             self.encoder = custom_encoder
         else:
@@ -364,7 +383,8 @@ class Transformer(Layer):
         else:
             layer = TransformerDecoderLayer(*settings, weights[1], biases[1])
             self.decoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model))
-        self.d_model, self.nhead = d_model, nhead
+        self.d_model = d_model
+        self.nhead = nhead
 
     def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None):
         """Returns the output [B, L, d_model]; masks are as in MultiHeadAttention."""
@@ -390,7 +410,9 @@ def _parts(attr):
         raise AssertionError(
             f"Transformer: weight_attr, bias_attr: got a list of {len(attr)}; it must have 1 to 3 items"
         )
-    own, other, forward = (attr[0], attr[0] if len(attr) < 3 else attr[1], attr[-1])
+    own = attr[0]
+    other = attr[0] if len(attr) < 3 else attr[1]
+    forward = attr[-1]
     return [own, forward], [own, other, forward]
 
 

@@ -22,7 +22,8 @@ class TreeMixin:
             >>> [name for name, _ in net.named_sublayers()]
             ['0', '1']
         """
-        layers_set = set() if layers_set is None else layers_set
+        if layers_set is None:
+            layers_set = set()
         if include_self and self not in layers_set:
             if remove_duplicate:
                 layers_set.add(self)
@@ -94,11 +95,10 @@ class TreeMixin:
 
     def _named(self, store, prefix, include_sublayers, remove_duplicate):
         seen = set()
-        layers = (
-            self.named_sublayers(prefix, True, None, remove_duplicate)
-            if include_sublayers
-            else [(prefix, self)]
-        )
+        if include_sublayers:
+            layers = self.named_sublayers(prefix, True, None, remove_duplicate)
+        else:
+            layers = [(prefix, self)]
         for start, layer in layers:
             for name, tensor in getattr(layer, store).items():
                 if tensor is None or id(tensor) in seen:
@@ -192,4 +192,6 @@ class TreeMixin:
 
 
 def _join(prefix, name):
-    return f"{prefix}.{name}" if prefix else str(name)
+    if prefix:
+        return f"{prefix}.{name}"
+    return str(name)

@@ -15,7 +15,9 @@ def _check(what, factor, data_format):
 
 
 def _format(data_format):
-    return {} if data_format == "NCHW" else {"data_format": data_format}
+    if data_format == "NCHW":
+        return {}
+    return {"data_format": data_format}
 
 
 class PixelShuffle(Layer):
@@ -36,7 +38,9 @@ class PixelShuffle(Layer):
     def __init__(self, upscale_factor, data_format="NCHW", name=None):
         super().__init__()
         _check("PixelShuffle: upscale_factor", upscale_factor, data_format)
-        self._upscale_factor, self._data_format, self._name = upscale_factor, data_format, name
+        self._upscale_factor = upscale_factor
+        self._data_format = data_format
+        self._name = name
 
     def forward(self, x):
         return F.pixel_shuffle(x, self._upscale_factor, self._data_format)
@@ -63,7 +67,9 @@ class PixelUnshuffle(Layer):
     def __init__(self, downscale_factor, data_format="NCHW", name=None):
         super().__init__()
         _check("PixelUnshuffle: downscale_factor", downscale_factor, data_format)
-        self._downscale_factor, self._data_format, self._name = downscale_factor, data_format, name
+        self._downscale_factor = downscale_factor
+        self._data_format = data_format
+        self._name = name
 
     def forward(self, x):
         return F.pixel_unshuffle(x, self._downscale_factor, self._data_format)
@@ -90,7 +96,9 @@ class ChannelShuffle(Layer):
     def __init__(self, groups, data_format="NCHW", name=None):
         super().__init__()
         _check("ChannelShuffle: groups", groups, data_format)
-        self._groups, self._data_format, self._name = groups, data_format, name
+        self._groups = groups
+        self._data_format = data_format
+        self._name = name
 
     def forward(self, x):
         return F.channel_shuffle(x, self._groups, self._data_format)

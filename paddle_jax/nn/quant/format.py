@@ -64,9 +64,10 @@ class _Linear(Layer):
     def __init__(self, scales, zero_point=None, quant_axis=None, bit_length=8, group_size=128):
         super().__init__()
         scales = to_tensor(scales, dtype="float32").detach()
-        zero_point = (
-            zeros_like(scales) if zero_point is None else to_tensor(zero_point, dtype="float32").detach()
-        )
+        if zero_point is None:
+            zero_point = zeros_like(scales)
+        else:
+            zero_point = to_tensor(zero_point, dtype="float32").detach()
         for attribute, name, value in (
             ("_scales", "scale", scales),
             ("_zero_point", "zero_point", zero_point),
@@ -77,7 +78,8 @@ class _Linear(Layer):
             setattr(self, attribute, self.create_parameter(value.shape, attr=attr, dtype="float32"))
         self.in_accum, self.in_state = to_tensor(0.0), to_tensor(0.0)
         self._quant_axis = -1 if quant_axis is None else quant_axis
-        self._bit_length, self._group_size = bit_length, group_size
+        self._bit_length = bit_length
+        self._group_size = group_size
         if isinstance(bit_length, tuple):
             if bit_length not in _FP8_BITS:
                 raise NotImplementedError(
@@ -159,11 +161,14 @@ class LinearQuanterDequanter(Layer):
 
     def __init__(self, quanter, dequanter):
         super().__init__()
-        self._quanter, self._dequanter = quanter, dequanter
+        self._quanter = quanter
+        self._dequanter = dequanter
 
     def forward(self, input):
         out = input if self._quanter is None else self._quanter(input)
-        return out if self._dequanter is None else self._dequanter(out)
+        if self._dequanter is None:
+            return out
+        return self._dequanter(out)
 
     @staticmethod
     def from_quanter(quanter):

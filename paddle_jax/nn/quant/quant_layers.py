@@ -53,7 +53,9 @@ class FakeQuantAbsMax(Layer):
 
     def __init__(self, name=None, quant_bits=8, dtype="float32", quant_on_weight=False, reduce_type=None):
         super().__init__()
-        self._quant_bits, self._name, self._reduce_type = quant_bits, name, reduce_type
+        self._quant_bits = quant_bits
+        self._name = name
+        self._reduce_type = reduce_type
         self._scale, self._scale_name = None, unique_name.generate(f"{name or 'quant_dequant'}.scale")
         if quant_on_weight:
             _add_frozen_parameter(self, "scale", self._scale_name, [1], 0.001, dtype)
@@ -108,7 +110,8 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
         if channel_num is None:
             raise TypeError("FakeQuantChannelWiseAbsMax: channel_num: got None; give the number of channels")
         super().__init__(name, quant_bits, dtype, False, reduce_type)
-        self._quant_axis, self._channel_num = quant_axis, channel_num
+        self._quant_axis = quant_axis
+        self._channel_num = channel_num
         _add_frozen_parameter(self, "scale", self._scale_name, [channel_num], 0.0, dtype)
 
     def forward(self, input):
@@ -134,11 +137,13 @@ class MovingAverageAbsMaxScale(Layer):
         ([1.0, -3.0], [3.0])
     """
 
-    _names, _initial = "outscale", (0.0, 0.0, 0.0)
+    _names = "outscale"
+    _initial = (0.0, 0.0, 0.0)
 
     def __init__(self, name=None, moving_rate=0.9, dtype="float32", reduce_type=None):
         super().__init__()
-        self._moving_rate, self._reduce_type = moving_rate, reduce_type
+        self._moving_rate = moving_rate
+        self._reduce_type = reduce_type
         for attribute, value in zip(("scale", "state", "accum"), self._initial, strict=True):
             _add_frozen_parameter(
                 self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value, dtype
@@ -182,7 +187,8 @@ class FakeQuantMovingAverageAbsMax(MovingAverageAbsMaxScale):
         ([3.0, 0.992], [3.0])
     """
 
-    _names, _initial = "quant_dequant", (0.001, 1.0, 1.0)
+    _names = "quant_dequant"
+    _initial = (0.001, 1.0, 1.0)
 
     def __init__(self, name=None, moving_rate=0.9, quant_bits=8, dtype="float32", reduce_type=None):
         super().__init__(name, moving_rate, dtype, reduce_type)
@@ -237,9 +243,10 @@ class _Quantized(Layer):
     ):
         super().__init__()
         self._take(layer)
-        self.weight, self.bias = layer.weight, layer.bias
-        self._fake_quant_weight = (
-            _get_fake_quant_type(
+        self.weight = layer.weight
+        self.bias = layer.bias
+        if weight_quant_layer is None:
+            self._fake_quant_weight = _get_fake_quant_type(
                 weight_quantize_type,
                 name=self.weight.name,
                 moving_rate=moving_rate,
@@ -249,30 +256,40 @@ class _Quantized(Layer):
                 channel_num=self.weight.shape[self._axis],
                 quant_axis=self._axis,
             )
-            if weight_quant_layer is None
-            else weight_quant_layer()
-        )
-        self._fake_quant_input = (
-            _get_fake_quant_type(
+        else:
+            self._fake_quant_weight = weight_quant_layer()
+        if act_quant_layer is None:
+            self._fake_quant_input = _get_fake_quant_type(
                 activation_quantize_type,
                 name=layer.full_name(),
                 moving_rate=moving_rate,
                 quant_bits=activation_bits,
                 dtype=self._dtype,
             )
-            if act_quant_layer is None
-            else act_quant_layer()
-        )
-        self._act_preprocess = None if act_pre_layer is None else act_pre_layer()
-        self._weight_preprocess = None if weight_pre_layer is None else weight_pre_layer()
+        else:
+            self._fake_quant_input = act_quant_layer()
+        if act_pre_layer is None:
+            self._act_preprocess = None
+        else:
+            self._act_preprocess = act_pre_layer()
+        if weight_pre_layer is None:
+            self._weight_preprocess = None
+        else:
+            self._weight_preprocess = weight_pre_layer()
 
     def _take(self, layer):
         """Takes over what the plain layer knows beside its parameters."""
 
     def _quantized(self, input):
         """(input, weight) after simulated quantization."""
-        x = input if self._act_preprocess is None else self._act_preprocess(input)
-        weight = self.weight if self._weight_preprocess is None else self._weight_preprocess(self.weight)
+        if self._act_preprocess is None:
+            x = input
+        else:
+            x = self._act_preprocess(input)
+        if self._weight_preprocess is None:
+            weight = self.weight
+        else:
+            weight = self._weight_preprocess(self.weight)
         return self._fake_quant_input(x), self._fake_quant_weight(weight)
 
 
@@ -301,7 +318,8 @@ class QuantizedLinear(_Quantized):
     _axis = 1
 
     def _take(self, layer):
-        self.name, self._linear_quant_axis = layer.name, self._axis
+        self.name = layer.name
+        self._linear_quant_axis = self._axis
 
     def forward(self, input):
         x, weight = self._quantized(input)
@@ -313,19 +331,15 @@ class QuantizedConv2D(_Quantized):
     `QuantizedLinear`."""
 
     def _take(self, layer):
-        self._groups, self._stride, self._padding, self._padding_mode = (
-            layer._groups,
-            layer._stride,
-            layer._padding,
-            layer._padding_mode,
-        )
+        self._groups = layer._groups
+        self._stride = layer._stride
+        self._padding = layer._padding
+        self._padding_mode = layer._padding_mode
         if self._padding_mode != "zeros":
             self._reversed_padding_repeated_twice = layer._reversed_padding_repeated_twice
-        self._dilation, self._data_format, self._conv2d_quant_axis = (
-            layer._dilation,
-            layer._data_format,
-            self._axis,
-        )
+        self._dilation = layer._dilation
+        self._data_format = layer._data_format
+        self._conv2d_quant_axis = self._axis
 
     def forward(self, input):
         x, weight = self._quantized(input)
@@ -357,17 +371,13 @@ class QuantizedConv2DTranspose(_Quantized):
     _axis = 1
 
     def _take(self, layer):
-        self._groups, self._stride, self._padding, self._output_padding = (
-            layer._groups,
-            layer._stride,
-            layer._padding,
-            layer.output_padding,
-        )
-        self._dilation, self._data_format, self._conv2d_transpose_quant_axis = (
-            layer._dilation,
-            layer._data_format,
-            self._axis,
-        )
+        self._groups = layer._groups
+        self._stride = layer._stride
+        self._padding = layer._padding
+        self._output_padding = layer.output_padding
+        self._dilation = layer._dilation
+        self._data_format = layer._data_format
+        self._conv2d_transpose_quant_axis = self._axis
 
     def forward(self, input, output_size=None):
         x, weight = self._quantized(input)
@@ -421,8 +431,10 @@ class QuantizedMatmul(Layer):
         )
 
     def forward(self, x, y, transpose_x=False, transpose_y=False, name=None):
-        x = x if self._act_preprocess_x is None else self._act_preprocess_x(x)
-        y = y if self._act_preprocess_y is None else self._act_preprocess_y(y)
+        if self._act_preprocess_x is not None:
+            x = self._act_preprocess_x(x)
+        if self._act_preprocess_y is not None:
+            y = self._act_preprocess_y(y)
         return matmul(self._fake_quant_x(x), self._fake_quant_y(y), transpose_x, transpose_y)
 
 
@@ -446,7 +458,9 @@ class MAOutputScaleLayer(Layer):
 
     def forward(self, *inputs, **kwargs):
         out = self._layer(*inputs, **kwargs)
-        return out if isinstance(out, list | tuple | dict) else self._ma_output_scale(out)
+        if isinstance(out, list | tuple | dict):
+            return out
+        return self._ma_output_scale(out)
 
 
 class FakeQuantMAOutputScaleLayer(Layer):
@@ -481,4 +495,6 @@ class FakeQuantMAOutputScaleLayer(Layer):
 
     def forward(self, *inputs, **kwargs):
         out = self._layer(*inputs, **kwargs)
-        return out if isinstance(out, list | tuple | dict) else self._fake_quant_output(out)
+        if isinstance(out, list | tuple | dict):
+            return out
+        return self._fake_quant_output(out)

@@ -15,7 +15,9 @@ from paddle_jax.device.cuda import get_device_capability
 from paddle_jax.tensor.lowering import on_cpu
 
 _ALGOS = ("weight_only_int8", "weight_only_int4", "llm.int8")
-_LARGE, _BLOCK = 1 << 18, 128  # elements from which a matrix is taken in blocks, and their rows
+# elements from which a matrix is taken in blocks, and their rows
+_LARGE = 1 << 18
+_BLOCK = 128
 _ARCHS = (70, 75, 80, 86, 89, 90, 100)
 
 
@@ -50,7 +52,9 @@ def _check_arch(name, arch):
 def _rows(weight, bits):
     """[the integers of all rows], or for 4 bits [those of the even rows, those of the odd rows],
     which share bytes."""
-    return [weight] if bits == 8 else [(weight << 4) >> 4, weight >> 4]
+    if bits == 8:
+        return [weight]
+    return [(weight << 4) >> 4, weight >> 4]
 
 
 def _in_turn(rows):
@@ -66,7 +70,8 @@ def _grouped(scale, group_size, rows):
 @op("x", register=False, method=False, nondiff=True)
 def quantized_weight(x, bits, group_size, kept):
     """(integers [out, in], scales of the dtype `kept`) of a weight [in, out]."""
-    bound, wide = 2.0 ** (bits - 1) - 1, x.astype(jnp.float32)
+    bound = 2.0 ** (bits - 1) - 1
+    wide = x.astype(jnp.float32)
     if group_size == -1:
         scale = (jnp.max(jnp.abs(wide), 0) / bound).astype(kept)
         rows = scale.astype(jnp.float32)[None]
@@ -84,7 +89,10 @@ def quantized_weight(x, bits, group_size, kept):
 def dequantized_weight(weight, scale, bits, group_size, dtype):
     """The weight [in, out] of integers [out, in]."""
     whole = _in_turn(_rows(weight, bits)).astype(jnp.float32)
-    rows = scale[:, None] if group_size == -1 else _grouped(scale, group_size, whole.shape[1])
+    if group_size == -1:
+        rows = scale[:, None]
+    else:
+        rows = _grouped(scale, group_size, whole.shape[1])
     return (whole * rows.astype(jnp.float32)).T.astype(dtype)
 
 
@@ -98,7 +106,8 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
     flat = x.reshape(-1, x.shape[-1])
 
     def product(part):
-        found, weights = [], _rows(part[0], bits)
+        found = []
+        weights = _rows(part[0], bits)
         for i, rows in enumerate(weights):
             whole = rows.astype(x.dtype)
             if part[1] is not None:
@@ -125,11 +134,10 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
 def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
     """x times the weight of integers [out, in], plus bias. Without groups the product is scaled,
     instead of the weight."""
-    out = (
-        _product(x, weight, bits) * scale
-        if group_size == -1
-        else _product(x, weight, bits, scale, group_size)
-    )
+    if group_size == -1:
+        out = _product(x, weight, bits) * scale
+    else:
+        out = _product(x, weight, bits, scale, group_size)
     return (out if bias is None else out + bias).astype(x.dtype)
 
 

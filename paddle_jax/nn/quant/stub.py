@@ -33,8 +33,16 @@ class QuanterStub(Layer):
 
     def __init__(self, layer, q_config):
         super().__init__()
-        factory = q_config.activation if layer._observer is None else layer._observer
-        self._observer = None if factory is None else factory._instance(layer)
+        if layer._observer is None:
+            factory = q_config.activation
+        else:
+            factory = layer._observer
+        if factory is None:
+            self._observer = None
+        else:
+            self._observer = factory._instance(layer)
 
     def forward(self, input):
-        return input if self._observer is None else self._observer(input)
+        if self._observer is None:
+            return input
+        return self._observer(input)

@@ -28,7 +28,10 @@ def _clipped(grads, limit):
 
 
 def _gradients(parameters):
-    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    else:
+        parameters = list(parameters)
     return [p.grad for p in parameters if p.grad is not None]
 
 
@@ -51,7 +54,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         >>> float(paddle.nn.utils.clip_grad_norm_(x, 1.0)), round(float(x.grad.norm()), 4)
         (5.0, 1.0)
     """
-    max_norm, norm_type = float(max_norm), float(norm_type)
+    max_norm = float(max_norm)
+    norm_type = float(norm_type)
     if norm_type not in (0.0, 1.0, 2.0, float("inf")):
         raise ValueError(f"clip_grad_norm_: norm_type: got {norm_type}; allowed are 0, 1, 2 and inf")
     grads = _gradients(parameters)

@@ -14,7 +14,10 @@ class SpectralNorm:
     of its largest singular value."""
 
     def __init__(self, name, n_power_iterations, dim, eps):
-        self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
+        self.name = name
+        self.n_power_iterations = n_power_iterations
+        self.dim = dim
+        self.eps = eps
 
     def matrix(self, weight):
         """The weight with axis `dim` as rows and all others as columns."""
@@ -70,7 +73,8 @@ def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=Non
     if name not in layer._parameters:
         raise KeyError(name)
     weight = layer._parameters[name]
-    dim = (1 if isinstance(layer, _TRANSPOSED) else 0) if dim is None else dim
+    if dim is None:
+        dim = 1 if isinstance(layer, _TRANSPOSED) else 0
     if not 0 <= dim < weight.ndim:
         raise ValueError(
             f"spectral_norm: dim: got {dim}; the parameter has {weight.ndim} axes; use 0..{weight.ndim - 1}"

@@ -47,7 +47,8 @@ def vector_to_parameters(vec, parameters, name=None):
         >>> linear.weight.tolist(), linear.bias.tolist()
         ([[0.0, 1.0]], [2.0, 3.0])
     """
-    parameters, start = list(parameters), 0
+    parameters = list(parameters)
+    start = 0
     total = sum(math.prod(p.shape) for p in parameters)
     if vec.size < total:
         raise ValueError(f"vector_to_parameters: vec: got {vec.size} elements; the parameters have {total}")

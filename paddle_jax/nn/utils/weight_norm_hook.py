@@ -7,11 +7,13 @@ class WeightNorm:
     """The forward pre-hook that computes the weight from `name_v` and `name_g`."""
 
     def __init__(self, name, dim):
-        self.name, self.dim = name, dim
+        self.name = name
+        self.dim = dim
 
     def compute(self, layer):
         """The weight: v scaled to length g, per slice along `dim` (as a whole for dim -1)."""
-        v, g = getattr(layer, self.name + "_v"), getattr(layer, self.name + "_g")
+        v = getattr(layer, self.name + "_v")
+        g = getattr(layer, self.name + "_g")
         scale = g / _norm(v, self.dim)
         return v * (
             scale
@@ -67,13 +69,15 @@ def weight_norm(layer, name="weight", dim=0):
     if name not in layer._parameters:
         raise KeyError(name)
     weight = layer._parameters[name]
-    dim = -1 if dim is None else dim
+    if dim is None:
+        dim = -1
     if not -weight.ndim <= dim < weight.ndim:
         raise AssertionError(
             f"weight_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
             f"use {-weight.ndim}..{weight.ndim - 1} or None"
         )
-    dim = dim + weight.ndim if dim < -1 else dim
+    if dim < -1:
+        dim = dim + weight.ndim
     delattr(layer, name)
     with no_grad():
         _add(layer, name + "_v", weight)

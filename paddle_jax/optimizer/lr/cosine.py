@@ -36,7 +36,8 @@ class CosineAnnealingDecay(LRScheduler):
 
     def get_lr(self):
         """Computes the rate for the current epoch from the last rate."""
-        epoch, half = self.last_epoch, self.T_max
+        epoch = self.last_epoch
+        half = self.T_max
         if epoch == 0:
             return self.base_lr
         if (epoch - 1 - half) % (2 * half) == 0:
@@ -254,7 +255,10 @@ class OneCycleLR(LRScheduler):
         self._steps_size = [
             end - start for start, end in zip(self._step_config, self._step_config[1:], strict=False)
         ]
-        self.anneal_func = _cosine if anneal_strategy == "cos" else _linear
+        if anneal_strategy == "cos":
+            self.anneal_func = _cosine
+        else:
+            self.anneal_func = _linear
         super().__init__(first, last_epoch, verbose)
 
     def get_lr(self):
@@ -317,7 +321,8 @@ class CyclicLR(LRScheduler):
             f"CyclicLR: max_learning_rate: got {max_learning_rate}; it may not be negative.",
             ValueError,
         )
-        step_size_down = step_size_up if step_size_down is None else step_size_down
+        if step_size_down is None:
+            step_size_down = step_size_up
         for argument, value in (("step_size_up", step_size_up), ("step_size_down", step_size_down)):
             need_type(value, int, "CyclicLR", argument)
             need(value > 0, f"CyclicLR: {argument}: got {value}; it must be positive.", ValueError)
@@ -340,7 +345,8 @@ class CyclicLR(LRScheduler):
         self.mode = mode
         self.gamma = exp_gamma
         if scale_fn is None:
-            scale_fn, scale_mode = self._scale_of_mode(), "iterations" if mode == "exp_range" else "cycle"
+            scale_fn = self._scale_of_mode()
+            scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.scale_fn = scale_fn
         self.scale_mode = scale_mode
         super().__init__(base_learning_rate, last_epoch, verbose)

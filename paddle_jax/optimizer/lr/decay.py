@@ -124,7 +124,8 @@ class PolynomialDecay(LRScheduler):
 
     def get_lr(self):
         """Computes the rate for the current epoch."""
-        epoch, length = self.last_epoch, self.decay_steps
+        epoch = self.last_epoch
+        length = self.decay_steps
         if self.cycle:
             length = self.decay_steps * max(1, math.ceil(float(epoch) / float(self.decay_steps)))
         else:

@@ -46,7 +46,8 @@ class ReduceOnPlateau(LRScheduler):
         epsilon=1e-8,
         verbose=False,
     ):
-        mode, threshold_mode = mode.lower(), threshold_mode.lower()
+        mode = mode.lower()
+        threshold_mode = threshold_mode.lower()
         need(mode in ("min", "max"), f"ReduceOnPlateau: mode: got {mode!r}; use 'min' or 'max'.", ValueError)
         need(factor < 1.0, f"ReduceOnPlateau: factor: got {factor}; it must be below 1.", ValueError)
         need(
@@ -87,7 +88,10 @@ class ReduceOnPlateau(LRScheduler):
             TypeError: `metrics` has another type.
             AssertionError: `metrics` has more than one element.
         """
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if epoch is None:
+            self.last_epoch = self.last_epoch + 1
+        else:
+            self.last_epoch = epoch
         need_type(metrics, _METRIC_TYPES, "ReduceOnPlateau", "metrics")
         if isinstance(metrics, Tensor | np.ndarray):
             need(
@@ -114,5 +118,8 @@ class ReduceOnPlateau(LRScheduler):
             self._tell()
 
     def _is_better(self, current, best):
-        margin = best * self.threshold if self.threshold_mode == "rel" else self.threshold
+        if self.threshold_mode == "rel":
+            margin = best * self.threshold
+        else:
+            margin = self.threshold
         return bool(current < best - margin if self.mode == "min" else current > best + margin)

@@ -102,9 +102,15 @@ class LRScheduler:
             >>> rate()
             0.05
         """
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if epoch is None:
+            self.last_epoch = self.last_epoch + 1
+        else:
+            self.last_epoch = epoch
         # A schedule that get_lr() computes from the last rate cannot jump; it may give a formula for that.
-        closed_form = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        if epoch is None:
+            closed_form = None
+        else:
+            closed_form = getattr(self, "_get_closed_form_lr", None)
         self.last_lr = closed_form() if closed_form else self.get_lr()
         self._tell()
 

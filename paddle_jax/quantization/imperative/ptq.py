@@ -57,7 +57,8 @@ class PTQConfig:
         self.in_act_quantizer = copy.deepcopy(activation_quantizer)
         self.out_act_quantizer = copy.deepcopy(activation_quantizer)
         self.wt_quantizer = copy.deepcopy(weight_quantizer)
-        self.quant_hook_handle, self.enable_in_act_quantizer = None, False
+        self.quant_hook_handle = None
+        self.enable_in_act_quantizer = False
 
 
 default_ptq_config = PTQConfig(watching.KLQuantizer(), watching.PerChannelAbsmaxQuantizer())
@@ -99,7 +100,8 @@ class ImperativePTQ:
             AssertionError: model is no Layer.
         """
         need_layer("ImperativePTQ", model)
-        model = model if inplace else copy.deepcopy(model)
+        if not inplace:
+            model = copy.deepcopy(model)
         if fuse:
             model.eval()
             for pair in fuse_list:
@@ -174,12 +176,16 @@ def _rounding(layer, config):
 def _fuse(model, name, norm_name):
     """Makes a normalisation part of the weights of the layer before it."""
     layers = dict(model.named_sublayers())
-    layer, norm = layers[name], layers[norm_name]
+    layer = layers[name]
+    norm = layers[norm_name]
     factor = norm.weight / (norm._variance + norm._epsilon).sqrt()
     shift = (0.0 if layer.bias is None else layer.bias) - norm._mean
     if layer.bias is None:
         layer.bias = layer.create_parameter(factor.shape, is_bias=True)
     layer.bias.set_value((shift * factor + norm.bias).detach())
-    rows = [1, -1] if isinstance(layer, nn.Linear) else [-1] + [1] * (len(layer.weight.shape) - 1)
+    if isinstance(layer, nn.Linear):
+        rows = [1, -1]
+    else:
+        rows = [-1] + [1] * (len(layer.weight.shape) - 1)
     layer.weight.set_value((layer.weight * factor.reshape(rows)).detach())
     put(model, norm_name, nn.Identity())

@@ -19,7 +19,9 @@ class BaseQuantizer:
             raise AssertionError(
                 f"{type(self).__name__}: quant_bits: got {quant_bits!r}; it must be an int in 1..16"
             )
-        self.quant_bits, self.abs_max_vals, self.thresholds = quant_bits, [], []
+        self.quant_bits = quant_bits
+        self.abs_max_vals = []
+        self.thresholds = []
 
     def sample_data(self, layer, tensors):
         """Looks at a tuple of Tensors, the inputs, outputs or weights of a layer."""
@@ -61,7 +63,10 @@ class PerChannelAbsmaxQuantizer(BaseQuantizer):
     """
 
     def _largest(self, layer, magnitudes):
-        channel = 1 if isinstance(layer, Linear | Conv2DTranspose) else 0
+        if isinstance(layer, Linear | Conv2DTranspose):
+            channel = 1
+        else:
+            channel = 0
         return magnitudes.max(axis=tuple(axis for axis in range(magnitudes.ndim) if axis != channel))
 
 
@@ -70,7 +75,9 @@ class _Histograms(BaseQuantizer):
 
     def __init__(self, quant_bits=8, bins=1024, upsample_bins=64):
         super().__init__(quant_bits)
-        self.bins, self.upsample_bins, self.hists = bins, upsample_bins, []
+        self.bins = bins
+        self.upsample_bins = upsample_bins
+        self.hists = []
 
     def sample_data(self, layer, tensors):
         """Counts the magnitudes of a tuple of Tensors."""
@@ -80,7 +87,8 @@ class _Histograms(BaseQuantizer):
             self._count(i, _magnitudes(tensor))
 
     def _count(self, i, magnitudes):
-        top, before = float(magnitudes.max()), self.hists[i]
+        top = float(magnitudes.max())
+        before = self.hists[i]
         if top == 0.0:
             return
         if before is not None:
@@ -147,7 +155,8 @@ class KLQuantizer(_Histograms):
     """
 
     def _threshold(self, top, hist):
-        levels, first = 2 ** (self.quant_bits - 1) - 1, (len(hist) - 1) // 2
+        levels = 2 ** (self.quant_bits - 1) - 1
+        first = (len(hist) - 1) // 2
         candidates = [cut for cut in range(first, len(hist)) if cut and hist[cut - 1]]
         if candidates:
             losses = [_divergence(hist, cut, levels) for cut in candidates]
@@ -167,7 +176,9 @@ def _divergence(hist, cut, levels):
     counts = np.diff(np.append(0, np.cumsum(shown != 0))[edges])
     even = np.divide(sums, counts, out=np.zeros(levels), where=counts != 0)
     model = np.where(shown != 0, np.repeat(even, np.diff(edges)), 0.0)
-    p, q, total = shown[shown != 0], model[shown != 0], hist.sum(dtype=np.float64)
+    p = shown[shown != 0]
+    q = model[shown != 0]
+    total = hist.sum(dtype=np.float64)
     return np.sum(p * (np.log(model.sum() * p) - np.log(total * q))) / total
 
 

@@ -141,7 +141,9 @@ class ImperativeQuantAware:
             if not right:
                 raise AssertionError(f"ImperativeQuantAware: {name}: got {value!r}; allowed are {allowed}")
         self.fuse_conv_bn = fuse_conv_bn
-        self._kinds, self._moving_rate, self._onnx_format = tuple(kinds), moving_rate, onnx_format
+        self._kinds = tuple(kinds)
+        self._moving_rate = moving_rate
+        self._onnx_format = onnx_format
         self._settings = dict(
             weight_bits=weight_bits,
             activation_bits=activation_bits,
@@ -177,11 +179,10 @@ class ImperativeQuantAware:
     def _output(self, name, layer):
         rounds = isinstance(layer, tuple(new for _, new in _INPUTS.values()))
         leaf = not layer.sublayers() and not isinstance(layer, _ROUNDING)
-        wanted = (
-            rounds
-            if self._onnx_format
-            else rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer)
-        )
+        if self._onnx_format:
+            wanted = rounds
+        else:
+            wanted = rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer)
         if "_act_preprocess" in name or not wanted:
             return None
         if isinstance(layer, _ROUNDED):

@@ -29,7 +29,8 @@ class GroupWiseWeightObserverLayer(MagnitudeObserver):
 
     def __init__(self, layer, quant_bits=8, group_size=128):
         super().__init__(quant_bits)
-        self.group_size, self._layer = group_size, layer
+        self.group_size = group_size
+        self._layer = layer
 
     def forward(self, inputs):
         self._max = self._cal_abs_max(inputs)

@@ -41,7 +41,8 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
 
     def __init__(self, layer, name=None, moving_rate=0.9, bit_length=8, dtype="float32"):
         super().__init__()
-        self._moving_rate, self._bit_length = moving_rate, bit_length
+        self._moving_rate = moving_rate
+        self._bit_length = bit_length
         for attribute, value in (("scale", 0.001), ("state", 1.0), ("accum", 1.0)):
             attr = ParamAttr(
                 name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"),

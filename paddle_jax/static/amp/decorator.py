@@ -39,9 +39,12 @@ class OptimizerWithMixedPrecision:
     ):
         self._optimizer, self._level, self._dtype = optimizer, level, low_dtype("decorate", dtype)
         self._amp_lists = amp_lists or AutoMixedPrecisionLists(dtype=self._dtype)
-        self._init_loss_scaling, self._dynamic = float(init_loss_scaling), use_dynamic_loss_scaling
+        self._init_loss_scaling = float(init_loss_scaling)
+        self._dynamic = use_dynamic_loss_scaling
         self._settings = incr_ratio, decr_ratio, incr_every_n_steps, decr_every_n_nan_or_inf
-        self._guarded, self._master_grad, self._promote = bool(use_amp_guard), use_master_grad, use_promote
+        self._guarded = bool(use_amp_guard)
+        self._master_grad = use_master_grad
+        self._promote = use_promote
         self._program = self._scale = self._scaled_loss = None
         self._low = set()
 
@@ -104,7 +107,10 @@ class OptimizerWithMixedPrecision:
                 startup.initializers[name], program.vars[name].avals[0].dtype
             )
         with program_guard(program, startup):
-            self._scaled_loss = loss if loss._raw.dtype == np.float32 else loss.astype("float32")
+            if loss._raw.dtype == np.float32:
+                self._scaled_loss = loss
+            else:
+                self._scaled_loss = loss.astype("float32")
             if self._scales:
                 self._scale = declare_variable(
                     program,
@@ -131,13 +137,12 @@ class OptimizerWithMixedPrecision:
 
     def apply_optimize(self, loss, startup_program, params_grads):
         """As `apply_gradients`; the loss is accepted."""
-        program, optimizer, startup = (
-            self._program,
-            self._optimizer,
-            startup_program or default_startup_program(),
-        )
+        program = self._program
+        optimizer = self._optimizer
+        startup = startup_program or default_startup_program()
         with program_guard(program, startup):
-            recorder, found = local.ctx.frame, None
+            recorder = local.ctx.frame
+            found = None
             pairs = [(p, g.astype("float32") if self._master_grad else g) for p, g in params_grads]
             if self._scales:
                 symbols = [
@@ -198,9 +203,13 @@ def _older(
     use_bf16=False,
     use_promote=False,
 ):
-    guard = use_pure_fp16 if use_fp16_guard is None else use_fp16_guard
+    if use_fp16_guard is None:
+        guard = use_pure_fp16
+    else:
+        guard = use_fp16_guard
     if use_bf16:
-        init_loss_scaling, use_dynamic_loss_scaling = 1.0, False
+        init_loss_scaling = 1.0
+        use_dynamic_loss_scaling = False
     optimizer._multi_precision = optimizer._multi_precision or use_pure_fp16
     return OptimizerWithMixedPrecision(
         optimizer,
@@ -237,11 +246,10 @@ def _newer(
 ):
     if level not in ("OD", "O1", "O2"):
         raise ValueError(f"decorate: level: got {level!r}; it must be 'OD', 'O1' or 'O2'")
-    dynamic = (
-        low_dtype("decorate", dtype) == "float16"
-        if use_dynamic_loss_scaling is None
-        else use_dynamic_loss_scaling
-    )
+    if use_dynamic_loss_scaling is None:
+        dynamic = low_dtype("decorate", dtype) == "float16"
+    else:
+        dynamic = use_dynamic_loss_scaling
     if not dynamic and use_dynamic_loss_scaling is None:
         init_loss_scaling = 1.0
     if level == "O2":

@@ -34,16 +34,15 @@ class AutoMixedPrecisionLists:
     def __init__(
         self, custom_white_list=None, custom_black_list=None, custom_black_varnames=None, dtype="float16"
     ):
-        more, less = set(custom_white_list or ()), set(custom_black_list or ())
+        more = set(custom_white_list or ())
+        less = set(custom_black_list or ())
         if more & less:
             raise ValueError(
                 "AutoMixedPrecisionLists: custom_white_list and custom_black_list: "
                 f"both have {sorted(more & less)}"
             )
-        self.amp_dtype, self.black_varnames = (
-            low_dtype("AutoMixedPrecisionLists", dtype),
-            custom_black_varnames,
-        )
+        self.amp_dtype = low_dtype("AutoMixedPrecisionLists", dtype)
+        self.black_varnames = custom_black_varnames
         self.white_list = (white_list()[self.amp_dtype]["O1"] | more) - less
         self.black_list = (black_list()[self.amp_dtype]["O1"] | less) - more
         self._custom = frozenset(more), frozenset(less)

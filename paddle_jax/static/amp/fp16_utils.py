@@ -83,7 +83,10 @@ def cast_model_to_fp16(
         return made and not any(s.name in kept for s in (*op.inputs, *op.outputs))
 
     before = {s: s.dtype for op in program.ops for s in (*op.inputs, *op.outputs)}
-    names = _lower_parameters(program, lowered, LOW[dtype]) if level == "O2" else set()
+    if level == "O2":
+        names = _lower_parameters(program, lowered, LOW[dtype])
+    else:
+        names = set()
     _Rewriting(program, policy, lowered, before).run()
     return names
 
@@ -93,14 +96,12 @@ class _Rewriting:
     Symbol and dtype."""
 
     def __init__(self, program, policy, lowered, before):
-        self.program, self.policy, self.lowered, self.before, self.casts, self.ops = (
-            program,
-            policy,
-            lowered,
-            before,
-            {},
-            [],
-        )
+        self.program = program
+        self.policy = policy
+        self.lowered = lowered
+        self.before = before
+        self.casts = {}
+        self.ops = []
 
     def run(self):
         program = self.program
@@ -152,9 +153,13 @@ def _as(avals, dtype):
 def _lower_parameters(program, lowered, dtype):
     """Gives a low precision to the Parameters that only operations of low precision use;
     returns their names."""
-    kept, used = set(), set()
+    kept = set()
+    used = set()
     for op in program.ops:
-        target = used if lowered(op) and op.name not in _NORMS else kept
+        if lowered(op) and op.name not in _NORMS:
+            target = used
+        else:
+            target = kept
         target.update(s.name for s in op.inputs if s.kind == "variable")
     names = set()
     for name in used - kept:

@@ -41,7 +41,10 @@ class Owner:
 
     def affine(self, count, factor, offset, dtype, has_factor=True, has_offset=True):
         """Factor (ones at first) and offset of a normalisation; None for what it does not have."""
-        weight = self.parameter([count], factor, dtype, default=Constant(1.0)) if has_factor else None
+        if has_factor:
+            weight = self.parameter([count], factor, dtype, default=Constant(1.0))
+        else:
+            weight = None
         return weight, self.parameter([count], offset, dtype, is_bias=True) if has_offset else None
 
 
@@ -82,10 +85,16 @@ def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation
     """
     inputs = list(x) if isinstance(x, list | tuple) else [x]
     owner = Owner("fc", name, *inputs)
-    attrs = weight_attr if isinstance(weight_attr, list | tuple) else [weight_attr] * len(inputs)
+    if isinstance(weight_attr, list | tuple):
+        attrs = weight_attr
+    else:
+        attrs = [weight_attr] * len(inputs)
     total = None
     for one, attr in zip(inputs, attrs, strict=True):
-        axes = num_flatten_dims + one.ndim if num_flatten_dims < 0 else num_flatten_dims
+        if num_flatten_dims < 0:
+            axes = num_flatten_dims + one.ndim
+        else:
+            axes = num_flatten_dims
         if not 0 < axes < max(one.ndim, 1):
             raise ValueError(
                 f"fc: num_flatten_dims: got {num_flatten_dims} for an input of {one.ndim} axes; "
@@ -98,7 +107,10 @@ def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation
             )
         weight = owner.parameter([math.prod(width), size], attr, one.dtype)
         flat = one if one.ndim == axes + 1 else one.flatten(axes, -1)
-        total = flat @ weight if total is None else total + flat @ weight
+        if total is None:
+            total = flat @ weight
+        else:
+            total = total + flat @ weight
     bias = owner.parameter([size], bias_attr, inputs[0].dtype, is_bias=True)
     return activated(total if bias is None else total + bias, activation)
 
@@ -283,7 +295,8 @@ def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=No
         paddle.Size([-1, 4, 3, 3])
         >>> paddle.disable_static()
     """
-    owner, channels = Owner("instance_norm", name, input), input.shape[1]
+    owner = Owner("instance_norm", name, input)
+    channels = input.shape[1]
     weight, bias = owner.affine(
         channels, param_attr, bias_attr, input.dtype, bool(param_attr), bool(bias_attr)
     )
@@ -318,7 +331,8 @@ def prelu(x, mode, param_attr=None, data_format="NCHW", name=None):
         raise ValueError(
             f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC"
         )
-    owner, last = Owner("prelu", name, x), data_format[-1] == "C" and data_format != "NC"
+    owner = Owner("prelu", name, x)
+    last = data_format[-1] == "C" and data_format != "NC"
     ones = [1] * (x.ndim - 2)
     shape = {
         "all": [1],

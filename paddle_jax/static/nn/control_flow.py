@@ -14,8 +14,12 @@ def _kind(tensor):
     """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = tensor._raw
     if not isinstance(raw, ABSTRACT_TYPES):
-        return "static" if local.ctx.frame.recording else "eager"
-    return "static" if type(raw) is Symbol else "traced"
+        if local.ctx.frame.recording:
+            return "static"
+        return "eager"
+    if type(raw) is Symbol:
+        return "static"
+    return "traced"
 
 
 def _callable(where, name, function, optional=True):
@@ -45,7 +49,10 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     _callable("cond", "true_fn", true_fn)
     _callable("cond", "false_fn", false_fn)
     if not isinstance(pred, Tensor):
-        error = AssertionError if not local.ctx.frame.recording else TypeError
+        if not local.ctx.frame.recording:
+            error = AssertionError
+        else:
+            error = TypeError
         raise error(
             f"cond: pred: got {type(pred).__name__}; it must be a Tensor; use a Python if for Python values"
         )
@@ -55,13 +62,17 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
             raise TypeError(
                 f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; compare with something"
             )
-        return None if true_fn is None and false_fn is None else branch(_as_variable(pred), true_fn, false_fn)
+        if true_fn is None and false_fn is None:
+            return None
+        return branch(_as_variable(pred), true_fn, false_fn)
     if pred._raw.size != 1:
         raise AssertionError(f"cond: pred: got shape {list(pred.shape)}; it must have one element")
     if kind == "traced":
         return cond_on_traced(pred, true_fn or _nothing, false_fn or _nothing)
     chosen = true_fn if bool(pred) else false_fn
-    return None if chosen is None else chosen()
+    if chosen is None:
+        return None
+    return chosen()
 
 
 def _nothing():
@@ -142,7 +153,10 @@ def case(pred_fn_pairs, default=None, name=None):
         )
     for pair in pred_fn_pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            got = f"a tuple of {len(pair)}" if isinstance(pair, tuple) else type(pair).__name__
+            if isinstance(pair, tuple):
+                got = f"a tuple of {len(pair)}"
+            else:
+                got = type(pair).__name__
             raise TypeError(
                 f"case: pred_fn_pairs: got {got}; each item must be a tuple (condition, function)"
             )

@@ -7,7 +7,9 @@ from paddle_jax.static.nn.common import Owner, activated, he_normal
 
 
 def _tuple(value, n):
-    return [value] * n if isinstance(value, int | np.integer) else [int(v) for v in value]
+    if isinstance(value, int | np.integer):
+        return [value] * n
+    return [int(v) for v in value]
 
 
 def _conv(
@@ -166,17 +168,21 @@ def _transposed(
     name,
     data_format,
 ):
-    owner, last = Owner(kind, name, input), data_format[-1] == "C"
-    channels, groups = input.shape[-1 if last else 1], groups or 1
+    owner = Owner(kind, name, input)
+    last = data_format[-1] == "C"
+    channels = input.shape[-1 if last else 1]
+    groups = groups or 1
     sizes = input.shape[1:-1] if last else input.shape[2:]
-    strides, dilations = _tuple(stride, n), _tuple(dilation, n)
+    strides = _tuple(stride, n)
+    dilations = _tuple(dilation, n)
     if filter_size is None:
         if output_size is None or isinstance(padding, str) or -1 in sizes:
             raise ValueError(
                 f"{kind}: filter_size: got None; give it, or output_size with a numeric padding "
                 "for an input of known lengths"
             )
-        wanted, pads = _tuple(output_size, n), _tuple(padding, n)
+        wanted = _tuple(output_size, n)
+        pads = _tuple(padding, n)
         kernel = [
             (o - (s - 1) * k + 2 * p - 1) // d + 1
             for o, s, k, p, d in zip(wanted, sizes, strides, pads, dilations, strict=True)

@@ -14,7 +14,11 @@ from paddle_jax._program.variable import Variable
 
 
 def _listed(value):
-    return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
+    if value is None:
+        return []
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
 
 
 def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
@@ -44,7 +48,8 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
         [array([1., 3.], dtype=float32)]
         >>> paddle.disable_static()
     """
-    inputs, outs = _listed(x), _listed(out)
+    inputs = _listed(x)
+    outs = _listed(out)
     for name, values in (("x", inputs), ("out", outs)):
         for value in values:
             if not isinstance(value, Variable):
@@ -100,11 +105,11 @@ def _calling(func, backward_func, symbols, outs, kept):
     def called(structs):
         def run(*arrays):
             out = _listed(func(*map(np.asarray, arrays)))
-            return (
-                tuple([np.asarray(o, s.dtype).reshape(s.shape) for o, s in zip(out, structs, strict=True)])
-                if structs
-                else ()
-            )
+            if structs:
+                return tuple(
+                    [np.asarray(o, s.dtype).reshape(s.shape) for o, s in zip(out, structs, strict=True)]
+                )
+            return ()
 
         return run
 

@@ -67,7 +67,9 @@ class Conll05st(Dataset):
             numbered_lines(self.verb_dict_file),
         )
         self.label_dict = numbered_roles(self.target_dict_file)
-        self.sentences, self.predicates, self.labels = [], [], []
+        self.sentences = []
+        self.predicates = []
+        self.labels = []
         for words, predicate, labels in propositions(self.data_file, _WORDS, _ROLES):
             self.sentences.append(words)
             self.predicates.append(predicate)
@@ -97,14 +99,18 @@ def numbered_lines(path):
 def propositions(path, words_name, roles_name):
     """(words, verb, labels) of each verb of each sentence in two files of an archive."""
     for words, columns in _sentences(path, words_name, roles_name):
-        verbs = [verb for verb in columns[0] if verb != "-"] if columns else []
+        if columns:
+            verbs = [verb for verb in columns[0] if verb != "-"]
+        else:
+            verbs = []
         for verb, column in zip(verbs, columns[1:], strict=False):
             yield words, verb, _spelled(column)
 
 
 def fields(words, predicate, labels, word_dict, predicate_dict, label_dict):
     """The nine lists of a sample, as the class says."""
-    verb, length = labels.index("B-V"), len(words)
+    verb = labels.index("B-V")
+    length = len(words)
     padded = ["bos", "bos", *words, "eos", "eos"]
     near = [[word_dict.get(padded[verb + i], _RARE)] * length for i in range(5)]
     mark = [int(abs(i - verb) <= 2) for i in range(len(labels))]
@@ -148,10 +154,13 @@ def _sentences(path, *names):
 def _spelled(column):
     """A label for each word, from brackets: "(A0*", "*", "*)" is one role over three words, "(V*)"
     one over one word."""
-    labels, role, inside = [], None, False
+    labels = []
+    role = None
+    inside = False
     for field in column:
         if "(" in field:
-            role, inside = field[1 : field.index("*")], ")" not in field
+            role = field[1 : field.index("*")]
+            inside = ")" not in field
             labels.append("B-" + role)
         elif field in ("*", "*)"):
             labels.append("I-" + role if role is not None and (inside or field == "*)") else "O")

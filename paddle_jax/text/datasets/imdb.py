@@ -11,7 +11,8 @@ from paddle_jax.text.datasets.source import check_mode, located, members, ranked
 
 __all__ = []
 
-URL, MD5 = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
+URL = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz"
+MD5 = "7c2ac02c03563afcf9b574c7e56c153a"
 _MEMBER = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
 
 
@@ -34,7 +35,8 @@ class Imdb(Dataset):
     def __init__(self, data_file=None, mode="train", cutoff=150, download=True):
         self.mode = check_mode("Imdb", mode)
         self.data_file = located("imdb", data_file, download, URL, MD5)
-        counts, texts = collections.Counter(), {"pos": [], "neg": []}
+        counts = collections.Counter()
+        texts = {"pos": [], "neg": []}
         for name, content in members(self.data_file, _MEMBER.match):
             words = content.rstrip(b"\n\r").translate(None, string.punctuation.encode()).lower().split()
             counts.update(words)

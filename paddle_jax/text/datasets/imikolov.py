@@ -9,14 +9,16 @@ from paddle_jax.text.datasets.source import check_mode, located, members, ranked
 
 __all__ = []
 
-URL, MD5 = "https://dataset.bj.bcebos.com/imikolov%2Fsimple-examples.tgz", "30177ea32e27c525793142b6bf2c8e2d"
+URL = "https://dataset.bj.bcebos.com/imikolov%2Fsimple-examples.tgz"
+MD5 = "30177ea32e27c525793142b6bf2c8e2d"
 FILE = "./simple-examples/data/ptb.{}.txt"
 
 
 def counted(lines, counts=None):
     """How often the words of lines of bytes occur, and the ends of the lines; added to
     `counts` if it is given."""
-    counts = collections.defaultdict(int) if counts is None else counts
+    if counts is None:
+        counts = collections.defaultdict(int)
     for line in lines:
         for word in (*line.strip().split(), "<s>", "<e>"):
             counts[word] += 1
@@ -43,7 +45,9 @@ def pairs(line, words, longest):
     """The numbers of the words of a line after its start and before its end; nothing if they are more than
     `longest`, where that is positive."""
     start, *numbers, end = (words.get(word, words["<unk>"]) for word in ("<s>", *line.strip().split(), "<e>"))
-    return [([start, *numbers], [*numbers, end])] if longest <= 0 or len(numbers) < longest else []
+    if longest <= 0 or len(numbers) < longest:
+        return [([start, *numbers], [*numbers, end])]
+    return []
 
 
 class Imikolov(Dataset):
@@ -71,7 +75,9 @@ class Imikolov(Dataset):
     ):
         if data_type.upper() not in ("NGRAM", "SEQ"):
             raise AssertionError(f"Imikolov: data_type: got {data_type!r}; it must be 'NGRAM' or 'SEQ'")
-        self.data_type, self.window_size, self.min_word_freq = data_type.upper(), window_size, min_word_freq
+        self.data_type = data_type.upper()
+        self.window_size = window_size
+        self.min_word_freq = min_word_freq
         self.mode = check_mode("Imikolov", mode)
         self.data_file = located("imikolov", data_file, download, URL, MD5)
         lines = lines_in(self.data_file, map(FILE.format, ("train", "valid", "test")))

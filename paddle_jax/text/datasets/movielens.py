@@ -10,7 +10,8 @@ from paddle_jax.text.datasets.source import check_mode, located
 
 __all__ = []
 
-URL, MD5 = "https://dataset.bj.bcebos.com/movielens%2Fml-1m.zip", "c4d9eecfca2ab87c1945afe126590906"
+URL = "https://dataset.bj.bcebos.com/movielens%2Fml-1m.zip"
+MD5 = "c4d9eecfca2ab87c1945afe126590906"
 AGES = (1, 18, 25, 35, 45, 50, 56)  # the youngest of each group
 _TITLE = re.compile(r"(.*)\(\d+\)")
 
@@ -19,7 +20,9 @@ class MovieInfo:
     """A film: `index`, `title` (without the year), `categories`."""
 
     def __init__(self, index, categories, title):
-        self.index, self.categories, self.title = int(index), categories, title
+        self.index = int(index)
+        self.categories = categories
+        self.title = title
 
     def value(self, categories_dict, movie_title_dict):
         """[[index], numbers of the categories, numbers of the words of the title]."""
@@ -61,7 +64,8 @@ class Catalogue:
 
     def __init__(self, path, film=MovieInfo, user=UserInfo):
         with zipfile.ZipFile(path) as archive:
-            movies, users = _rows(archive, "movies"), _rows(archive, "users")
+            movies = _rows(archive, "movies")
+            users = _rows(archive, "users")
         self.movie_info = {
             int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1])
             for index, title, kinds in movies
@@ -102,10 +106,13 @@ class Movielens(Dataset):
     def __init__(self, data_file=None, mode="train", test_ratio=0.1, rand_seed=0, download=True):
         self.mode = check_mode("Movielens", mode)
         self.data_file = located("sentiment", data_file, download, URL, MD5)
-        self.test_ratio, self.rand_seed = test_ratio, rand_seed
+        self.test_ratio = test_ratio
+        self.rand_seed = rand_seed
         catalogue = Catalogue(self.data_file)
-        self.movie_info, self.user_info = catalogue.movie_info, catalogue.user_info
-        self.movie_title_dict, self.categories_dict = catalogue.movie_title_dict, catalogue.categories_dict
+        self.movie_info = catalogue.movie_info
+        self.user_info = catalogue.user_info
+        self.movie_title_dict = catalogue.movie_title_dict
+        self.categories_dict = catalogue.categories_dict
         self.data = [
             self._row(*rating)
             for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")

@@ -4,7 +4,9 @@ import numpy as np
 
 from paddle_jax.io import Dataset
 
-START, END, UNKNOWN = "<s>", "<e>", "<unk>"
+START = "<s>"
+END = "<e>"
+UNKNOWN = "<unk>"
 _RARE = 2  # the number of "<unk>"
 
 
@@ -14,7 +16,9 @@ class Pairs(Dataset):
 
     def _read(self, pairs, longest=None):
         """Takes (words of the source, words of the target), those of at most `longest` numbers."""
-        self.src_ids, self.trg_ids, self.trg_ids_next = [], [], []
+        self.src_ids = []
+        self.trg_ids = []
+        self.trg_ids_next = []
         for source, target, following in numbered(pairs, self.src_dict, self.trg_dict, longest):
             self.src_ids.append(source)
             self.trg_ids.append(target)
@@ -32,7 +36,8 @@ def numbered(pairs, src_dict, trg_dict, longest=None):
     numbers are left out."""
     start, end = (trg_dict[mark] for mark in (START, END))
     for words, others in pairs:
-        source, target = _numbers(src_dict, [START, *words, END]), _numbers(trg_dict, others)
+        source = _numbers(src_dict, [START, *words, END])
+        target = _numbers(trg_dict, others)
         if longest is None or max(len(source), len(target)) <= longest:
             yield source, [start, *target], [*target, end]
 

@@ -8,7 +8,8 @@ from paddle_jax.text.datasets.source import check_mode, located
 
 __all__ = []
 
-URL, MD5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"
+URL = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data"
+MD5 = "d4accdce7a25600298819f8e28e8d593"
 
 
 def parts_of(path, columns=14, ratio=0.8):

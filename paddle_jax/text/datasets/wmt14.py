@@ -5,7 +5,8 @@ from paddle_jax.text.datasets.translation import Pairs, chosen, columns, positiv
 
 __all__ = []
 
-URL, MD5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt14.tgz", "0791583d57d5beb693b9414c5b36798c"
+URL = "http://paddlemodels.bj.bcebos.com/wmt/wmt14.tgz"
+MD5 = "0791583d57d5beb693b9414c5b36798c"
 LONGEST = 80
 
 
@@ -68,4 +69,6 @@ class WMT14(Pairs):
         Returns:
             two dicts.
         """
-        return (turned(self.src_dict), turned(self.trg_dict)) if reverse else (self.src_dict, self.trg_dict)
+        if reverse:
+            return (turned(self.src_dict), turned(self.trg_dict))
+        return (self.src_dict, self.trg_dict)

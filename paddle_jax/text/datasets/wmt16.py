@@ -9,7 +9,8 @@ from paddle_jax.text.datasets.translation import END, START, UNKNOWN, Pairs, cho
 
 __all__ = []
 
-URL, MD5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt16.tar.gz", "0c38be43600334966403524a40dcd81e"
+URL = "http://paddlemodels.bj.bcebos.com/wmt/wmt16.tar.gz"
+MD5 = "0c38be43600334966403524a40dcd81e"
 TOTAL = {"en": 11250, "de": 19220}
 _LANGUAGES = ("en", "de")
 
@@ -18,7 +19,9 @@ def pairs_in(path, name, lang):
     """(words of the source, words of the target) of each line of a file in the archive."""
     with tarfile.open(path) as archive:
         pairs = columns(archive.extractfile(name).read())
-    return pairs if lang == "en" else ((words, others) for others, words in pairs)
+    if lang == "en":
+        return pairs
+    return ((words, others) for others, words in pairs)
 
 
 def counted(sentences, size):
@@ -78,4 +81,6 @@ class WMT16(Pairs):
             a dict.
         """
         words = self.src_dict if lang == self.lang else self.trg_dict
-        return turned(words) if reverse else words
+        if reverse:
+            return turned(words)
+        return words

@@ -33,7 +33,9 @@ class BuildExtension(build_ext):
             output_dir: str. Default: a package is made, as without options.
             **options: other options of Paddle, which change nothing here.
         """
-        return cls if output_dir is None else type(cls.__name__, (cls,), {"output_dir": output_dir})
+        if output_dir is None:
+            return cls
+        return type(cls.__name__, (cls,), {"output_dir": output_dir})
 
     def build_extension(self, ext):
         """Compiles one extension into a package of its name, or into one library."""

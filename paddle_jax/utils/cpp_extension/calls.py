@@ -39,9 +39,12 @@ def _function(library, operator):
     grad = library.operators.get(operator.name + "_grad")
 
     def body(operands, layout, attributes):
-        operands = operands if grad else [jax.lax.stop_gradient(operand) for operand in operands]
+        if not grad:
+            operands = [jax.lax.stop_gradient(operand) for operand in operands]
         found = _differentiable(library, operator, layout, attributes)(*operands)
-        return found[0] if len(found) == 1 else tuple(found)
+        if len(found) == 1:
+            return found[0]
+        return tuple(found)
 
     body.__name__ = body.__qualname__ = operator.name
     run = op("*operands", nondiff=grad is None, register=False, method=False)(body)
@@ -56,7 +59,9 @@ def _function(library, operator):
         results = run(
             [tensor for group in groups if group is not None for tensor in group], layout, attributes
         )
-        return list(results) if isinstance(results, tuple) else results
+        if isinstance(results, tuple):
+            return list(results)
+        return results
 
     call.__name__ = call.__qualname__ = operator.name
     call.__signature__ = inspect.Signature(
@@ -71,13 +76,12 @@ def _bound(owner, parameters, args, kwargs):
     unknown = [name for name in kwargs if name not in parameters or parameters.index(name) < len(args)]
     missing = [name for name in parameters[len(args) :] if name not in kwargs]
     if unknown or missing or len(args) > len(parameters):
-        wrong = (
-            f"unexpected or given twice: {unknown}"
-            if unknown
-            else f"missing: {missing}"
-            if missing
-            else f"{len(args)} arguments"
-        )
+        if unknown:
+            wrong = f"unexpected or given twice: {unknown}"
+        elif missing:
+            wrong = f"missing: {missing}"
+        else:
+            wrong = f"{len(args)} arguments"
         raise TypeError(f"{owner}: {wrong}; its arguments are {', '.join(parameters)}")
     return [*args, *(kwargs[name] for name in parameters[len(args) :])]
 
@@ -88,11 +92,10 @@ def _group(owner, name, value):
         return None
     group = value if "@VECTOR" in name else [value]
     if not isinstance(group, list | tuple) or not all(isinstance(tensor, Tensor) for tensor in group):
-        wanted = (
-            "a list of Tensors"
-            if "@VECTOR" in name
-            else "a Tensor" + (" or None" if "@OPTIONAL" in name else "")
-        )
+        if "@VECTOR" in name:
+            wanted = "a list of Tensors"
+        else:
+            wanted = "a Tensor" + (" or None" if "@OPTIONAL" in name else "")
         raise ValueError(
             f"(InvalidArgument) {owner}: {bare(name).lower()}: got {type(value).__name__}; "
             f"it must be {wanted}"
@@ -115,11 +118,9 @@ def _differentiable(library, operator, layout, attributes, results=None):
     """The operator as a function of arrays, with the gradient that is declared for it."""
 
     def shapes(operands):
-        return (
-            library.inferred(operator, _grouped(layout, operands), attributes)
-            if results is None
-            else results(operands)
-        )
+        if results is None:
+            return library.inferred(operator, _grouped(layout, operands), attributes)
+        return results(operands)
 
     def forward(*operands):
         return tuple(_kernel(library, operator, layout, attributes, shapes(operands), operands))
@@ -139,7 +140,10 @@ def _pulled(library, operator, layout, attributes, kept, cotangents):
     operands, made = kept
     grad = library.operators.get(operator.name + "_grad")
     if grad is None:
-        kind = "PD_BUILD_GRAD_OP" if not operator.name.endswith("_grad") else "PD_BUILD_DOUBLE_GRAD_OP"
+        if not operator.name.endswith("_grad"):
+            kind = "PD_BUILD_GRAD_OP"
+        else:
+            kind = "PD_BUILD_DOUBLE_GRAD_OP"
         raise RuntimeError(f"{operator.name}: it has no gradient; declare one with {kind}")
     known = dict(zip(map(bare, operator.inputs), _grouped(layout, operands), strict=True))
     known |= {name: [value] for name, value in zip(map(bare, operator.outputs), made, strict=True)}
@@ -182,4 +186,6 @@ def _pulled(library, operator, layout, attributes, kept, cotangents):
 def _cotangent(gradient, value):
     if not jnp.issubdtype(value.dtype, jnp.inexact):
         return np.zeros(value.shape, jax.dtypes.float0)
-    return jnp.zeros_like(value) if gradient is None else gradient
+    if gradient is None:
+        return jnp.zeros_like(value)
+    return gradient

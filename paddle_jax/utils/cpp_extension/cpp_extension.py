@@ -133,7 +133,10 @@ def setup(**attr):
     from paddle_jax.utils.cpp_extension.build import BuildExtension  # lazy: setuptools is optional
 
     modules = attr.get("ext_modules")
-    modules = list(modules) if isinstance(modules, list | tuple) else [modules]
+    if isinstance(modules, list | tuple):
+        modules = list(modules)
+    else:
+        modules = [modules]
     if not attr.get("name") or len(modules) != 1 or not isinstance(modules[0], setuptools.Extension):
         raise ValueError(
             f"setup: got name={attr.get('name')!r} and {len(modules)} ext_modules; "

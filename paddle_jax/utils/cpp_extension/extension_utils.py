@@ -90,13 +90,15 @@ def find_cuda_home():
 def compiler():
     """The command of the C++ compiler, a list of words."""
     chosen = os.environ.get("CXX")
-    words = (
-        shlex.split(chosen)
-        if chosen
-        else [next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), "")]
-    )
+    if chosen:
+        words = shlex.split(chosen)
+    else:
+        words = [next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), "")]
     if not words or not shutil.which(words[0]):
-        missing = f"CXX={chosen!r} is no program" if chosen else "none of g++, clang++, c++ was found"
+        if chosen:
+            missing = f"CXX={chosen!r} is no program"
+        else:
+            missing = "none of g++, clang++, c++ was found"
         raise RuntimeError(
             f"cpp_extension: there is no C++ compiler: {missing}; install one, or set CXX to its name"
         )

@@ -24,7 +24,8 @@ _CODES = (
     "complex128",
 )
 _WORDS = {"bool": bool, "int": int, "int64_t": int, "float": float, "double": float, "std::string": str}
-_FIRST, _LAST = "std::vector<", ">"
+_FIRST = "std::vector<"
+_LAST = ">"
 
 
 class Operator(NamedTuple):
@@ -111,7 +112,10 @@ def _names(text):
 
 def _attribute(text):
     name, _, kind = (part.strip() for part in text.partition(":"))
-    base = kind.removeprefix(_FIRST).removesuffix(_LAST) if kind.startswith(_FIRST) else kind
+    if kind.startswith(_FIRST):
+        base = kind.removeprefix(_FIRST).removesuffix(_LAST)
+    else:
+        base = kind
     if base not in _WORDS:
         raise ValueError(
             f"cpp_extension: Attrs: got the type {kind!r} of {name}; "
@@ -151,4 +155,6 @@ def _one(owner, name, kind, value):
         raise TypeError(f"{owner}: {name}: got {value!r}; it must be {wanted.__name__}")
     if wanted is str:
         return f"{len(value.encode())} {value}"
-    return repr(float(value)) if wanted is float else str(int(value))
+    if wanted is float:
+        return repr(float(value))
+    return str(int(value))

@@ -41,7 +41,8 @@ def load_op_meta_info_and_register_op(lib_filename):
             "(PreconditionNotMet) load_op_meta_info_and_register_op: lib_filename: "
             f"there is no file {str(lib_filename)!r}; compile it with setup or load"
         )
-    library, known = opened(path), _known()
+    library = opened(path)
+    known = _known()
     made = functions(library)
     taken = [name for name in made if name in known and known[name][0] is not library]
     if taken:
@@ -93,7 +94,9 @@ def _run_custom_op(name, *args):
         RuntimeError: there is no operator of this name.
     """
     found = _known_operator(name, RuntimeError)[1](*args)
-    return found if isinstance(found, list) else [found]
+    if isinstance(found, list):
+        return found
+    return [found]
 
 
 def _import_module_from_library(module_name, build_directory, verbose=False):

@@ -78,8 +78,10 @@ class Cifar10(Dataset):
         image, label = self.data[idx]
         image = image.reshape(3, 32, 32).transpose(1, 2, 0)
         image = np.ascontiguousarray(image, np.uint8)
-        image = pillow().fromarray(image) if self.backend == "pil" else image
-        image = image if self.transform is None else self.transform(image)
+        if self.backend == "pil":
+            image = pillow().fromarray(image)
+        if self.transform is not None:
+            image = self.transform(image)
         return image if self.backend == "pil" else image.astype(self.dtype), np.array(label).astype(np.int64)
 
     def __len__(self):

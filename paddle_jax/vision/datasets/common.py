@@ -6,7 +6,8 @@ from paddle_jax.dataset.common import _check_exists_and_download
 
 def backend_of(name, backend):
     """The backend asked for, or that of `paddle.vision.set_image_backend`."""
-    backend = ImageSettings.backend if backend is None else backend
+    if backend is None:
+        backend = ImageSettings.backend
     if backend not in ("pil", "cv2"):
         raise ValueError(f"{name}: backend: got {backend!r}; allowed are 'pil' and 'cv2'")
     return backend

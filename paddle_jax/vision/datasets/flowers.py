@@ -68,9 +68,10 @@ class Flowers(Dataset):
         label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
         setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
         self.transform = transform
-        self.data_path = (
-            str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz") else f"{data_file}.d/"
-        )
+        if str(data_file).endswith(".tgz"):
+            self.data_path = str(data_file).replace(".tgz", "/")
+        else:
+            self.data_path = f"{data_file}.d/"
         if not Path(self.data_path).is_dir():
             self._unpack(data_file)
         self.labels, self.indexes = labels_in(label_file, setid_file, flag)
@@ -88,10 +89,14 @@ class Flowers(Dataset):
     def __getitem__(self, idx):
         index = self.indexes[idx]
         image = pillow().open(Path(self.data_path) / "jpg" / f"image_{index:05d}.jpg")
-        image = image if self.backend == "pil" else np.array(image)
-        image = image if self.transform is None else self.transform(image)
+        if not (self.backend == "pil"):
+            image = np.array(image)
+        if self.transform is not None:
+            image = self.transform(image)
         label = np.array([self.labels[index - 1]]).astype(np.int64)
-        return (image, label) if self.backend == "pil" else (image.astype("float32"), label)
+        if self.backend == "pil":
+            return (image, label)
+        return (image.astype("float32"), label)
 
     def __len__(self):
         return len(self.indexes)

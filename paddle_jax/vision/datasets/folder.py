@@ -62,7 +62,9 @@ def cv2_loader(path):
 
 def default_loader(path):
     """An image read as `paddle.vision.set_image_backend` says."""
-    return cv2_loader(path) if ImageSettings.backend == "cv2" else pil_loader(path)
+    if ImageSettings.backend == "cv2":
+        return cv2_loader(path)
+    return pil_loader(path)
 
 
 def _filter(extensions, is_valid_file):
@@ -73,7 +75,10 @@ def _filter(extensions, is_valid_file):
 
 
 def _nothing(name, what, root, extensions):
-    ends = f" that end with {', '.join(extensions)}" if extensions else ""
+    if extensions:
+        ends = f" that end with {', '.join(extensions)}"
+    else:
+        ends = ""
     return RuntimeError(f"{name}: root: found no {what}{ends} below {root}")
 
 
@@ -106,19 +111,18 @@ class DatasetFolder(Dataset):
 
     def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
         super().__init__()
-        self.root, self.transform = root, transform
+        self.root = root
+        self.transform = transform
         extensions, is_valid_file = _filter(extensions, is_valid_file)
         classes, class_to_idx = self._find_classes(root)
         samples = make_dataset(root, class_to_idx, extensions, is_valid_file)
         if not samples:
             raise _nothing("DatasetFolder", "folder with files", root, extensions)
         self.loader = default_loader if loader is None else loader
-        self.extensions, self.classes, self.class_to_idx, self.samples = (
-            extensions,
-            classes,
-            class_to_idx,
-            samples,
-        )
+        self.extensions = extensions
+        self.classes = classes
+        self.class_to_idx = class_to_idx
+        self.samples = samples
         self.targets = [number for _, number in samples]
         self.dtype = "float32"
 

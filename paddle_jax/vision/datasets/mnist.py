@@ -16,7 +16,8 @@ __all__ = []
 def read_idx(path, axes):
     """The uint8 array of an IDX file with a known number of axes; the file may be compressed by gzip."""
     content = Path(path).read_bytes()
-    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    if content[:2] == b"\x1f\x8b":
+        content = gzip.decompress(content)
     start = 4 + 4 * axes
     if len(content) < start:
         raise ValueError(
@@ -88,7 +89,8 @@ class MNIST(Dataset):
         )
         self.image_path = file_of(name, "image_path", image_path, *images, self.NAME, download)
         self.label_path = file_of(name, "label_path", label_path, *labels, self.NAME, download)
-        images, labels = read_idx(self.image_path, 3), read_idx(self.label_path, 1)
+        images = read_idx(self.image_path, 3)
+        labels = read_idx(self.label_path, 1)
         if len(images) != len(labels):
             raise ValueError(
                 f"{name}: got {len(images)} images and {len(labels)} labels; the files do not belong together"
@@ -98,10 +100,12 @@ class MNIST(Dataset):
         self.dtype = "float32"
 
     def __getitem__(self, idx):
-        image, label = self.images[idx].reshape(28, 28), self.labels[idx]
+        image = self.images[idx].reshape(28, 28)
+        label = self.labels[idx]
         if self.backend == "pil":
             image = pillow().fromarray(image.astype(np.uint8))
-        image = image if self.transform is None else self.transform(image)
+        if self.transform is not None:
+            image = self.transform(image)
         return image if self.backend == "pil" else image.astype(self.dtype), label.astype(np.int64)
 
     def __len__(self):

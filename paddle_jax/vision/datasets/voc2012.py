@@ -81,11 +81,13 @@ class VOC2012(Dataset):
             pillow().open(io.BytesIO(self._content(names[idx]))) for names in (self.data, self.labels)
         )
         if self.backend == "cv2":
-            image, label = np.array(image), np.array(label)
-        image = image if self.transform is None else self.transform(image)
-        return (
-            (image.astype(self.dtype), label.astype(self.dtype)) if self.backend == "cv2" else (image, label)
-        )
+            image = np.array(image)
+            label = np.array(label)
+        if self.transform is not None:
+            image = self.transform(image)
+        if self.backend == "cv2":
+            return (image.astype(self.dtype), label.astype(self.dtype))
+        return (image, label)
 
     def __len__(self):
         return len(self.data)

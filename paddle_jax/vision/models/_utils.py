@@ -43,7 +43,9 @@ def uniform(limit):
 def _make_divisible(v, divisor=8, min_value=None):
     """The multiple of `divisor` nearest to v, at least `min_value` and at least 90 % of v."""
     near = max(min_value or divisor, int(v + divisor / 2) // divisor * divisor)
-    return near + divisor if near < 0.9 * v else near
+    if near < 0.9 * v:
+        return near + divisor
+    return near
 
 
 class IntermediateLayerGetter(nn.LayerDict):

@@ -168,11 +168,13 @@ class DenseNet(nn.Layer):
             raise AssertionError(
                 f"DenseNet: layers: got {layers!r}; allowed are {', '.join(map(str, _BLOCKS))}"
             )
-        self.num_classes, self.with_pool = num_classes, with_pool
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         channels, growth, blocks = _BLOCKS[layers]
         self.conv1_func = ConvBNLayer(3, channels, 7, stride=2, pad=3)
         self.pool2d_max = nn.MaxPool2D(3, stride=2, padding=1)
-        self.dense_block_func_list, self.transition_func_list = [], []
+        self.dense_block_func_list = []
+        self.transition_func_list = []
         for number, length in enumerate(blocks, 2):
             block = DenseBlock(channels, length, bn_size, growth, dropout, f"conv{number}")
             self.dense_block_func_list.append(self.add_sublayer(f"db_conv_{number}", block))
@@ -197,7 +199,9 @@ class DenseNet(nn.Layer):
         x = self.batch_norm(x)
         if self.with_pool:
             x = self.pool2d_avg(x)
-        return self.out(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.out(x.flatten(1))
+        return x
 
 
 def _densenet(depth, pretrained, kwargs):

@@ -105,7 +105,8 @@ class GoogLeNet(nn.Layer):
 
     def __init__(self, num_classes=1000, with_pool=True):
         super().__init__()
-        self.num_classes, self.with_pool = num_classes, with_pool
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         self._conv = ConvLayer(3, 64, 7, 2)
         self._pool = nn.MaxPool2D(3, stride=2)
         self._conv_1 = ConvLayer(64, 64, 1)

@@ -179,7 +179,8 @@ class InceptionE(nn.Layer):
 
     def forward(self, x):
         """The block's output for `x`."""
-        first, second = self.branch3x3_1(x), _run(self, "branch3x3dbl", x, 2)
+        first = self.branch3x3_1(x)
+        second = _run(self, "branch3x3dbl", x, 2)
         return concat(
             [
                 self.branch1x1(x),
@@ -210,7 +211,8 @@ class InceptionV3(nn.Layer):
 
     def __init__(self, num_classes=1000, with_pool=True):
         super().__init__()
-        self.num_classes, self.with_pool = num_classes, with_pool
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         self.inception_stem = InceptionStem()
         self.inception_block_list = nn.LayerList(
             [
@@ -241,7 +243,9 @@ class InceptionV3(nn.Layer):
             x = block(x)
         if self.with_pool:
             x = self.avg_pool(x)
-        return self.fc(self.dropout(x.reshape([-1, 2048]))) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.fc(self.dropout(x.reshape([-1, 2048])))
+        return x
 
 
 def inception_v3(pretrained=False, **kwargs):

@@ -38,4 +38,6 @@ class LeNet(nn.Layer):
     def forward(self, inputs):
         """The class scores of `inputs`, before softmax."""
         features = self.features(inputs)
-        return self.fc(features.flatten(1)) if self.num_classes > 0 else features
+        if self.num_classes > 0:
+            return self.fc(features.flatten(1))
+        return features

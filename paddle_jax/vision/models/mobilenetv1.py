@@ -68,7 +68,9 @@ class MobileNetV1(nn.Layer):
 
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
-        self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
+        self.scale = scale
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         self.conv1 = ConvNormActivation(3, int(32 * scale), 3, stride=2, padding=1)
         self.dwsl = [
             self.add_sublayer(
@@ -88,7 +90,9 @@ class MobileNetV1(nn.Layer):
             x = block(x)
         if self.with_pool:
             x = self.pool2d_avg(x)
-        return self.fc(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.fc(x.flatten(1))
+        return x
 
 
 def mobilenet_v1(pretrained=False, scale=1.0, **kwargs):

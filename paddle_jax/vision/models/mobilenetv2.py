@@ -44,7 +44,10 @@ class InvertedResidual(nn.Layer):
         self.stride, self.use_res_connect = stride, stride == 1 and inp == oup
         hidden = int(round(inp * expand_ratio))
         shared = {"norm_layer": norm_layer, "activation_layer": nn.ReLU6}
-        layers = [ConvNormActivation(inp, hidden, 1, **shared)] if expand_ratio != 1 else []
+        if expand_ratio != 1:
+            layers = [ConvNormActivation(inp, hidden, 1, **shared)]
+        else:
+            layers = []
         layers += [
             ConvNormActivation(hidden, hidden, stride=stride, groups=hidden, **shared),
             nn.Conv2D(hidden, oup, 1, bias_attr=False),
@@ -54,7 +57,9 @@ class InvertedResidual(nn.Layer):
 
     def forward(self, x):
         """The block's output for `x`."""
-        return x + self.conv(x) if self.use_res_connect else self.conv(x)
+        if self.use_res_connect:
+            return x + self.conv(x)
+        return self.conv(x)
 
 
 class MobileNetV2(nn.Layer):
@@ -78,7 +83,8 @@ class MobileNetV2(nn.Layer):
 
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
-        self.num_classes, self.with_pool = num_classes, with_pool
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         self.last_channel = _make_divisible(1280 * max(1.0, scale))
         shared = {"norm_layer": nn.BatchNorm2D, "activation_layer": nn.ReLU6}
         before = _make_divisible(32 * scale)
@@ -100,7 +106,9 @@ class MobileNetV2(nn.Layer):
         x = self.features(x)
         if self.with_pool:
             x = self.pool2d_avg(x)
-        return self.classifier(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.classifier(x.flatten(1))
+        return x
 
 
 def mobilenet_v2(pretrained=False, scale=1.0, **kwargs):

@@ -98,7 +98,10 @@ class InvertedResidualConfig:
         self.expanded_channels = self.adjust_channels(expanded_channels, scale)
         self.out_channels = self.adjust_channels(out_channels, scale)
         self.use_se = use_se
-        self.activation_layer = nn.ReLU if activation == "relu" else nn.Hardswish
+        if activation == "relu":
+            self.activation_layer = nn.ReLU
+        else:
+            self.activation_layer = nn.Hardswish
         self.stride = stride
 
     @staticmethod
@@ -171,7 +174,9 @@ class InvertedResidual(nn.Layer):
         """The block's output for `x`."""
         y = self.bottleneck_conv(self.expand_conv(x) if self.expand else x)
         y = self.linear_conv(self.mid_se(y) if self.use_se else y)
-        return x + y if self.use_res_connect else y
+        if self.use_res_connect:
+            return x + y
+        return y
 
 
 class MobileNetV3(nn.Layer):
@@ -196,13 +201,11 @@ class MobileNetV3(nn.Layer):
 
     def __init__(self, config, last_channel, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
-        self.config, self.scale, self.last_channel, self.num_classes, self.with_pool = (
-            config,
-            scale,
-            last_channel,
-            num_classes,
-            with_pool,
-        )
+        self.config = config
+        self.scale = scale
+        self.last_channel = last_channel
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         self.firstconv_in_channels = config[0].in_channels
         self.lastconv_in_channels = config[-1].out_channels
         self.lastconv_out_channels = self.lastconv_in_channels * 6
@@ -242,7 +245,9 @@ class MobileNetV3(nn.Layer):
         x = self.lastconv(self.blocks(self.conv(x)))
         if self.with_pool:
             x = self.avgpool(x)
-        return self.classifier(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.classifier(x.flatten(1))
+        return x
 
 
 class MobileNetV3Small(MobileNetV3):

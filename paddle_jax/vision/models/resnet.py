@@ -166,8 +166,13 @@ class ResNet(nn.Layer):
         super().__init__()
         if depth not in _BLOCKS:
             raise KeyError(f"ResNet: depth: got {depth!r}; allowed are {', '.join(map(str, _BLOCKS))}")
-        self.groups, self.base_width, self.num_classes, self.with_pool = groups, width, num_classes, with_pool
-        self._norm_layer, self.inplanes, self.dilation = nn.BatchNorm2D, 64, 1
+        self.groups = groups
+        self.base_width = width
+        self.num_classes = num_classes
+        self.with_pool = with_pool
+        self._norm_layer = nn.BatchNorm2D
+        self.inplanes = 64
+        self.dilation = 1
         self.conv1 = nn.Conv2D(3, self.inplanes, 7, stride=2, padding=3, bias_attr=False)
         self.bn1 = self._norm_layer(self.inplanes)
         self.relu = nn.ReLU()
@@ -184,9 +189,12 @@ class ResNet(nn.Layer):
     def _make_layer(self, block, planes, blocks, stride=1, dilate=False):
         """One stage, for networks that build others from it. dilate: its convolutions get holes in
         place of a stride."""
-        before, channels, downsample = self.dilation, planes * block.expansion, None
+        before = self.dilation
+        channels = planes * block.expansion
+        downsample = None
         if dilate:
-            self.dilation, stride = self.dilation * stride, 1
+            self.dilation = self.dilation * stride
+            stride = 1
         if stride != 1 or self.inplanes != channels:
             downsample = nn.Sequential(
                 nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False),
@@ -195,10 +203,8 @@ class ResNet(nn.Layer):
         first = block(
             self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, self._norm_layer
         )
-        self.inplanes, shared = (
-            channels,
-            {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer},
-        )
+        self.inplanes = channels
+        shared = {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 
     def forward(self, x):
@@ -207,7 +213,9 @@ class ResNet(nn.Layer):
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         if self.with_pool:
             x = self.avgpool(x)
-        return self.fc(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.fc(x.flatten(1))
+        return x
 
 
 def _resnet(arch, block, depth, pretrained, **kwargs):

@@ -134,7 +134,9 @@ class ShuffleNetV2(nn.Layer):
 
     def __init__(self, scale=1.0, act="relu", num_classes=1000, with_pool=True):
         super().__init__()
-        self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
+        self.scale = scale
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         activation = create_activation_layer(act)
         if scale not in _CHANNELS:
             raise NotImplementedError(
@@ -142,14 +144,14 @@ class ShuffleNetV2(nn.Layer):
             )
         self._conv1 = ConvNormActivation(3, 24, 3, stride=2, padding=1, activation_layer=activation)
         self._max_pool = nn.MaxPool2D(3, stride=2, padding=1)
-        self._block_list, before = [], 24
+        self._block_list = []
+        before = 24
         for stage, (repeats, channels) in enumerate(zip(_REPEATS, _CHANNELS[scale], strict=False), 2):
             for i in range(repeats):
-                block = (
-                    InvertedResidual(channels, channels, 1, activation)
-                    if i
-                    else InvertedResidualDS(before, channels, 2, activation)
-                )
+                if i:
+                    block = InvertedResidual(channels, channels, 1, activation)
+                else:
+                    block = InvertedResidualDS(before, channels, 2, activation)
                 self._block_list.append(self.add_sublayer(f"{stage}_{i + 1}", block))
             before = channels
         last = _CHANNELS[scale][-1]
@@ -169,7 +171,9 @@ class ShuffleNetV2(nn.Layer):
         x = self._last_conv(x)
         if self.with_pool:
             x = self._pool2d_avg(x)
-        return self._fc(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self._fc(x.flatten(1))
+        return x
 
 
 def _shufflenet(arch, pretrained, scale, kwargs):

@@ -78,10 +78,13 @@ class SqueezeNet(nn.Layer):
         super().__init__()
         if version not in _POOLED:
             raise AssertionError(f"SqueezeNet: version: got {version!r}; allowed are '1.0' and '1.1'")
-        self.version, self.num_classes, self.with_pool = version, num_classes, with_pool
-        self._conv = (
-            nn.Conv2D(3, 96, 7, stride=2) if version == "1.0" else nn.Conv2D(3, 64, 3, stride=2, padding=1)
-        )
+        self.version = version
+        self.num_classes = num_classes
+        self.with_pool = with_pool
+        if version == "1.0":
+            self._conv = nn.Conv2D(3, 96, 7, stride=2)
+        else:
+            self._conv = nn.Conv2D(3, 64, 3, stride=2, padding=1)
         self._pool = nn.MaxPool2D(3, 2, 0)
         channels = 96 if version == "1.0" else 64
         for number, (squeezed, expanded) in enumerate(_FIRES, 1):
@@ -100,7 +103,9 @@ class SqueezeNet(nn.Layer):
                 x = self._pool(x)
         if self.num_classes > 0:
             x = self._conv9(self._drop(x))
-        return self._avg_pool(F.relu(x)).squeeze([2, 3]) if self.with_pool else x
+        if self.with_pool:
+            return self._avg_pool(F.relu(x)).squeeze([2, 3])
+        return x
 
 
 def squeezenet1_0(pretrained=False, **kwargs):

@@ -30,7 +30,9 @@ class VGG(nn.Layer):
 
     def __init__(self, features, num_classes=1000, with_pool=True):
         super().__init__()
-        self.features, self.num_classes, self.with_pool = features, num_classes, with_pool
+        self.features = features
+        self.num_classes = num_classes
+        self.with_pool = with_pool
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
         if num_classes > 0:
@@ -49,7 +51,9 @@ class VGG(nn.Layer):
         x = self.features(x)
         if self.with_pool:
             x = self.avgpool(x)
-        return self.classifier(x.flatten(1)) if self.num_classes > 0 else x
+        if self.num_classes > 0:
+            return self.classifier(x.flatten(1))
+        return x
 
 
 def make_layers(cfg, batch_norm=False):
@@ -64,7 +68,8 @@ def make_layers(cfg, batch_norm=False):
         >>> len(paddle.vision.models.vgg.make_layers([8, "M", 16]))
         5
     """
-    layers, channels = [], 3
+    layers = []
+    channels = 3
     for item in cfg:
         if item == "M":
             layers.append(nn.MaxPool2D(2, 2))

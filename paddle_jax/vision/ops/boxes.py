@@ -8,20 +8,22 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
-_PRIORS, _TARGETS = (
-    "const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')",
-    "const([[1,1,2.5,4],[.5,2,3.5,5],[1.5,1.5,4.5,2.5]],'float32')",
-)
+_PRIORS = "const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')"
+_TARGETS = "const([[1,1,2.5,4],[.5,2,3.5,5],[1.5,1.5,4.5,2.5]],'float32')"
 _CODES = "f(3,2,4).detach()"
 
 
 @known_as(code="detection:coded")
 @op("prior_box target_box prior_box_var", method=False, nondiff=True, register=False)
 def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True, extra=0.0, axis=0):
-    width, height = prior_box[:, 2] - prior_box[:, 0] + extra, prior_box[:, 3] - prior_box[:, 1] + extra
+    width = prior_box[:, 2] - prior_box[:, 0] + extra
+    height = prior_box[:, 3] - prior_box[:, 1] + extra
     sizes = jnp.stack([width, height], -1)
     centres = prior_box[:, :2] + sizes / 2
-    factors = jnp.asarray(factors, prior_box.dtype) if prior_box_var is None else prior_box_var
+    if prior_box_var is None:
+        factors = jnp.asarray(factors, prior_box.dtype)
+    else:
+        factors = prior_box_var
     if encode:
         ends = target_box[:, None]
         moved = ((ends[..., :2] + ends[..., 2:]) / 2 - centres) / sizes
@@ -29,10 +31,15 @@ def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True,
         return jnp.concatenate([moved, grown], -1) / factors
 
     def along(v):
-        return v[:, None] if axis == 1 and v.ndim == 2 else v
+        if axis == 1 and v.ndim == 2:
+            return v[:, None]
+        return v
 
-    sizes, centres, codes = along(sizes), along(centres), target_box * along(factors)
-    middle, half = codes[..., :2] * sizes + centres, jnp.exp(codes[..., 2:]) * sizes / 2
+    sizes = along(sizes)
+    centres = along(centres)
+    codes = target_box * along(factors)
+    middle = codes[..., :2] * sizes + centres
+    half = jnp.exp(codes[..., 2:]) * sizes / 2
     return jnp.concatenate([middle - half, middle + half - extra], -1)
 
 
@@ -122,7 +129,10 @@ def _sizes(min_sizes, max_sizes, ratios, min_max_first):
     found = []
     for i, low in enumerate(min_sizes):
         shapes = [(low * np.sqrt(r), low / np.sqrt(r)) for r in ratios]
-        square = [(np.sqrt(low * max_sizes[i]),) * 2] if max_sizes else []
+        if max_sizes:
+            square = [(np.sqrt(low * max_sizes[i]),) * 2]
+        else:
+            square = []
         found += [shapes[0], *square, *shapes[1:]] if min_max_first else [*shapes, *square]
     return np.asarray(found)
 
@@ -202,7 +212,9 @@ def prior_box(
         Liu et al., SSD, arXiv 1512.02325.
     """
     as_list = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
-    min_sizes, ratios, max_sizes = as_list[0], ratios_of(as_list[1], flip), list(max_sizes or [])
+    min_sizes = as_list[0]
+    ratios = ratios_of(as_list[1], flip)
+    max_sizes = list(max_sizes or [])
     if len(steps) != 2:
         raise ValueError(f"prior_box: steps: got {steps}; it must be (x, y)")
     if input.ndim != 4 or image.ndim != 4:
@@ -225,7 +237,8 @@ def prior_box(
     centres = np.stack(np.broadcast_arrays(x[None, :, None], y[:, None, None]), -1)
     scale = np.array([width, height], "float64")
     boxes = np.concatenate([(centres - sizes / 2) / scale, (centres + sizes / 2) / scale], -1)
-    boxes = np.clip(boxes, 0, 1) if clip else boxes
+    if clip:
+        boxes = np.clip(boxes, 0, 1)
     factors = np.broadcast_to(np.asarray(variance), boxes.shape)
     return to_tensor(boxes, dtype=input.dtype), to_tensor(np.ascontiguousarray(factors), dtype=input.dtype)
 

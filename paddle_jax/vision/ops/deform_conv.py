@@ -12,7 +12,9 @@ from paddle_jax.nn.functional.vision import _fetch
 
 
 def _pair(value):
-    return (value, value) if isinstance(value, int) else tuple(value)
+    if isinstance(value, int):
+        return (value, value)
+    return tuple(value)
 
 
 @known_as(code="detection:deformable")
@@ -80,7 +82,8 @@ def deform_conv2d(
     (n, channels, height, width), (out, per_group, kh, kw) = x.shape, weight.shape
     rows = (height + 2 * py - (dy * (kh - 1) + 1)) // sy + 1
     columns = (width + 2 * px - (dx * (kw - 1) + 1)) // sx + 1
-    points, d = kh * kw, deformable_groups
+    points = kh * kw
+    d = deformable_groups
     expected = {
         "offset": (offset, (n, 2 * d * points, rows, columns)),
         "mask": (mask, (n, d * points, rows, columns)),
@@ -112,7 +115,9 @@ def deform_conv2d(
         precision="highest",
     )
     y = y.reshape(n, out, rows, columns)
-    return y if bias is None else y + bias.reshape(1, -1, 1, 1)
+    if bias is None:
+        return y
+    return y + bias.reshape(1, -1, 1, 1)
 
 
 class DeformConv2D(nn.Layer):
@@ -156,13 +161,12 @@ class DeformConv2D(nn.Layer):
             raise ValueError(
                 f"DeformConv2D: in_channels: got {in_channels}; it must be a multiple of groups, {groups}"
             )
-        self._weight_attr, self._bias_attr, self._deformable_groups, self._groups = (
-            weight_attr,
-            bias_attr,
-            deformable_groups,
-            groups,
-        )
-        self._in_channels, self._out_channels = in_channels, out_channels
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._deformable_groups = deformable_groups
+        self._groups = groups
+        self._in_channels = in_channels
+        self._out_channels = out_channels
         self._stride, self._padding, self._dilation, self._kernel_size = (
             _pair(stride),
             _pair(padding),

@@ -64,10 +64,8 @@ def distribute_fpn_proposals(
         raise AssertionError(
             "distribute_fpn_proposals: rois_num: got None; it must say how many regions each image has"
         )
-    regions, counts = (
-        host_value(fpn_rois, "distribute_fpn_proposals"),
-        host_value(rois_num, "distribute_fpn_proposals"),
-    )
+    regions = host_value(fpn_rois, "distribute_fpn_proposals")
+    counts = host_value(rois_num, "distribute_fpn_proposals")
     if counts.sum() > len(regions):
         raise IndexError(
             f"distribute_fpn_proposals: rois_num: got counts that add up to {counts.sum()}; "
@@ -107,7 +105,8 @@ def _proposed(scores, deltas, size, anchors, variances, most, threshold, least, 
     large = (sides >= max(least, 1.0)).all(1)
     if extra:
         large &= (boxes[:, :2] + sides / 2 <= size[::-1]).all(1)
-    boxes, kept = boxes[large], order[large]
+    boxes = boxes[large]
+    kept = order[large]
     if not len(boxes):
         return np.zeros((1, 4), boxes.dtype), np.zeros(1, scores.dtype)
     chosen = suppressed(boxes, threshold, extra, eta, most[1] if most[1] > 0 else None)

@@ -21,7 +21,9 @@ _ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions
 def _pair(op_name, size):
     if not isinstance(size, int | tuple | list):
         raise TypeError(f"{op_name}: output_size: got {size!r}; it must be an int or a pair of ints")
-    return (size, size) if isinstance(size, int) else tuple(size)
+    if isinstance(size, int):
+        return (size, size)
+    return tuple(size)
 
 
 def _check(op_name, x, boxes, boxes_num):
@@ -85,7 +87,10 @@ def _line(start, length, bins, size, samples):
     """[bins, size]: the weights with which the pixels of a line enter the mean over sampling points of each
     bin, read by linear interpolation."""
     step = length / bins
-    count = jnp.ceil(step).astype(jnp.int32) if samples <= 0 else jnp.int32(samples)
+    if samples <= 0:
+        count = jnp.ceil(step).astype(jnp.int32)
+    else:
+        count = jnp.int32(samples)
     pixels = jnp.arange(size)
 
     def add(i, weights):
@@ -159,9 +164,11 @@ def roi_align(
 
     def pooled(image, box):
         left, top, right, bottom = box * jnp.asarray(spatial_scale, box.dtype) - jnp.asarray(shift, box.dtype)
-        w, h = right - left, bottom - top
+        w = right - left
+        h = bottom - top
         if not aligned:
-            w, h = jnp.maximum(w, 1), jnp.maximum(h, 1)
+            w = jnp.maximum(w, 1)
+            h = jnp.maximum(h, 1)
         rows = _line(top, h, bins[0], height, sampling_ratio).astype(x.dtype)
         columns = _line(left, w, bins[1], width, sampling_ratio).astype(x.dtype)
         return jnp.einsum("ih,chw,jw->cij", rows, x[image], columns, precision="highest")
@@ -184,11 +191,13 @@ def _within(first, last, size):
 def _windows(x):
     """[K, N, H, W, C]: the largest of 1, 2, 4 ... rows from each row on; two of them cover
     any run of rows."""
-    level, width = lax.stop_gradient(x).transpose(0, 2, 3, 1), 1
+    level = lax.stop_gradient(x).transpose(0, 2, 3, 1)
+    width = 1
     levels = [level]
     while 2 * width <= x.shape[2]:
         later = jnp.concatenate([level[:, width:], jnp.repeat(level[:, -1:], width, 1)], 1)
-        level, width = jnp.maximum(level, later), 2 * width
+        level = jnp.maximum(level, later)
+        width = 2 * width
         levels.append(level)
     return jnp.stack(levels)
 
@@ -332,12 +341,10 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     def pooled(image, box):
         rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
         scale = jnp.asarray(spatial_scale, box.dtype)
-        left, top, right, bottom = (
-            rounded[0] * scale,
-            rounded[1] * scale,
-            (rounded[2] + 1) * scale,
-            (rounded[3] + 1) * scale,
-        )
+        left = rounded[0] * scale
+        top = rounded[1] * scale
+        right = (rounded[2] + 1) * scale
+        bottom = (rounded[3] + 1) * scale
         rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(x.dtype)
         columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(x.dtype)
         return jnp.einsum(
@@ -352,7 +359,8 @@ class _Pool(nn.Layer):
 
     def __init__(self, output_size, spatial_scale=1.0):
         super().__init__()
-        self._output_size, self._spatial_scale = output_size, spatial_scale
+        self._output_size = output_size
+        self._spatial_scale = spatial_scale
 
 
 class RoIAlign(_Pool):

@@ -30,7 +30,8 @@ def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
 
     eta: below 1, the threshold is multiplied by it after each kept box, as long as it is above 0.5.
     """
-    kept, left = [], np.arange(len(boxes))
+    kept = []
+    left = np.arange(len(boxes))
     while len(left) and (most is None or len(kept) < most):
         kept.append(left[0])
         left = left[1:]
@@ -118,7 +119,8 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
         raise AssertionError(f"nms: top_k: got {top_k}; there are only {len(values)} boxes")
     if top_k is not None and top_k < 1:
         raise ValueError(f"nms: top_k: got {top_k}; it must be at least 1")
-    kinds, kept = host_value(category_idxs, "nms"), []
+    kinds = host_value(category_idxs, "nms")
+    kept = []
     for kind in categories:
         of_kind = np.flatnonzero(kinds == int(kind))
         order = of_kind[descending(values[of_kind])]
@@ -131,7 +133,10 @@ def _decayed(scores, boxes, extra, gaussian, sigma):
     """Scores, best first, each lowered by its overlaps with better ones."""
     iou = np.tril(overlaps(boxes, boxes, extra), -1)  # [worse, better]
     largest = iou.max(1, initial=0)[None, :]
-    factors = np.exp((largest**2 - iou**2) * sigma) if gaussian else (1 - iou) / (1 - largest)
+    if gaussian:
+        factors = np.exp((largest**2 - iou**2) * sigma)
+    else:
+        factors = (1 - iou) / (1 - largest)
     better = np.tri(len(scores), k=-1, dtype=bool)
     return scores * np.where(better, factors, 1).min(1, initial=1).astype(scores.dtype)
 
@@ -213,7 +218,8 @@ def matrix_nms(
     See:
         Wang et al., SOLOv2, arXiv 2003.10152.
     """
-    corners, values = host_value(bboxes, "matrix_nms"), host_value(scores, "matrix_nms")
+    corners = host_value(bboxes, "matrix_nms")
+    values = host_value(scores, "matrix_nms")
     shared = (
         (score_threshold, post_threshold),
         (nms_top_k, keep_top_k),
@@ -228,7 +234,10 @@ def matrix_nms(
     ]
     numbers = [[i * corners.shape[1] + number] for i, image in enumerate(images) for _, _, number in image]
     out = to_tensor(np.asarray(rows, corners.dtype).reshape(-1, 6))
-    count = to_tensor(np.asarray([len(image) for image in images], np.int32)) if return_rois_num else None
+    if return_rois_num:
+        count = to_tensor(np.asarray([len(image) for image in images], np.int32))
+    else:
+        count = None
     return out, count, to_tensor(np.asarray(numbers, np.int32).reshape(-1, 1)) if return_index else None
 
 
@@ -246,7 +255,8 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
     Raises:
         ValueError: the boxes do not have four numbers, or there are no counts for scores [M, C].
     """
-    corners, values = host_value(boxes, "multiclass_nms3"), host_value(scores, "multiclass_nms3")
+    corners = host_value(boxes, "multiclass_nms3")
+    values = host_value(scores, "multiclass_nms3")
     if corners.shape[-1] != 4 or (values.ndim == 2 and counts is None):
         raise ValueError(
             f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores "

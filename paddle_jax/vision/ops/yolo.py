@@ -27,7 +27,8 @@ def _anchors(op_name, x, anchors, chosen, per_box):
         raise ValueError(
             f"(InvalidArgument) {op_name}: anchor_mask: got {list(chosen)}; there are {len(pairs)} anchors"
         )
-    pairs = pairs if chosen is None else pairs[list(chosen)]
+    if chosen is not None:
+        pairs = pairs[list(chosen)]
     if x.shape[1] != len(pairs) * per_box:
         raise ValueError(
             f"(InvalidArgument) {op_name}: x: got {x.shape[1]} channels; "
@@ -128,9 +129,11 @@ def yolo_box(
     centres = places * ends / cells
     growth = jnp.exp(jnp.moveaxis(maps[:, :, 2:4], 2, 1)) * jnp.asarray(pairs.T, x.dtype)[:, :, None, None]
     halves = growth * ends / (cells * downsample_ratio) / 2
-    low, high = centres - halves, centres + halves
+    low = centres - halves
+    high = centres + halves
     if clip_bbox:
-        low, high = jnp.maximum(low, 0), jnp.minimum(high, ends - 1)
+        low = jnp.maximum(low, 0)
+        high = jnp.minimum(high, ends - 1)
     confidence = jax.nn.sigmoid(maps[:, :, 4])
     if iou_aware:
         confidence = confidence ** (1 - iou_aware_factor) * jax.nn.sigmoid(overlap) ** iou_aware_factor
@@ -183,7 +186,8 @@ def _overlaps(x, maps, boxes, valid, shapes, scale):
         / maps.shape[-1]
     )
     sizes = jnp.exp(jnp.moveaxis(still[:, :, 2:4], 2, -1)) * jnp.asarray(shapes, x.dtype)[:, None, None]
-    places, extents = boxes[:, :, None, None, None, :2], boxes[:, :, None, None, None, 2:]
+    places = boxes[:, :, None, None, None, :2]
+    extents = boxes[:, :, None, None, None, 2:]
     return jnp.where(
         valid[:, :, None, None, None], _overlap(centres[:, None], sizes[:, None], places, extents), 0
     )
@@ -270,17 +274,20 @@ def yolo_loss(
             f"(InvalidArgument) yolo_loss: got x {list(x.shape)} and gt_box "
             f"{list(gt_box.shape)}; they must be [N, C, H, H], [N, B, 4]"
         )
-    n, cells, count = x.shape[0], x.shape[2], len(chosen)
-    side, boxes = downsample_ratio * cells, lax.stop_gradient(gt_box).astype(x.dtype)
+    n = x.shape[0]
+    cells = x.shape[2]
+    count = len(chosen)
+    side = downsample_ratio * cells
+    boxes = lax.stop_gradient(gt_box).astype(x.dtype)
     maps = x.reshape(n, count, 5 + class_num, cells, cells)
     pairs = np.asarray(anchors, np.float64).reshape(-1, 2)
     valid, anchor, column, row, shapes = _targets(boxes, tuple(anchor_mask), pairs, side, cells)
-    score = (
-        jnp.ones(boxes.shape[:2], x.dtype)
-        if gt_score is None
-        else lax.stop_gradient(gt_score).astype(x.dtype)
-    )
-    owned, image = anchor >= 0, jnp.arange(n)[:, None]
+    if gt_score is None:
+        score = jnp.ones(boxes.shape[:2], x.dtype)
+    else:
+        score = lax.stop_gradient(gt_score).astype(x.dtype)
+    owned = anchor >= 0
+    image = jnp.arange(n)[:, None]
     where = (image, jnp.maximum(anchor, 0), row, column)
     ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh
     numbers = jnp.where(owned, jnp.arange(1, boxes.shape[1] + 1), 0)

@@ -91,11 +91,14 @@ class BaseTransform:
 
     def __call__(self, inputs):
         """The transformed inputs: one result for one input, else a tuple."""
-        inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+        if not isinstance(inputs, tuple):
+            inputs = (inputs,)
         self.params = self._get_params(inputs)
         outputs = [self._get_apply(key)(given) for key, given in zip(self.keys, inputs, strict=False)]
         outputs += inputs[len(self.keys) :]
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        if len(outputs) == 1:
+            return outputs[0]
+        return tuple(outputs)
 
     def _get_apply(self, key):
         return getattr(self, f"_apply_{key}", None)

@@ -18,20 +18,26 @@ def _check_input(value, name, center=1, bound=(0, float("inf")), clip_first_on_z
         raise TypeError(f"{name}: got {value!r}; it must be a number or a pair of numbers")
     elif not bound[0] <= value[0] <= value[1] <= bound[1]:
         raise ValueError(f"{name}: got {value}; it must rise and lie between {bound[0]} and {bound[1]}")
-    return None if value[0] == value[1] == center else value
+    if value[0] == value[1] == center:
+        return None
+    return value
 
 
 class _Adjust(BaseTransform):
     """Changes images by a random factor."""
 
-    _center, _bound, _clip = 1, (0, float("inf")), True
+    _center = 1
+    _bound = (0, float("inf"))
+    _clip = True
 
     def __init__(self, value, keys=None):
         super().__init__(keys)
         self.value = _check_input(value, self._name, self._center, self._bound, self._clip)
 
     def _apply_image(self, img):
-        return img if self.value is None else self._adjust(img, random.uniform(*self.value))
+        if self.value is None:
+            return img
+        return self._adjust(img, random.uniform(*self.value))
 
 
 class BrightnessTransform(_Adjust):
@@ -47,19 +53,22 @@ class BrightnessTransform(_Adjust):
         paddle.Size([3, 2, 2])
     """
 
-    _name, _adjust = "brightness", staticmethod(F.adjust_brightness)
+    _name = "brightness"
+    _adjust = staticmethod(F.adjust_brightness)
 
 
 class ContrastTransform(_Adjust):
     """Gives images randomly more or less contrast. Arguments as for `BrightnessTransform`."""
 
-    _name, _adjust = "contrast", staticmethod(F.adjust_contrast)
+    _name = "contrast"
+    _adjust = staticmethod(F.adjust_contrast)
 
 
 class SaturationTransform(_Adjust):
     """Makes colours randomly stronger or weaker. Arguments as for `BrightnessTransform`."""
 
-    _name, _adjust = "saturation", staticmethod(F.adjust_saturation)
+    _name = "saturation"
+    _adjust = staticmethod(F.adjust_saturation)
 
 
 class HueTransform(_Adjust):
@@ -76,7 +85,11 @@ class HueTransform(_Adjust):
         paddle.Size([3, 2, 2])
     """
 
-    _name, _adjust, _center, _bound, _clip = "hue", staticmethod(F.adjust_hue), 0, (-0.5, 0.5), False
+    _name = "hue"
+    _adjust = staticmethod(F.adjust_hue)
+    _center = 0
+    _bound = (-0.5, 0.5)
+    _clip = False
 
 
 class ColorJitter(BaseTransform):
@@ -92,7 +105,10 @@ class ColorJitter(BaseTransform):
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0, keys=None):
         super().__init__(keys)
-        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+        self.brightness = brightness
+        self.contrast = contrast
+        self.saturation = saturation
+        self.hue = hue
 
     def _get_param(self, brightness, contrast, saturation, hue):
         steps = []

@@ -58,7 +58,9 @@ def to_tensor(pic, data_format="CHW"):
     """
     module = _module(pic)
     if module is F_t:
-        return pic.transpose([1, 2, 0]) if data_format == "HWC" and pic.ndim == 3 else pic
+        if data_format == "HWC" and pic.ndim == 3:
+            return pic.transpose([1, 2, 0])
+        return pic
     return module.to_tensor(pic, data_format)
 
 
@@ -234,8 +236,12 @@ def _affine_arguments(angle, translate, scale, shear):
         raise ValueError(f"affine: scale: got {scale}; it must be positive")
     if not isinstance(shear, numbers.Number | list | tuple):
         raise TypeError(f"affine: shear: got {shear!r}; it must be a number or a pair")
-    shear = [shear, 0.0] if isinstance(shear, numbers.Number) else list(shear)
-    shear = shear * 2 if len(shear) == 1 else shear
+    if isinstance(shear, numbers.Number):
+        shear = [shear, 0.0]
+    else:
+        shear = list(shear)
+    if len(shear) == 1:
+        shear = shear * 2
     if len(shear) != 2:
         raise ValueError(f"affine: shear: got {len(shear)} numbers; there must be two")
     return angle, list(translate), shear
@@ -264,14 +270,16 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
     angle, translate, shear = _affine_arguments(angle, translate, scale, shear)
     module = _module(img)
     if module is F_pil:
-        center = [size * 0.5 for size in img.size] if center is None else center
+        if center is None:
+            center = [size * 0.5 for size in img.size]
         return F_pil.affine(img, affine_matrix(center, angle, translate, scale, shear), interpolation, fill)
     if module is F_cv2:
         return F_cv2.affine(img, angle, translate, scale, shear, interpolation, fill, center)
     height, width = img.shape[-2:]
-    middle = (
-        [0.0, 0.0] if center is None else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
-    )
+    if center is None:
+        middle = [0.0, 0.0]
+    else:
+        middle = [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
     return F_t.affine(img, affine_matrix(middle, angle, translate, scale, shear), interpolation, fill)
 
 

@@ -28,7 +28,9 @@ def _filter(name):
 
 def _like(result, img):
     """The result with the axis of one channel, which opencv drops."""
-    return result[:, :, None] if result.ndim == 2 and img.ndim == 3 else result
+    if result.ndim == 2 and img.ndim == 3:
+        return result[:, :, None]
+    return result
 
 
 def to_tensor(pic, data_format="CHW"):
@@ -36,8 +38,11 @@ def to_tensor(pic, data_format="CHW"):
     if data_format not in ("CHW", "HWC"):
         raise ValueError(f"to_tensor: data_format: got {data_format!r}; allowed are 'CHW' and 'HWC'")
     pixels = pic[:, :, None] if pic.ndim == 2 else pic
-    pixels = pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels
-    return eight_bit(pixels) if pixels.dtype == np.uint8 else make_tensor(np.ascontiguousarray(pixels))
+    if data_format == "CHW":
+        pixels = pixels.transpose(2, 0, 1)
+    if pixels.dtype == np.uint8:
+        return eight_bit(pixels)
+    return make_tensor(np.ascontiguousarray(pixels))
 
 
 def resize(img, size, interpolation="bilinear"):
@@ -113,7 +118,8 @@ def adjust_hue(img, hue_factor):
     it from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"adjust_hue: hue_factor: got {hue_factor}; it must lie between -0.5 and 0.5")
-    cv2, dtype = opencv(), img.dtype
+    cv2 = opencv()
+    dtype = img.dtype
     hsv = cv2.cvtColor(img.astype(np.uint8), cv2.COLOR_BGR2HSV_FULL)
     hsv[..., 0] += np.int64(hue_factor * 255).astype(np.uint8)  # goes round at 256
     return cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR_FULL).astype(dtype)
@@ -129,7 +135,9 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
 
 
 def _border(fill):
-    return tuple(fill) if isinstance(fill, list | tuple) else fill
+    if isinstance(fill, list | tuple):
+        return tuple(fill)
+    return fill
 
 
 def _warped(img, matrix, size, interpolation, fill):
@@ -157,7 +165,8 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
         corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]]) @ matrix.T
         columns, rows = (int(n) for n in np.ceil(corners.max(0).round(9)) - np.floor(corners.min(0).round(9)))
         matrix[:, 2] += [(columns - width) * 0.5, (rows - height) * 0.5]
-        width, height = columns, rows
+        width = columns
+        height = rows
     return _warped(img, matrix, (width, height), interpolation, fill)
 
 

@@ -26,21 +26,26 @@ def to_tensor(pic, data_format="CHW"):
     if pic.mode in _WIDE:
         pixels = np.array(pic, _WIDE[pic.mode])
     else:
-        pixels = np.array(pic, np.uint8) * np.uint8(255) if pic.mode == "1" else np.asarray(pic, np.uint8)
-    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    pixels = pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels
-    return eight_bit(pixels) if pixels.dtype == np.uint8 else make_tensor(np.ascontiguousarray(pixels))
+        if pic.mode == "1":
+            pixels = np.array(pic, np.uint8) * np.uint8(255)
+        else:
+            pixels = np.asarray(pic, np.uint8)
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if data_format == "CHW":
+        pixels = pixels.transpose(2, 0, 1)
+    if pixels.dtype == np.uint8:
+        return eight_bit(pixels)
+    return make_tensor(np.ascontiguousarray(pixels))
 
 
 def resize(img, size, interpolation="bilinear"):
     """The Image with another size."""
     width, height = img.size
     wanted = resized(height, width, size)
-    return (
-        img
-        if wanted == (height, width) and isinstance(size, int)
-        else img.resize(wanted[::-1], _filter(interpolation))
-    )
+    if wanted == (height, width) and isinstance(size, int):
+        return img
+    return img.resize(wanted[::-1], _filter(interpolation))
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):
@@ -116,7 +121,8 @@ def affine(img, matrix, interpolation="nearest", fill=0):
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
     """The Image turned counterclockwise by an angle in degrees."""
     if isinstance(fill, int):
-        fill = (fill,) * 3 if img.mode == "RGB" else fill
+        if img.mode == "RGB":
+            fill = (fill,) * 3
     return img.rotate(angle, _filter(interpolation), expand, center, fillcolor=fill)
 
 
@@ -133,7 +139,9 @@ def to_grayscale(img, num_output_channels=1):
     if num_output_channels not in (1, 3):
         raise ValueError(f"to_grayscale: num_output_channels: got {num_output_channels}; allowed are 1 and 3")
     grey = img.convert("L")
-    return grey if num_output_channels == 1 else pillow().merge("RGB", (grey,) * 3)
+    if num_output_channels == 1:
+        return grey
+    return pillow().merge("RGB", (grey,) * 3)
 
 
 def erase(img, i, j, h, w, v, inplace=False):

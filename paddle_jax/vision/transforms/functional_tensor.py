@@ -22,7 +22,9 @@ _GREY = (0.2989, 0.587, 0.114)  # shares of red, green and blue
 
 def _axes(data_format):
     """(channels, height, width) as axes from the end."""
-    return (-3, -2, -1) if data_format.endswith("CHW") else (-1, -3, -2)
+    if data_format.endswith("CHW"):
+        return (-3, -2, -1)
+    return (-1, -3, -2)
 
 
 def _size(img, data_format):
@@ -62,15 +64,20 @@ def to_grayscale(img, num_output_channels=1, data_format="CHW"):
         [-1, 1, 1] if channels == -3 else [1, 1, -1]
     )
     grey = (img.astype(weights.dtype) * weights).sum(channels, keepdim=True).astype(img.dtype)
-    return grey if num_output_channels == 1 else concat([grey] * 3, channels)
+    if num_output_channels == 1:
+        return grey
+    return concat([grey] * 3, channels)
 
 
 def _sampled(img, grid, mode, fill, data_format):
     """The images read at the places of a grid [h, w, 2] between -1 and 1; outside they are filled."""
-    last, batched = _axes(data_format)[0] == -1, img.ndim == 4
+    last = _axes(data_format)[0] == -1
+    batched = img.ndim == 4
     x = img if batched else img.unsqueeze(0)
-    x = x.transpose([0, 3, 1, 2]) if last else x
-    x = x if _is_float(img) else x.astype("float32")
+    if last:
+        x = x.transpose([0, 3, 1, 2])
+    if not _is_float(img):
+        x = x.astype("float32")
     places = to_tensor(grid, dtype=x.dtype).unsqueeze(0).expand([x.shape[0], *grid.shape])
     if fill is not None:
         x = concat([x, (x[:, :1] * 0 + 1)], 1)
@@ -80,14 +87,17 @@ def _sampled(img, grid, mode, fill, data_format):
         color = to_tensor(
             np.array(fill if isinstance(fill, list | tuple) else [fill], np.float64), dtype=x.dtype
         ).reshape([1, -1, 1, 1])
-        y = (
-            (inside < 0.5).astype(x.dtype) * (color - y) + y
-            if mode == "nearest"
-            else y * inside + (1.0 - inside) * color
-        )
-    y = y if _is_float(img) else y.round().astype(img.dtype)
-    y = y.transpose([0, 2, 3, 1]) if last else y
-    return y if batched else y.squeeze(0)
+        if mode == "nearest":
+            y = (inside < 0.5).astype(x.dtype) * (color - y) + y
+        else:
+            y = y * inside + (1.0 - inside) * color
+    if not _is_float(img):
+        y = y.round().astype(img.dtype)
+    if last:
+        y = y.transpose([0, 2, 3, 1])
+    if batched:
+        return y
+    return y.squeeze(0)
 
 
 def _centres(n):
@@ -113,11 +123,13 @@ def affine(img, matrix, interpolation="nearest", fill=None, data_format="CHW"):
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=None, data_format="CHW"):
     """The images turned counterclockwise by an angle in degrees."""
     height, width = _size(img, data_format)
-    middle = (
-        [0.0, 0.0] if center is None else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
-    )
+    if center is None:
+        middle = [0.0, 0.0]
+    else:
+        middle = [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
     matrix = affine_matrix(middle, -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
-    rows, columns = height, width
+    rows = height
+    columns = width
     if expand:
         corners = np.array(
             [
@@ -128,7 +140,8 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
             ]
         )
         moved = corners @ np.array(matrix).reshape(2, 3).T
-        low, high = np.floor(moved.min(0) + 1e-6), np.ceil(moved.max(0) - 1e-6)
+        low = np.floor(moved.min(0) + 1e-6)
+        high = np.ceil(moved.max(0) - 1e-6)
         columns, rows = (high - low).astype(int)
     return _sampled(img, _affine_grid(matrix, height, width, rows, columns), interpolation, fill, data_format)
 
@@ -183,20 +196,21 @@ def pad(img, padding, fill=0, padding_mode="constant", data_format="CHW"):
     """The images with a border."""
     _assert_image_tensor(img, data_format)
     left, top, right, bottom = four(padding)
-    batched, last = img.ndim == 4, _axes(data_format)[0] == -1
+    batched = img.ndim == 4
+    last = _axes(data_format)[0] == -1
     if padding_mode == "symmetric":
         height, width = _size(img, data_format)
-        rows, columns = (
-            np.pad(np.arange(height), (top, bottom), mode=padding_mode),
-            np.pad(np.arange(width), (left, right), mode=padding_mode),
-        )
+        rows = np.pad(np.arange(height), (top, bottom), mode=padding_mode)
+        columns = np.pad(np.arange(width), (left, right), mode=padding_mode)
         h, w = (img.ndim + axis for axis in _axes(data_format)[1:])
         return img.index_select(to_tensor(rows), h).index_select(to_tensor(columns), w)
     x = img if batched else img.unsqueeze(0)
     mode = "replicate" if padding_mode == "edge" else padding_mode
     fill = float(fill)
     y = F.pad(x, [left, right, top, bottom], mode=mode, value=fill, data_format="NHWC" if last else "NCHW")
-    return y if batched else y.squeeze(0)
+    if batched:
+        return y
+    return y.squeeze(0)
 
 
 def resize(img, size, interpolation="bilinear", data_format="CHW"):
@@ -207,7 +221,8 @@ def resize(img, size, interpolation="bilinear", data_format="CHW"):
     if wanted == (height, width) and isinstance(size, int):
         return img
     x = img.unsqueeze(0) if img.ndim == 3 else img
-    x = x if _is_float(img) else x.astype("float32")
+    if not _is_float(img):
+        x = x.astype("float32")
     y = F.interpolate(
         x,
         size=list(wanted),
@@ -254,7 +269,8 @@ def adjust_saturation(img, saturation_factor):
 
 def _rgb_to_hsv(img):
     """Hue, saturation and value, each from 0 to 1, of images with red, green and blue from 0 to 1."""
-    largest, spread = img.max(-3), img.max(-3) - img.min(-3)
+    largest = img.max(-3)
+    spread = img.max(-3) - img.min(-3)
     red, green, blue = (c.squeeze(-3) for c in split(img, 3, -3))
     flat = spread == 0
     safe = spread + flat.astype(img.dtype)
@@ -271,7 +287,8 @@ def _hsv_to_rgb(img):
     evenly over a sixth of the circle."""
     hue, saturation, value = (c.squeeze(-3) for c in split(img, 3, -3))
     sixth = (hue * 6.0).floor()
-    rising, sixth = hue * 6.0 - sixth, sixth.astype("int32")
+    rising = hue * 6.0 - sixth
+    sixth = sixth.astype("int32")
     colors = []
     for start in (1, 3, 5):  # the sixth over which t of red, green and blue rises
         away = (sixth - start) % 6
@@ -291,4 +308,6 @@ def adjust_hue(img, hue_factor):
     hue, saturation, value = split(_rgb_to_hsv(x), 3, -3)
     hue = hue + hue_factor
     y = _hsv_to_rgb(concat([hue - hue.floor(), saturation, value], -3))
-    return y if _is_float(img) else (y * 255.0).astype(img.dtype)
+    if _is_float(img):
+        return y
+    return (y * 255.0).astype(img.dtype)

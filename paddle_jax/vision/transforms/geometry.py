@@ -12,8 +12,10 @@ def affine_matrix(center, angle, translate, scale, shear):
     `translate` pixels.
     """
     turn, (shear_x, shear_y) = math.radians(angle), map(math.radians, shear)
-    a, c = math.cos(turn - shear_y) / math.cos(shear_y), math.sin(turn - shear_y) / math.cos(shear_y)
-    b, d = -a * math.tan(shear_x) - math.sin(turn), -c * math.tan(shear_x) + math.cos(turn)
+    a = math.cos(turn - shear_y) / math.cos(shear_y)
+    c = math.sin(turn - shear_y) / math.cos(shear_y)
+    b = -a * math.tan(shear_x) - math.sin(turn)
+    d = -c * math.tan(shear_x) + math.cos(turn)
     inverse = np.array([[d, -b], [-c, a]]) / scale
     offset = np.array(center) - inverse @ (np.array(center) + np.array(translate))
     return [*inverse[0].tolist(), float(offset[0]), *inverse[1].tolist(), float(offset[1])]

@@ -43,4 +43,8 @@ def _at_hand(img):
     if not local.ctx.frame.eager or local.ctx.amp is not None or not untracked(img):
         return None
     raw = img._raw
-    return raw if type(raw) is np.ndarray else to_numpy_if_ready(raw) if type(raw) is LazyArray else None
+    if type(raw) is np.ndarray:
+        return raw
+    if type(raw) is LazyArray:
+        return to_numpy_if_ready(raw)
+    return None

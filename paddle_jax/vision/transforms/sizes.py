@@ -5,7 +5,9 @@ import numbers
 
 def pair(size):
     """(height, width) of a number or a pair."""
-    return (int(size), int(size)) if isinstance(size, numbers.Number) else tuple(size)
+    if isinstance(size, numbers.Number):
+        return (int(size), int(size))
+    return tuple(size)
 
 
 def resized(height, width, size):
@@ -17,7 +19,9 @@ def resized(height, width, size):
         return tuple(size)
     if min(height, width) == size:
         return height, width
-    return (int(size * height / width), size) if width < height else (size, int(size * width / height))
+    if width < height:
+        return (int(size * height / width), size)
+    return (size, int(size * width / height))
 
 
 def corner(height, width, output_size):

@@ -54,7 +54,8 @@ class Resize(BaseTransform):
         super().__init__(keys)
         if not (isinstance(size, int) or isinstance(size, list | tuple) and len(size) == 2):
             raise AssertionError(f"Resize: size: got {size!r}; it must be an int or a pair")
-        self.size, self.interpolation = size, interpolation
+        self.size = size
+        self.interpolation = interpolation
 
     def _apply_image(self, img):
         return F.resize(img, self.size, self.interpolation)
@@ -79,23 +80,29 @@ class RandomResizedCrop(BaseTransform):
     ):
         super().__init__(keys)
         self.size = (size, size) if isinstance(size, int) else size
-        self.scale, self.ratio, self.interpolation = scale, ratio, interpolation
+        self.scale = scale
+        self.ratio = ratio
+        self.interpolation = interpolation
 
     def _get_param(self, image, attempts=10):
         width, height = _get_image_size(image)
         for _ in range(attempts):
             area = np.random.uniform(*self.scale) * width * height  # noqa: NPY002
             ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))  # noqa: NPY002
-            w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            w = round(math.sqrt(area * ratio))
+            h = round(math.sqrt(area / ratio))
             if 0 < w <= width and 0 < h <= height:
                 return random.randint(0, height - h), random.randint(0, width - w), h, w
         ratio = width / height
         if ratio < min(self.ratio):
-            w, h = width, round(width / min(self.ratio))
+            w = width
+            h = round(width / min(self.ratio))
         elif ratio > max(self.ratio):
-            w, h = round(height * max(self.ratio)), height
+            w = round(height * max(self.ratio))
+            h = height
         else:
-            w, h = width, height
+            w = width
+            h = height
         return (height - h) // 2, (width - w) // 2, h, w
 
     def _apply_image(self, img):
@@ -115,7 +122,10 @@ class CenterCrop(BaseTransform):
 
     def __init__(self, size, keys=None):
         super().__init__(keys)
-        self.size = (int(size), int(size)) if isinstance(size, numbers.Number) else size
+        if isinstance(size, numbers.Number):
+            self.size = (int(size), int(size))
+        else:
+            self.size = size
 
     def _apply_image(self, img):
         return F.center_crop(img, self.size)
@@ -131,7 +141,9 @@ class _Flip(BaseTransform):
         self.prob = prob
 
     def _apply_image(self, img):
-        return self._flip(img) if random.random() < self.prob else img
+        if random.random() < self.prob:
+            return self._flip(img)
+        return img
 
 
 class RandomHorizontalFlip(_Flip):
@@ -182,7 +194,8 @@ class Normalize(BaseTransform):
     def __init__(self, mean=0.0, std=1.0, data_format="CHW", to_rgb=False, keys=None):
         super().__init__(keys)
         self.mean, self.std = ([v] * 3 if isinstance(v, numbers.Number) else v for v in (mean, std))
-        self.data_format, self.to_rgb = data_format, to_rgb
+        self.data_format = data_format
+        self.to_rgb = to_rgb
 
     def _apply_image(self, img):
         return F.normalize(img, self.mean, self.std, self.data_format, self.to_rgb)
@@ -229,12 +242,10 @@ class RandomCrop(BaseTransform):
     def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant", keys=None):
         super().__init__(keys)
         self.size = pair(size)
-        self.padding, self.pad_if_needed, self.fill, self.padding_mode = (
-            padding,
-            pad_if_needed,
-            fill,
-            padding_mode,
-        )
+        self.padding = padding
+        self.pad_if_needed = pad_if_needed
+        self.fill = fill
+        self.padding_mode = padding_mode
 
     def _get_param(self, img, output_size):
         width, height = _get_image_size(img)
@@ -286,7 +297,9 @@ class Pad(BaseTransform):
             )
         if isinstance(padding, list | tuple) and len(padding) not in (2, 4):
             raise ValueError(f"Pad: padding: got {len(padding)} numbers; there must be one, two or four")
-        self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
+        self.padding = padding
+        self.fill = fill
+        self.padding_mode = padding_mode
 
     def _apply_image(self, img):
         return F.pad(img, self.padding, self.fill, self.padding_mode)

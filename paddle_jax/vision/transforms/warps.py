@@ -71,21 +71,25 @@ class RandomAffine(BaseTransform):
             _check_sequence_input(scale, "RandomAffine: scale", (2,))
             if min(scale) <= 0:
                 raise ValueError(f"RandomAffine: scale: got {scale}; the numbers must be positive")
-        self.shear = None if shear is None else _setup_angle(shear, "RandomAffine: shear", (2, 4))
+        if shear is None:
+            self.shear = None
+        else:
+            self.shear = _setup_angle(shear, "RandomAffine: shear", (2, 4))
         if center is not None:
             _check_sequence_input(center, "RandomAffine: center", (2,))
         if not isinstance(fill, numbers.Number | str | list | tuple):
             raise TypeError(f"RandomAffine: fill: got {fill!r}; it must be a number or a list")
-        self.interpolation, self.translate, self.scale, self.fill, self.center = (
-            interpolation,
-            translate,
-            scale,
-            fill,
-            center,
-        )
+        self.interpolation = interpolation
+        self.translate = translate
+        self.scale = scale
+        self.fill = fill
+        self.center = center
 
     def _get_param(self, img_size, degrees, translate=None, scale_ranges=None, shears=None):
-        angle, moves, scale, shear = random.uniform(*degrees), (0, 0), 1.0, (0.0, 0.0)
+        angle = random.uniform(*degrees)
+        moves = (0, 0)
+        scale = 1.0
+        shear = (0.0, 0.0)
         if translate is not None:
             reach = [part * size for part, size in zip(translate, img_size, strict=True)]
             moves = tuple(int(random.uniform(-r, r)) for r in reach)
@@ -125,7 +129,10 @@ class RandomRotation(BaseTransform):
             raise ValueError(f"RandomRotation: degrees: got {len(degrees)} numbers; there must be one or two")
         self.degrees = degrees
         super().__init__(keys)
-        self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
+        self.interpolation = interpolation
+        self.expand = expand
+        self.center = center
+        self.fill = fill
 
     def _get_param(self, degrees):
         return random.uniform(*degrees)
@@ -164,20 +171,25 @@ class RandomPerspective(BaseTransform):
             )
         if not isinstance(fill, numbers.Number | str | list | tuple):
             raise AssertionError(f"RandomPerspective: fill: got {fill!r}; it must be a number or a list")
-        self.prob, self.distortion_scale, self.interpolation, self.fill = (
-            prob,
-            distortion_scale,
-            interpolation,
-            fill,
-        )
+        self.prob = prob
+        self.distortion_scale = distortion_scale
+        self.interpolation = interpolation
+        self.fill = fill
 
     def get_params(self, width, height, distortion_scale):
         """The four corners of an image and where they go at random: two lists of [x, y]."""
-        across, down = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+        across = int(distortion_scale * (width // 2))
+        down = int(distortion_scale * (height // 2))
         ends = []
         for right, bottom in ((False, False), (True, False), (True, True), (False, True)):
-            x = random.uniform(width - across - 1, width) if right else random.uniform(0, across + 1)
-            y = random.uniform(height - down - 1, height) if bottom else random.uniform(0, down + 1)
+            if right:
+                x = random.uniform(width - across - 1, width)
+            else:
+                x = random.uniform(0, across + 1)
+            if bottom:
+                y = random.uniform(height - down - 1, height)
+            else:
+                y = random.uniform(0, down + 1)
             ends.append([int(x), int(y)])
         return [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], ends
 
@@ -225,7 +237,11 @@ class RandomErasing(BaseTransform):
             )
         if isinstance(value, str) and value != "random":
             raise ValueError(f"RandomErasing: value: got {value!r}; the only text allowed is 'random'")
-        self.prob, self.scale, self.ratio, self.value, self.inplace = prob, scale, ratio, value, inplace
+        self.prob = prob
+        self.scale = scale
+        self.ratio = ratio
+        self.value = value
+        self.inplace = inplace
 
     def _get_param(self, img):
         """(row, column, height, width, value) of the rectangle; the whole image as it is
@@ -235,7 +251,12 @@ class RandomErasing(BaseTransform):
             _get_image_size(img),
             img.shape if not F._is_pil_image(img) else np.asarray(img).shape,
         )
-        channels = shape[-3] if is_tensor else shape[2] if len(shape) == 3 else 1
+        if is_tensor:
+            channels = shape[-3]
+        elif len(shape) == 3:
+            channels = shape[2]
+        else:
+            channels = 1
         if isinstance(self.value, list | tuple) and len(self.value) not in (1, channels):
             raise ValueError(
                 f"RandomErasing: value: got {len(self.value)} numbers; "
@@ -244,7 +265,8 @@ class RandomErasing(BaseTransform):
         for _ in range(10):
             area = np.random.uniform(*self.scale) * height * width  # noqa: NPY002
             ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))  # noqa: NPY002
-            h, w = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            h = round(math.sqrt(area * ratio))
+            w = round(math.sqrt(area / ratio))
             if h < height and w < width:
                 value = self._pixels(img, (h, w, channels), is_tensor)
                 return np.random.randint(0, height - h + 1), np.random.randint(0, width - w + 1), h, w, value  # noqa: NPY002
@@ -256,7 +278,9 @@ class RandomErasing(BaseTransform):
             return standard_normal([shape[2], *shape[:2]]).astype(img.dtype)
         if self.value == "random":
             value = (np.random.normal(size=shape) * 255).astype(np.int64).astype(np.uint8)  # noqa: NPY002
-            return value[..., 0] if np.ndim(img) == 2 else value
+            if np.ndim(img) == 2:
+                return value[..., 0]
+            return value
         if is_tensor and isinstance(self.value, list | tuple):
             return to_tensor(np.array(self.value, np.float64).reshape(-1, 1, 1), dtype=img.dtype)
         return self.value
@@ -265,4 +289,6 @@ class RandomErasing(BaseTransform):
         if random.random() >= self.prob:
             return img
         top, left, height, width, value = self._get_param(img)
-        return img if value is img else F.erase(img, top, left, height, width, value, self.inplace)
+        if value is img:
+            return img
+        return F.erase(img, top, left, height, width, value, self.inplace)

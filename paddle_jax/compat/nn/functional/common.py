@@ -12,7 +12,9 @@ from paddle_jax.tensor.axes import ints
 def _written(w, attrs, out, x, weight, bias):
     """As operations of Paddle's model files."""
     done = w.op("matmul", [x, weight], out[0], transpose_y=True)
-    return done if bias is None else w.op("add", [done, bias], out[0])
+    if bias is None:
+        return done
+    return w.op("add", [done, bias], out[0])
 
 
 @known_as(
@@ -39,7 +41,9 @@ def linear(input, weight, bias=None):
         [[2.0, 2.0, 2.0]]
     """
     out = jnp.matmul(input, weight.T)
-    return out if bias is None else out + bias
+    if bias is None:
+        return out
+    return out + bias
 
 
 @known_as(id="compat_pad", formerly=("compat.nn.functional.common.pad",))
@@ -85,11 +89,9 @@ def pad(input, pad, mode="constant", value=0.0):
             f"give pairs, at most {most} numbers with mode {mode!r}"
         )
     pairs = list(zip(pad[::2], pad[1::2], strict=True))
-    return (
-        input
-        if not pairs
-        else extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
-    )
+    if not pairs:
+        return input
+    return extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):

@@ -42,7 +42,9 @@ def scaled_dot_product_attention(
     out = attention(
         _NAME, *(t.transpose([0, 2, 1, 3]) for t in (q, k, v)), attn_mask, dropout_p, is_causal, scale, None
     ).transpose([0, 2, 1, 3])
-    return out.squeeze(0) if single else out
+    if single:
+        return out.squeeze(0)
+    return out
 
 
 def _check(query, key, value, mask, is_causal, enable_gqa):

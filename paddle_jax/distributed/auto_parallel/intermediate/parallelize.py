@@ -49,7 +49,8 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
             "cp_config and dp_config",
             stacklevel=2,
         )
-    mesh = get_mesh() if mesh is None else mesh
+    if mesh is None:
+        mesh = get_mesh()
     if not isinstance(mesh, ProcessMesh):
         raise CheckError(
             f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first"
@@ -73,7 +74,8 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
 
 
 def _leveled(optimizer, mesh, config):
-    level, dim = config.get("sharding_level", 0), config.get("sharding_mesh_dim", "dp")
+    level = config.get("sharding_level", 0)
+    dim = config.get("sharding_mesh_dim", "dp")
     if level not in (0, None, *_STAGES):
         raise CheckError(f"parallelize: config: got sharding_level {level!r}; allowed are 0 to 3")
     if level and optimizer is not None:

@@ -26,7 +26,8 @@ def all_gather(tensor_or_tensor_list, tensor, group=None, sync_op=True, use_calc
     """`paddle.distributed.all_gather`, with `use_calc_stream`; the first argument may also be a Tensor
     [size * n, ...]."""
     need_sync("all_gather", sync_op, use_calc_stream)
-    group, array = need_member("all_gather", group), value("all_gather", "tensor", tensor)
+    group = need_member("all_gather", group)
+    array = value("all_gather", "tensor", tensor)
     shape_of_list("all_gather", "tensor_list", tensor_or_tensor_list, array, group.nranks)
     rows = group.process_group.all_gather(array)
     _hand_out("all_gather", "tensor_list", tensor_or_tensor_list, rows)
@@ -55,7 +56,8 @@ def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_s
     need_sync("gather", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
-    array, target = value("gather", "tensor", tensor), place(group, dst)
+    array = value("gather", "tensor", tensor)
+    target = place(group, dst)
     if target == group.rank:
         if gather_list is None:
             raise ValueError(
@@ -74,7 +76,9 @@ def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True,
     need_sync("scatter", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
-    source, given, array = place(group, src), tensor_or_tensor_list, value("scatter", "tensor", tensor)
+    source = place(group, src)
+    given = tensor_or_tensor_list
+    array = value("scatter", "tensor", tensor)
     if source != group.rank:
         rows = np.zeros((group.nranks, *array.shape), array.dtype)
     elif isinstance(given, Tensor):
@@ -128,7 +132,8 @@ def alltoall_single(
     need_sync("alltoall_single", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
-    array, wire = value("alltoall_single", "in_tensor", in_tensor), group.process_group
+    array = value("alltoall_single", "in_tensor", in_tensor)
+    wire = group.process_group
     value("alltoall_single", "out_tensor", out_tensor)
     if not in_split_sizes and not out_split_sizes:
         pieces = wire.all_to_all(split("alltoall_single", "in_tensor", array, group.nranks))
@@ -142,7 +147,9 @@ def alltoall_single(
             f"alltoall_single: out_split_sizes: got {expected}; "
             f"the other processes send {sizes[:, group.rank].tolist()}"
         )
-    longest, ends = int(sizes.max()), np.cumsum(mine)  # pieces travel filled up to the longest
+    # pieces travel filled up to the longest
+    longest = int(sizes.max())
+    ends = np.cumsum(mine)
     padded = [
         jnp.pad(array[e - n : e], [(0, longest - n)] + [(0, 0)] * (array.ndim - 1))
         for n, e in zip(mine, ends, strict=True)

@@ -17,7 +17,9 @@ def other_rank(call, group, rank):
 
 def posted(call, tensor, dst, group):
     """A message on its way, and the function that waits until it is out."""
-    array, wire, channel = np.asarray(value(call, "tensor", tensor)), group.process_group, Groups.channel
+    array = np.asarray(value(call, "tensor", tensor))
+    wire = group.process_group
+    channel = Groups.channel
     other = other_rank(call, group, dst)
     message = channel.send(group.id, other, array, wire.timeout)
     return (

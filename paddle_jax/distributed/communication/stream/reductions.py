@@ -50,7 +50,8 @@ def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=T
     need_sync("reduce_scatter", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
-    given, call = tensor_or_tensor_list, "reduce_scatter"
+    given = tensor_or_tensor_list
+    call = "reduce_scatter"
     if isinstance(given, Tensor):
         rows = split(call, "tensor_or_tensor_list", value(call, "tensor_or_tensor_list", given), group.nranks)
     else:

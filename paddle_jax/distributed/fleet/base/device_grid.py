@@ -56,11 +56,15 @@ class DeviceGrid:
 
     def stage_mesh(self, stage: int) -> ProcessMesh:
         """The mesh of the devices of a pipeline stage."""
-        return self.mesh if self.stages == 1 else self.mesh.get_mesh_with_dim(STAGES, stage)
+        if self.stages == 1:
+            return self.mesh
+        return self.mesh.get_mesh_with_dim(STAGES, stage)
 
     def degree(self, name: str) -> int:
         """The length of a dimension of the mesh; 1 for one that it does not have."""
-        return self.mesh.get_dim_size(name) if name in self.mesh.dim_names else 1
+        if name in self.mesh.dim_names:
+            return self.mesh.get_dim_size(name)
+        return 1
 
     @contextlib.contextmanager
     def making(self, stage: int) -> Iterator[None]:
@@ -101,7 +105,9 @@ class DeviceGrid:
         """A nest of Tensors as the devices of a stage take it: rows are cut along "dp" and "sharding", the
         second axis along "sep". What does not divide is copied."""
         if isinstance(value, Tensor):
-            return value if value.is_dist() else reshard_tensor(value, self._batch_layout(value, stage))
+            if value.is_dist():
+                return value
+            return reshard_tensor(value, self._batch_layout(value, stage))
         if isinstance(value, tuple | list) and type(value) in (tuple, list):
             return type(value)(self.batch(one, stage) for one in value)
         if type(value) is dict:

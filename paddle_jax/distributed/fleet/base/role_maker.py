@@ -10,19 +10,21 @@ __all__ = ["PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"]
 class Role:
     """Numbers for what a process does. `fleet.init` takes workers only: there are no parameter servers."""
 
-    WORKER, SERVER, HETER_WORKER, ALL, COORDINATOR = 1, 2, 3, 4, 5
+    WORKER = 1
+    SERVER = 2
+    HETER_WORKER = 3
+    ALL = 4
+    COORDINATOR = 5
 
 
 class RoleMakerBase:
     """Answers of a process about itself; see its subclasses."""
 
     def __init__(self, is_collective, role, current_id, count, endpoints, servers=()):
-        self._is_collective, self._role, self._current_id, self._count = (
-            bool(is_collective),
-            role,
-            current_id,
-            count,
-        )
+        self._is_collective = bool(is_collective)
+        self._role = role
+        self._current_id = current_id
+        self._count = count
         self._trainers, self._servers = list(endpoints), list(servers)
 
     def refuse_servers(self):
@@ -54,7 +56,9 @@ class RoleMakerBase:
         return self._role == Role.SERVER
 
     def _server_index(self):
-        return self._current_id if self._is_server() else 0
+        if self._is_server():
+            return self._current_id
+        return 0
 
     def _server_num(self):
         return len(self._servers)
@@ -88,10 +92,19 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective=False, **kwargs):
         alone = ["127.0.0.1:6170"] if is_collective else []
-        endpoints = launch_variables.endpoints() if launch_variables.endpoints()[0] else alone
-        servers = [] if is_collective else _listed("PADDLE_PSERVERS_IP_PORT_LIST")
+        if launch_variables.endpoints()[0]:
+            endpoints = launch_variables.endpoints()
+        else:
+            endpoints = alone
+        if is_collective:
+            servers = []
+        else:
+            servers = _listed("PADDLE_PSERVERS_IP_PORT_LIST")
         role = _training_role() if servers else Role.WORKER
-        number = _place_of_server(servers) if role == Role.SERVER else launch_variables.rank()
+        if role == Role.SERVER:
+            number = _place_of_server(servers)
+        else:
+            number = launch_variables.rank()
         super().__init__(is_collective, role, number, launch_variables.size(), endpoints, servers)
 
 

@@ -87,7 +87,9 @@ class CommunicateTopology:
     def get_axis_list(self, axis_name, index):
         """The numbers of all processes at a place along a dimension."""
         at = self._parallel_names.index(axis_name)
-        return np.take(self._grid, index, at).reshape(-1).tolist() if 0 <= index < self._dims[at] else []
+        if 0 <= index < self._dims[at]:
+            return np.take(self._grid, index, at).reshape(-1).tolist()
+        return []
 
     def get_comm_list(self, axis_name):
         """The groups along a dimension: lists of numbers of processes, each of which has all of them apart
@@ -248,7 +250,9 @@ class HybridCommunicateGroup:
         if len(longer) > 1:
             return self._create_groups(longer)
         known = [name for name in axes if name in self._groups]
-        return self._groups[(longer or known)[0]] if known else None
+        if known:
+            return self._groups[(longer or known)[0]]
+        return None
 
     def get_moe_sharding_parallel_world_size(self):
         """1: experts are not divided along dimensions of their own."""

@@ -40,7 +40,9 @@ class UtilBase:
         found = _WAYS[mode](
             np.stack([np.asarray(each) for each in self.all_gather(input, comm_world)]), axis=0
         )
-        return found if np.ndim(input) else found.item()
+        if np.ndim(input):
+            return found
+        return found.item()
 
     def all_gather(self, input, comm_world="worker"):
         """A list of what each process has given."""
@@ -67,7 +69,8 @@ class UtilBase:
         """
         if not isinstance(files, list):
             raise TypeError("files should be a list of file need to be read.")
-        count, place = launch_variables.size(), launch_variables.rank()
+        count = launch_variables.size()
+        place = launch_variables.rank()
         least, more = divmod(len(files), count)
         begin = place * least + min(place, more)
         return files[begin : begin + least + (place < more)]

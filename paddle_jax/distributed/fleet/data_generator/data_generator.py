@@ -12,7 +12,8 @@ class DataGenerator:
     `MultiSlotDataGenerator` and `MultiSlotStringDataGenerator` say how one is written."""
 
     def __init__(self):
-        self._proto_info, self.batch_size_ = None, 32
+        self._proto_info = None
+        self.batch_size_ = 32
 
     def set_batch(self, batch_size):
         """Sets how many samples `generate_batch` gets at a time.

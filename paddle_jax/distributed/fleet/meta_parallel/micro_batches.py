@@ -35,7 +35,10 @@ class MicroBatches:
     """
 
     def __init__(self, data: Any, count: int, size: int):
-        self.data = data() if isinstance(data, PipelineDatasetPreprocessor) else data
+        if isinstance(data, PipelineDatasetPreprocessor):
+            self.data = data()
+        else:
+            self.data = data
         self.count = count
         self.size = size
         self._taken: dict[int, tuple] = {}

@@ -130,7 +130,9 @@ class _Batched(MetaParallelBase):
             outputs.append(self._layers(batches.inputs(micro_batch)))
             if compute_loss:
                 self._loss(outputs.pop(), batches.labels(micro_batch))
-        return self._result(False) if compute_loss else outputs
+        if compute_loss:
+            return self._result(False)
+        return outputs
 
     # parts of a step ----------------------------------------------------------------------------------------
 
@@ -171,7 +173,9 @@ class _Batched(MetaParallelBase):
     def _result(self, each):
         """The losses of a step: their sum, or each of them, for one loss function or a list."""
         results = [self._result_of(losses, each) for losses in self.total_loss]
-        return results[0] if len(results) == 1 else results
+        if len(results) == 1:
+            return results[0]
+        return results
 
     def _result_of(self, losses, each):
         if each:
@@ -179,7 +183,9 @@ class _Batched(MetaParallelBase):
         total = losses[0]
         for loss in losses[1:]:
             total = total + loss
-        return total / self.accumulate_steps if self._delay_scale_loss else total
+        if self._delay_scale_loss:
+            return total / self.accumulate_steps
+        return total
 
     @no_grad()
     def _optimizer_step(self):
@@ -249,7 +255,10 @@ class PipelineParallel(_Batched):
         self.stage_id = hcg.get_stage_id()
         self.num_model_chunks = layers.get_num_virtual_stages()
         self._check_sizes()
-        self._messages = StageMessages(self.pp_group, self.num_model_chunks) if self.num_stages > 1 else None
+        if self.num_stages > 1:
+            self._messages = StageMessages(self.pp_group, self.num_model_chunks)
+        else:
+            self._messages = None
         self._held: dict[tuple[int, int], _Held] = {}
 
     def _check_sizes(self):
@@ -370,7 +379,10 @@ class PipelineParallel(_Batched):
 
     def _share_losses(self, each):
         """The losses of a step, which the last stage has computed, on all stages."""
-        result = self._result(each) if self.is_pipeline_last_stage(ignore_virtual=True) else None
+        if self.is_pipeline_last_stage(ignore_virtual=True):
+            result = self._result(each)
+        else:
+            result = None
         return self._messages.broadcast(result)
 
 

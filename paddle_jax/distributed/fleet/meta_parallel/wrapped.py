@@ -20,7 +20,9 @@ class MetaParallelBase(Layer):
 
     def __init__(self, layers, hcg, strategy=None):
         super().__init__(layers.full_name() + "_" + type(self).__name__.lower())
-        self._layers, self._hcg, self._strategy = layers, hcg, strategy
+        self._layers = layers
+        self._hcg = hcg
+        self._strategy = strategy
         tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not getattr(t, "no_sync", False)]
         _alike(
             [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()

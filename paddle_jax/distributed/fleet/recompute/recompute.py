@@ -27,7 +27,8 @@ class _Conditions:
         self.random_states = None
         if keep_random:
             self.random_states = _random_states()
-        self.amp, self.amp_arguments = local.ctx.amp, local.ctx.amp_arguments
+        self.amp = local.ctx.amp
+        self.amp_arguments = local.ctx.amp_arguments
 
     @contextlib.contextmanager
     def restore(self):
@@ -50,12 +51,16 @@ class _Recompute(PyLayer):
     @staticmethod
     def backward(ctx, *cotangents):
         recorded = is_grad_enabled()  # the gradients are to be differentiated again
-        inputs = ctx.tensors if recorded else [_detached(t) for t in ctx.tensors]
+        if recorded:
+            inputs = ctx.tensors
+        else:
+            inputs = [_detached(t) for t in ctx.tensors]
         first = next_serial()
         with enable_grad(), ctx.conditions.restore():
             results = _tensors_in(ctx.run(inputs))
         wanted = [(t, ct) for t, ct in zip(results, cotangents, strict=True) if not t.stop_gradient]
-        outputs, starts = [t for t, _ in wanted], [ct for _, ct in wanted]
+        outputs = [t for t, _ in wanted]
+        starts = [ct for _, ct in wanted]
         if recorded:
             sources = [t for t in inputs if not t.stop_gradient]
             found = iter(grad(outputs, sources, starts, create_graph=True, allow_unused=True))
@@ -153,7 +158,8 @@ def recompute(function, *args, **kwargs):
         return result
 
     outputs = _Recompute.apply(*tensors, run=run, keep_random=keep_random)
-    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    if not isinstance(outputs, tuple):
+        outputs = (outputs,)
     return _with_tensors(first_result.pop(), iter(outputs))
 
 
@@ -187,7 +193,9 @@ def _detached_input(value):
         parameter = copy.deepcopy(value)
         parameter.name = value.name
         return parameter
-    return _detached(value) if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor):
+        return _detached(value)
+    return value
 
 
 def check_recompute_necessary(inputs):
@@ -234,7 +242,10 @@ def switch_rng_state_tracker(
         True
     """
     before = _random_states()
-    custom_before = custom_get_state_func() if custom_get_state_func is not None else None
+    if custom_get_state_func is not None:
+        custom_before = custom_get_state_func()
+    else:
+        custom_before = None
     _set_random_states(rng_state, tracker, numpy_state, random_state)
     if custom_get_state_func is not None:
         custom_set_state_func(custom_state)
@@ -279,7 +290,10 @@ def recompute_sequential(ctx, functions, *args, **kwargs):
         >>> recompute_sequential({"segments": 2}, net, x).tolist()
         [0.0, 0.0]
     """
-    functions = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
+    if isinstance(functions, Sequential):
+        functions = list(functions.children())
+    else:
+        functions = list(functions)
     segments = ctx.get("segments", 1)
     if not 1 <= segments <= max(len(functions), 1):
         raise ValueError(

@@ -37,7 +37,10 @@ def reduce_gradients(gradients, hcg):
         hcg: HybridCommunicateGroup.
     """
     segments = hcg.get_sep_parallel_world_size()
-    group = hcg.get_data_parallel_group() if segments == 1 else hcg.get_dp_sep_parallel_group()
+    if segments == 1:
+        group = hcg.get_data_parallel_group()
+    else:
+        group = hcg.get_dp_sep_parallel_group()
     if group.is_member():
         averaged(gradients, group)
         if segments > 1:
@@ -58,7 +61,8 @@ def fused_allreduce_gradients_with_group(parameter_list, group, bucket_size=128 
     gradients = [p.grad for p in parameter_list if p.grad is not None]
     count = launch_variables.size()
     if count > 1:
-        group = default_group() if group is None else group
+        if group is None:
+            group = default_group()
         count = group.nranks
         if group.is_member():
             averaged(gradients, group, bucket_size)

@@ -39,13 +39,17 @@ def scatter(input):
     """
     group = _group()
     _check("scatter", input, group)
-    return _on_devices(input, 0) if group.nranks == 1 else own_part(input, group, 0)
+    if group.nranks == 1:
+        return _on_devices(input, 0)
+    return own_part(input, group, 0)
 
 
 def all_gather(input):
     """The parts of all processes of the model parallel group, one after the other along the first axis."""
     group = _group()
-    return _on_devices(input, None) if group.nranks == 1 else gathered(input, group, 0, "sequence parallel")
+    if group.nranks == 1:
+        return _on_devices(input, None)
+    return gathered(input, group, 0, "sequence parallel")
 
 
 def reduce_scatter(input):
@@ -64,7 +68,9 @@ def reduce_scatter(input):
 def _on_devices(input, axis):
     """Where one process drives several devices, the Tensor with an axis cut along "mp", or whole."""
     grid = Current.grid
-    return input if grid is None or not input.is_dist() else grid.cut_again(input, axis)
+    if grid is None or not input.is_dist():
+        return input
+    return grid.cut_again(input, axis)
 
 
 def _exchange(name, forward, backward, text):
@@ -73,7 +79,9 @@ def _exchange(name, forward, backward, text):
     class Exchange(PyLayer):
         @staticmethod
         def forward(ctx, input):
-            return forward(input) * 1 if _group().nranks == 1 else forward(input)
+            if _group().nranks == 1:
+                return forward(input) * 1
+            return forward(input)
 
         @staticmethod
         def backward(ctx, grad):
@@ -217,9 +225,10 @@ class RowSequenceParallelLinear(RowParallelLinear):
 
     def forward(self, x):
         """The part of the sequence of this process, all features."""
-        out = (
-            ReduceScatterOp.apply(functional.linear(x, self.weight))
-            if self.is_mp
-            else functional.linear(x, self.weight)
-        )
-        return out if self.bias is None else out + self.bias
+        if self.is_mp:
+            out = ReduceScatterOp.apply(functional.linear(x, self.weight))
+        else:
+            out = functional.linear(x, self.weight)
+        if self.bias is None:
+            return out
+        return out + self.bias

@@ -22,7 +22,8 @@ class _Timer:
         if self.started_:
             raise AssertionError("timer has already started")
         synchronize()
-        self.start_time, self.started_ = time.time(), True
+        self.start_time = time.time()
+        self.started_ = True
 
     def stop(self):
         """Stops it; the time counts from now on.
@@ -38,7 +39,8 @@ class _Timer:
 
     def reset(self):
         """Forgets the time."""
-        self.elapsed_, self.started_ = 0.0, False
+        self.elapsed_ = 0.0
+        self.started_ = False
 
     def elapsed(self, reset=True):
         """The seconds that it has run, up to now. reset: whether it begins at 0 afterwards."""

@@ -53,4 +53,6 @@ def _glu(w, a, out, x):
     return binary(w, "multiply", first, w.op("sigmoid", [second], out[0]), out[0])
 
 
-gelu, prelu, glu = Lowering(_gelu, onnx=_onnx_gelu), Lowering(_prelu, onnx=_onnx_prelu), Lowering(_glu)
+gelu = Lowering(_gelu, onnx=_onnx_gelu)
+prelu = Lowering(_prelu, onnx=_onnx_prelu)
+glu = Lowering(_glu)

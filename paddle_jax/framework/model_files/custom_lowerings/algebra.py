@@ -34,7 +34,9 @@ def vector_length(x, p, axes, keepdim):
 
 
 def _typed(x, dtype):
-    return x if dtype is None else P.cast(x, dtype)
+    if dtype is None:
+        return x
+    return P.cast(x, dtype)
 
 
 def _all_axes(axis, ndim):
@@ -51,12 +53,19 @@ def matrix_length(x, p, axes, keepdim):
     if p in ("nuc", 2, -2):
         kept = [i for i in range(x.ndim) if i not in (first, second)]
         values = P.svdvals(P.transpose(x, [*kept, first, second]))
-        found = P.sum(values, -1) if p == "nuc" else (P.max if p == 2 else P.min)(values, -1)
-        return P.unsqueeze(found, sorted([first, second])) if keepdim else found
+        if p == "nuc":
+            found = P.sum(values, -1)
+        else:
+            found = (P.max if p == 2 else P.min)(values, -1)
+        if keepdim:
+            return P.unsqueeze(found, sorted([first, second]))
+        return found
     added, chosen = (first, second) if abs(p) == 1 else (second, first)
     sums = P.sum(P.abs(x), added, keepdim=True)
     found = (P.max if p > 0 else P.min)(sums, chosen, True)
-    return found if keepdim else P.squeeze(found, sorted([first, second]))
+    if keepdim:
+        return found
+    return P.squeeze(found, sorted([first, second]))
 
 
 def _vector_norm(a, x):
@@ -82,7 +91,8 @@ def _norm(a, x):
 def _matrix_norm(a, x):
     if is_empty(x):
         return None
-    x = x if x.dtype.is_floating or x.dtype.is_complex else P.cast(x, "float32")
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        x = P.cast(x, "float32")
     return matrix_length(x, a.p, a.axis, a.keepdim)
 
 
@@ -90,8 +100,11 @@ def _cond(a, x):
     p = 2 if a.p is None else a.p
     if p in (2, -2):
         values = P.svdvals(x)
-        high, low = P.max(values, -1), P.min(values, -1)
-        return high / low if p == 2 else low / high
+        high = P.max(values, -1)
+        low = P.min(values, -1)
+        if p == 2:
+            return high / low
+        return low / high
     return matrix_length(x, p, (-2, -1), False) * matrix_length(P.inv(x), p, (-2, -1), False)
 
 
@@ -116,10 +129,15 @@ def _inner(w, a, out, x, y):
         return w.op("dot", [x, y], out[0])
     if y.ndim == 1:
         return w.op("matmul", [x, y], out[0])
-    flat = y if y.ndim == 2 else reshape(w, y, [math.prod(y.shape[:-1]), y.shape[-1]])
+    if y.ndim == 2:
+        flat = y
+    else:
+        flat = reshape(w, y, [math.prod(y.shape[:-1]), y.shape[-1]])
     shape = [*x.shape[:-1], flat.shape[0]]
     found = w.op("matmul", [x, flat], (out[0][0], shape), transpose_y=True)
-    return found if y.ndim == 2 else reshape(w, found, out[0][1])
+    if y.ndim == 2:
+        return found
+    return reshape(w, found, out[0][1])
 
 
 def _contract(a, x, y):
@@ -153,7 +171,9 @@ def _adjoint(x):
 def _cholesky_inverse(a, x):
     inverse = P.inv(x)
     other = _adjoint(inverse)
-    return P.matmul(inverse, other) if a.upper else P.matmul(other, inverse)
+    if a.upper:
+        return P.matmul(inverse, other)
+    return P.matmul(other, inverse)
 
 
 def _qr(w, a, out, x):
@@ -164,7 +184,9 @@ def _qr(w, a, out, x):
 
 def _read_qr(a, x):
     found = P.qr(x, a.mode)
-    return (None, found) if a.mode == "r" else found
+    if a.mode == "r":
+        return (None, found)
+    return found
 
 
 def _lu(w, a, out, x):
@@ -208,9 +230,15 @@ def _rank_by_limits(a, x, limit, absolute, relative):
     if is_empty(x) or absolute is None and relative is None:
         return None
     values = P.abs(P.eigvalsh(x)) if a.hermitian else P.svdvals(x)
-    limit = None if relative is None else P.max(values, -1) * relative
+    if relative is None:
+        limit = None
+    else:
+        limit = P.max(values, -1) * relative
     if absolute is not None:
-        limit = absolute if limit is None else P.maximum(P.expand_as(absolute, limit), limit)
+        if limit is None:
+            limit = absolute
+        else:
+            limit = P.maximum(P.expand_as(absolute, limit), limit)
     return P.sum(P.cast(values > P.unsqueeze(limit, -1), "int64"), -1)
 
 
@@ -232,8 +260,11 @@ def _householder(a, x, tau):
 
 def _ormqr(a, x, tau, y):
     q = reflected(x, tau)
-    q = _adjoint(q) if a.transpose else q
-    return P.matmul(q, y) if a.left else P.matmul(y, q)
+    if a.transpose:
+        q = _adjoint(q)
+    if a.left:
+        return P.matmul(q, y)
+    return P.matmul(y, q)
 
 
 def _solve(w, a, out, x, y):
@@ -243,7 +274,9 @@ def _solve(w, a, out, x, y):
 
 
 def _solve_from_right(a, x, y):
-    return None if a.left else _adjoint_free(P.solve(_adjoint_free(x), _adjoint_free(y)))
+    if a.left:
+        return None
+    return _adjoint_free(P.solve(_adjoint_free(x), _adjoint_free(y)))
 
 
 def _adjoint_free(x):
@@ -277,8 +310,11 @@ def _matrix_exp(a, x):
 
 
 vector_norm = Lowering(write_norm, read_norm, onnx_norm, _vector_norm)
-norm, matrix_norm = Lowering(write_norm, decompose=_norm), Lowering(decompose=_matrix_norm)
-cond, cdist, pdist = Lowering(decompose=_cond), Lowering(decompose=_cdist), Lowering(decompose=_pdist)
+norm = Lowering(write_norm, decompose=_norm)
+matrix_norm = Lowering(decompose=_matrix_norm)
+cond = Lowering(decompose=_cond)
+cdist = Lowering(decompose=_cdist)
+pdist = Lowering(decompose=_pdist)
 inner, contract, vecdot, cross = (
     Lowering(_inner),
     Lowering(decompose=_contract),
@@ -286,14 +322,16 @@ inner, contract, vecdot, cross = (
     Lowering(_cross),
 )
 qr = Lowering(_qr, _read_qr)
-cholesky_inverse, lu, unpacked = Lowering(decompose=_cholesky_inverse), Lowering(_lu), Lowering(_unpacked)
-least_squares, pinv, rank = (
-    Lowering(_least_squares),
-    Lowering(decompose=_pinv),
-    Lowering(_rank, decompose=_rank_by_limits),
-)
-householder, ormqr = Lowering(decompose=_householder), Lowering(decompose=_ormqr)
-solve, matrix_exp = Lowering(_solve, decompose=_solve_from_right), Lowering(decompose=_matrix_exp)
+cholesky_inverse = Lowering(decompose=_cholesky_inverse)
+lu = Lowering(_lu)
+unpacked = Lowering(_unpacked)
+least_squares = Lowering(_least_squares)
+pinv = Lowering(decompose=_pinv)
+rank = Lowering(_rank, decompose=_rank_by_limits)
+householder = Lowering(decompose=_householder)
+ormqr = Lowering(decompose=_ormqr)
+solve = Lowering(_solve, decompose=_solve_from_right)
+matrix_exp = Lowering(decompose=_matrix_exp)
 
 
 # sums of products -------------------------------------------------------------------------------------------
@@ -331,7 +369,9 @@ def _einsum(a, operands):
         xs[:2] = [public_einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
         terms[:2] = [label]
     equation = f"{','.join(terms)}->{result}"
-    return None if equation == a.equation else public_einsum(equation, *xs)
+    if equation == a.equation:
+        return None
+    return public_einsum(equation, *xs)
 
 
 def _broadcast_dots(x, term, terms, operands, dots):
@@ -348,7 +388,9 @@ def _broadcast_dots(x, term, terms, operands, dots):
                 ),
                 1,
             )
-    return x if all(n is m for n, m in zip(shape, x.shape, strict=True)) else P.expand(x, shape)
+    if all(n is m for n, m in zip(shape, x.shape, strict=True)):
+        return x
+    return P.expand(x, shape)
 
 
 def _without_repeats(x, term):

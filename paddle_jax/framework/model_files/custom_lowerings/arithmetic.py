@@ -20,7 +20,8 @@ def _arithmetic(name):
 def _write_scale(w, a, out, x, factor, bias):
     if a.act:
         raise NotWritable("scale with an activation has no form in PIR")
-    factor, bias = cast(w, factor, x.dtype), cast(w, bias, x.dtype)
+    factor = cast(w, factor, x.dtype)
+    bias = cast(w, bias, x.dtype)
     if a.bias_after_scale:
         return binary(w, "add", binary(w, "multiply", x, factor, out[0]), bias, out[0])
     return binary(w, "multiply", binary(w, "add", x, bias, out[0]), factor, out[0])
@@ -43,17 +44,23 @@ def _read_scale(a, x, s_factor):
 
 
 def _onnx_scale(g, op, x, factor):
-    factor, bias = g.number(g.numbers(factor)[0], op.kind()), g.number(op.bias, op.kind())
+    factor = g.number(g.numbers(factor)[0], op.kind())
+    bias = g.number(op.bias, op.kind())
     if op.bias_after_scale:
         y = x if g.known[factor] == 1 else g.node("Mul", [x, factor])
-        return y if op.bias == 0 else g.node("Add", [y, bias])
+        if op.bias == 0:
+            return y
+        return g.node("Add", [y, bias])
     return g.node("Mul", [g.node("Add", [x, bias]), factor])
 
 
 def _write_clip(w, a, out, x, low, high):
     x = cast(w, x, out[0][0])
-    x = x if low is None else binary(w, "maximum", x, cast(w, low, x.dtype), x.type)
-    return x if high is None else binary(w, "minimum", x, cast(w, high, x.dtype), x.type)
+    if low is not None:
+        x = binary(w, "maximum", x, cast(w, low, x.dtype), x.type)
+    if high is None:
+        return x
+    return binary(w, "minimum", x, cast(w, high, x.dtype), x.type)
 
 
 def _read_clip(a, x, s_low, s_high):
@@ -99,7 +106,9 @@ def _on_one_shape(name):
 
 def _polygamma(w, a, out, x):
     x = cast(w, x, out[0][0])
-    return w.op("digamma", [x], out[0]) if a.n == 0 else w.op("polygamma", [x], out[0], n=a.n)
+    if a.n == 0:
+        return w.op("digamma", [x], out[0])
+    return w.op("polygamma", [x], out[0], n=a.n)
 
 
 def _renorm(w, a, out, x):
@@ -139,16 +148,18 @@ def _nan_to_num(w, a, out, x):
     return x
 
 
-add, subtract = _arithmetic("add"), _arithmetic("subtract")
+add = _arithmetic("add")
+subtract = _arithmetic("subtract")
 scale = Lowering(_write_scale, _read_scale, _onnx_scale, _activated_scale)
 divide = Lowering(_divide)
 clip = Lowering(_write_clip, _read_clip, _onnx_clip)
-floor_divide, remainder = Lowering(onnx=_onnx_floor_divide), Lowering(onnx=_onnx_remainder)
-atan2, copysign = _on_one_shape("atan2"), _on_one_shape("copysign")
-polygamma, renorm = Lowering(_polygamma), Lowering(_renorm)
-frac, hypot, logaddexp, nan_to_num = (
-    Lowering(_frac),
-    Lowering(_hypot),
-    Lowering(_logaddexp),
-    Lowering(_nan_to_num),
-)
+floor_divide = Lowering(onnx=_onnx_floor_divide)
+remainder = Lowering(onnx=_onnx_remainder)
+atan2 = _on_one_shape("atan2")
+copysign = _on_one_shape("copysign")
+polygamma = Lowering(_polygamma)
+renorm = Lowering(_renorm)
+frac = Lowering(_frac)
+hypot = Lowering(_hypot)
+logaddexp = Lowering(_logaddexp)
+nan_to_num = Lowering(_nan_to_num)

@@ -41,11 +41,10 @@ def _settings(a, n):
 def _conv(n):
     def rule(w, a, out, x, weight, bias):
         attrs, last = _settings(a, n)
-        name = (
-            "depthwise_conv2d"
-            if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1
-            else f"conv{n}d"
-        )
+        if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1:
+            name = "depthwise_conv2d"
+        else:
+            name = f"conv{n}d"
         return _bias(
             w, out[0], w.op(name, [x, weight], out[0], **attrs), bias, len(out[0][1]) - 1 if last else 1
         )
@@ -59,11 +58,10 @@ def _conv_transpose(n):
         extra = pair(a.output_padding, n) if a.output_padding else []
         if n == 3:
             attrs["data_format"] = "NHWC" if last else "NCHW"
-        name = (
-            "depthwise_conv2d_transpose"
-            if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]
-            else f"conv{n}d_transpose"
-        )
+        if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]:
+            name = "depthwise_conv2d_transpose"
+        else:
+            name = f"conv{n}d_transpose"
         size = [] if a.output_size is None else pair(a.output_size, n)
         operands = [x, weight, w.ints(size)] if n == 2 else [x, weight]
         if n == 3:
@@ -97,11 +95,9 @@ def flat(rule, weighted=True):
             operands = [unsqueeze(w, operands[0], 2), *operands[1:]]
         outs = [(dtype, [*shape[:axis], 1, *shape[axis:]]) for dtype, shape in out]
         found = rule(w, a, outs, unsqueeze(w, x, axis), *operands)
-        return (
-            [squeeze(w, one, [axis]) for one in found]
-            if isinstance(found, list)
-            else squeeze(w, found, [axis])
-        )
+        if isinstance(found, list):
+            return [squeeze(w, one, [axis]) for one in found]
+        return squeeze(w, found, [axis])
 
     return one
 
@@ -111,16 +107,16 @@ def flat(rule, weighted=True):
 
 def read_padding(a):
     """The padding argument of convolutions and pooling."""
-    return a.paddings if a.padding_algorithm == "EXPLICIT" else a.padding_algorithm
+    if a.padding_algorithm == "EXPLICIT":
+        return a.paddings
+    return a.padding_algorithm
 
 
 def layout(a, name):
     """3D operations of Paddle may say NCHW for NCDHW."""
-    return (
-        a.data_format
-        if "3d" not in name
-        else {"NCHW": "NCDHW", "NHWC": "NDHWC"}.get(a.data_format, a.data_format)
-    )
+    if "3d" not in name:
+        return a.data_format
+    return {"NCHW": "NCDHW", "NHWC": "NDHWC"}.get(a.data_format, a.data_format)
 
 
 def _read_conv(name):
@@ -132,7 +128,10 @@ def _read_conv(name):
 def _read_transpose(name):
     def rule(a, x, w, n_size=None):
         size = n_size or getattr(a, "output_size", None) or None
-        extra = {"output_size": size} if size else {"output_padding": a.output_padding or 0}
+        if size:
+            extra = {"output_size": size}
+        else:
+            extra = {"output_padding": a.output_padding or 0}
         return getattr(P, name)(
             x,
             w,
@@ -170,7 +169,10 @@ def _onnx_conv(g, op, x, w):
 def _onnx_transpose(g, op, x, w, size=None):
     op.channels_first()
     n = op.ndim() - 2
-    extra = {"output_padding": op.output_padding} if op.output_padding else {}
+    if op.output_padding:
+        extra = {"output_padding": op.output_padding}
+    else:
+        extra = {}
     return g.node(
         "ConvTranspose",
         [x, w],
@@ -182,10 +184,9 @@ def _onnx_transpose(g, op, x, w, size=None):
     )
 
 
-conv1d, conv1d_transpose = Lowering(flat(_conv(2))), Lowering(flat(_conv_transpose(2)))
-conv2d, conv3d = (
-    Lowering(_conv(2), _read_conv("conv2d"), _onnx_conv),
-    Lowering(_conv(3), _read_conv("conv3d"), _onnx_conv),
-)
+conv1d = Lowering(flat(_conv(2)))
+conv1d_transpose = Lowering(flat(_conv_transpose(2)))
+conv2d = Lowering(_conv(2), _read_conv("conv2d"), _onnx_conv)
+conv3d = Lowering(_conv(3), _read_conv("conv3d"), _onnx_conv)
 conv2d_transpose = Lowering(_conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose)
 conv3d_transpose = Lowering(_conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose)

@@ -25,7 +25,10 @@ def _read_uniform(a, n_shape, s_low, s_high):
 def _arange(w, a, out):
     """Bounds as operands: whole numbers where all are, else float64."""
     bounds = [a.start, a.end, a.step]
-    kind = "int64" if all(isinstance(b, int) for b in bounds) else "float64"
+    if all(isinstance(b, int) for b in bounds):
+        kind = "int64"
+    else:
+        kind = "float64"
     return w.op("arange", [w.number(b, kind, (1,)) for b in bounds], out[0], dtype=out[0][0])
 
 
@@ -105,19 +108,26 @@ def _drop(w, a, out, x):
     if a.p == 1 and a.axes is not None:
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
     if a.axes is None:  # in evaluation, as Paddle saves it
-        mode = "upscale_in_train" if a.upscale else "downgrade_in_infer"
+        if a.upscale:
+            mode = "upscale_in_train"
+        else:
+            mode = "downgrade_in_infer"
         return w.op("dropout", [x, None, w.full(a.p)], [x.type, ("uint8", x.shape)], is_test=True, mode=mode)[
             0
         ]
     shape = [n if axis in a.axes else 1 for axis, n in enumerate(x.shape)]
-    x = scaled(w, x, 1 / (1 - a.p)) if a.upscale else x
+    if a.upscale:
+        x = scaled(w, x, 1 / (1 - a.p))
     return w.op("multiply", [x, cast(w, _keep_mask(w, shape, a.p), x.dtype)], x.type)
 
 
 def _alpha_drop(w, a, out, x):
     if a.p == 1:
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
-    shape = [*x.shape[:2], *[1] * (x.ndim - 2)] if a.per_feature else x.shape
+    if a.per_feature:
+        shape = [*x.shape[:2], *[1] * (x.ndim - 2)]
+    else:
+        shape = x.shape
     kept = _keep_mask(w, shape, a.p)
     if not same_shape(shape, x.shape):
         kept = w.op("expand", [kept, w.ints(x.shape)], ("bool", x.shape))
@@ -126,9 +136,17 @@ def _alpha_drop(w, a, out, x):
     return scaled(w, w.op("where", [kept, x, dropped], x.type), scale, -scale * _ALPHA_DROPPED * a.p)
 
 
-normal, scaled_normal, integers = Lowering(_normal), Lowering(_scaled_normal), Lowering(_integers)
-permutation, bernoulli, classes = Lowering(_permutation), Lowering(_bernoulli), Lowering(_classes)
-poisson, gamma, binomial = _drawn("poisson"), _drawn("standard_gamma"), Lowering(_binomial)
-drop, alpha_drop = Lowering(_drop), Lowering(_alpha_drop)
-arange, linspace = Lowering(_arange), Lowering(_linspace)
+normal = Lowering(_normal)
+scaled_normal = Lowering(_scaled_normal)
+integers = Lowering(_integers)
+permutation = Lowering(_permutation)
+bernoulli = Lowering(_bernoulli)
+classes = Lowering(_classes)
+poisson = _drawn("poisson")
+gamma = _drawn("standard_gamma")
+binomial = Lowering(_binomial)
+drop = Lowering(_drop)
+alpha_drop = Lowering(_alpha_drop)
+arange = Lowering(_arange)
+linspace = Lowering(_linspace)
 uniform = Lowering(_uniform, _read_uniform)

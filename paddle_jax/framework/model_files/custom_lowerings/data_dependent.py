@@ -51,7 +51,8 @@ _REINDEXED = OpaqueOp("reindex_graph", _write_reindex)
 
 
 def _reindex(add, x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
-    length, dtype = neighbors.shape[0], x.dtype
+    length = neighbors.shape[0]
+    dtype = x.dtype
     return tuple(
         add(_REINDEXED, [x, neighbors, count], [(dtype, [length]), (dtype, [length]), (dtype, [None])])
     )
@@ -185,7 +186,9 @@ def _distribute(
 ):
     if rois_num is None or not 0 < min_level < max_level:
         return None  # which is refused
-    count, dtype, images = max_level - min_level + 1, fpn_rois.dtype, rois_num.shape[0]
+    count = max_level - min_level + 1
+    dtype = fpn_rois.dtype
+    images = rois_num.shape[0]
     found = add(
         _LEVELS,
         [fpn_rois, rois_num],
@@ -223,12 +226,15 @@ def _rows(x, out_size):
     """(the length that a user gives or 0, how many rows the result has); None for a computed length."""
     if out_size is None or type(out_size) is int and out_size <= 0:
         return 0, x.shape[0]
-    return None if isinstance(out_size, Tensor) else (out_size, out_size)
+    if isinstance(out_size, Tensor):
+        return None
+    return (out_size, out_size)
 
 
 def _broadcast(x, y):
     """The shape of a row of both."""
-    one, other = list(x.shape[1:]), list(y.shape[1:])
+    one = list(x.shape[1:])
+    other = list(y.shape[1:])
     rank = max(len(one), len(other), 1)
     both = zip([1] * (rank - len(one)) + one, [1] * (rank - len(other)) + other, strict=True)
     return [b if a == 1 else a for a, b in both]
@@ -252,7 +258,12 @@ def _send_both(add, x, y, src_index, dst_index, message_op="add", reduce_op="sum
     if rows is None or x.dtype != y.dtype or reduce_op not in ("sum", "mean", "max", "min"):
         return None
     # Paddle has no operations for differences and quotients
-    y = -y if message_op == "sub" else 1 / y if message_op == "div" else y
+    if message_op == "sub":
+        y = -y
+    elif message_op == "div":
+        y = 1 / y
+    else:
+        y = y
     message = {"sub": "add", "div": "mul"}.get(message_op, message_op)
     return add(
         _SENT_BOTH,
@@ -267,7 +278,12 @@ def _send_both(add, x, y, src_index, dst_index, message_op="add", reduce_op="sum
 def _join(add, x, y, src_index, dst_index, message_op="add", name=None):
     if x.dtype != y.dtype:
         return None
-    y = -y if message_op == "sub" else 1 / y if message_op == "div" else y
+    if message_op == "sub":
+        y = -y
+    elif message_op == "div":
+        y = 1 / y
+    else:
+        y = y
     message = {"sub": "add", "div": "mul"}.get(message_op, message_op)
     return add(
         _JOINED,
@@ -277,20 +293,16 @@ def _join(add, x, y, src_index, dst_index, message_op="add", name=None):
     )[0]
 
 
-send_u_recv, send_ue_recv, send_uv = (
-    Lowering(record_composite=_send),
-    Lowering(record_composite=_send_both),
-    Lowering(record_composite=_join),
-)
-segment_sum, segment_mean = _segments("SUM"), _segments("MEAN")
-segment_max, segment_min = _segments("MAX"), _segments("MIN")
-viterbi, reindex, priors = (
-    Lowering(record_composite=_viterbi),
-    Lowering(record_composite=_reindex),
-    Lowering(record_composite=_priors),
-)
-matrix_nms, proposals, distribute = (
-    Lowering(record_composite=_matrix_nms),
-    Lowering(record_composite=_proposals),
-    Lowering(record_composite=_distribute),
-)
+send_u_recv = Lowering(record_composite=_send)
+send_ue_recv = Lowering(record_composite=_send_both)
+send_uv = Lowering(record_composite=_join)
+segment_sum = _segments("SUM")
+segment_mean = _segments("MEAN")
+segment_max = _segments("MAX")
+segment_min = _segments("MIN")
+viterbi = Lowering(record_composite=_viterbi)
+reindex = Lowering(record_composite=_reindex)
+priors = Lowering(record_composite=_priors)
+matrix_nms = Lowering(record_composite=_matrix_nms)
+proposals = Lowering(record_composite=_proposals)
+distribute = Lowering(record_composite=_distribute)

@@ -9,7 +9,11 @@ from paddle_jax.nn.functional.classification import negative_log_likelihood
 
 def _mean(loss, reduction):
     """A loss per element as it is, summed, or averaged."""
-    return loss if reduction == "none" else P.sum(loss) if reduction == "sum" else P.mean(loss)
+    if reduction == "none":
+        return loss
+    if reduction == "sum":
+        return P.sum(loss)
+    return P.mean(loss)
 
 
 def _hinge(x):
@@ -45,13 +49,16 @@ def _triplet(a, x, near, far):
     def distance(one, other):
         return P.vector_norm(one - other + a.epsilon, float(a.p), -1)
 
-    closer, further = distance(x, near), distance(x, far)
-    further = P.minimum(further, distance(near, far)) if a.swap else further
+    closer = distance(x, near)
+    further = distance(x, far)
+    if a.swap:
+        further = P.minimum(further, distance(near, far))
     return _mean(_hinge(closer - further + a.margin), a.reduction)
 
 
 def _distances(a, near, far, other):
-    far = far if other is None else P.minimum(far, other)
+    if other is not None:
+        far = P.minimum(far, other)
     return _mean(_hinge(near - far + a.margin), a.reduction)
 
 
@@ -87,7 +94,8 @@ def _class_margin(a, x, label, weight):
 
 
 def _pairs(a, anchor, positive, labels):
-    rows, columns = P.reshape(labels, [-1, 1]), P.reshape(labels, [1, -1])
+    rows = P.reshape(labels, [-1, 1])
+    columns = P.reshape(labels, [1, -1])
     is_same = P.cast(rows == columns, anchor.dtype)
     target = is_same / P.sum(is_same, 1, keepdim=True)
     penalty = P.mean(P.sum(P.square(anchor), 1)) + P.mean(P.sum(P.square(positive), 1))
@@ -144,7 +152,10 @@ def _gaussian(a, x, label, variance):
 
 
 def _poisson(a, x, label):
-    loss = P.exp(x) - label * x if a.log_input else x - label * P.log(x + a.epsilon)
+    if a.log_input:
+        loss = P.exp(x) - label * x
+    else:
+        loss = x - label * P.log(x + a.epsilon)
     if a.full:
         stirling = label * P.log(label) - label + P.log(label * (2 * math.pi)) * 0.5
         loss = loss + _only(label > 1, stirling)
@@ -155,7 +166,9 @@ def _poisson(a, x, label):
 
 
 def _wide(x):
-    return P.cast(x, "float32") if x._raw.dtype.name in ("float16", "bfloat16") else x
+    if x._raw.dtype.name in ("float16", "bfloat16"):
+        return P.cast(x, "float32")
+    return x
 
 
 def _average(loss, weights, reduction):
@@ -167,7 +180,9 @@ def _average(loss, weights, reduction):
 
 
 def _logs(x, axis, use_softmax):
-    return P.log_softmax(x, axis) if use_softmax else P.log(P.maximum(x, P.full([], 1e-12, x.dtype)))
+    if use_softmax:
+        return P.log_softmax(x, axis)
+    return P.log(P.maximum(x, P.full([], 1e-12, x.dtype)))
 
 
 def _of_labels(logs, label, axis, ignore_index):
@@ -199,11 +214,13 @@ def hard(a, x, label, weight):
 
 
 def _soft(a, x, label, weight):
-    wide, axis = _wide(x), a.axis % x.ndim
+    wide = _wide(x)
+    axis = a.axis % x.ndim
     count = x.shape[axis]
     if a.one_hot:
         target = P.cast(P.one_hot(label, count), wide.dtype)
-        target = target if axis == x.ndim - 1 else P.moveaxis(target, -1, axis)
+        if not (axis == x.ndim - 1):
+            target = P.moveaxis(target, -1, axis)
     else:
         target = P.cast(label, wide.dtype)
     if a.smoothing:
@@ -229,7 +246,9 @@ def _flat_likelihood(a, x, label, weight):
     flat = P.reshape(x, [x.shape[0], x.shape[1], 1, -1])
     labels = P.reshape(label, [x.shape[0], 1, -1])
     loss = negative_log_likelihood(flat, labels, weight, a.ignore_index, a.reduction)
-    return P.reshape(loss, list(label.shape)) if a.reduction == "none" else loss
+    if a.reduction == "none":
+        return P.reshape(loss, list(label.shape))
+    return loss
 
 
 def _clusters(a, x, label, weight, bias, tails):
@@ -259,19 +278,21 @@ def _sphere(a, x, label):
     return _mean(loss, "none" if a.reduction is None else a.reduction), P.exp(logs)
 
 
-ranking, hinge_embedding, triplet = (
-    Lowering(decompose=_ranking),
-    Lowering(decompose=_hinge_embedding),
-    Lowering(decompose=_triplet),
-)
-cosine_embedding, distances = Lowering(decompose=_cosine_embedding), Lowering(decompose=_distances)
-soft_margin, labels_soft_margin = Lowering(decompose=_soft_margin), Lowering(decompose=_labels_soft_margin)
-labels_margin, class_margin = Lowering(decompose=_labels_margin), Lowering(decompose=_class_margin)
-pairs, focal, dice = Lowering(decompose=_pairs), Lowering(decompose=_focal), Lowering(decompose=_dice)
-gaussian, poisson, soft = (
-    Lowering(decompose=_gaussian),
-    Lowering(decompose=_poisson),
-    Lowering(decompose=_soft),
-)
-clusters, sphere = Lowering(decompose=_clusters), Lowering(decompose=_sphere)
+ranking = Lowering(decompose=_ranking)
+hinge_embedding = Lowering(decompose=_hinge_embedding)
+triplet = Lowering(decompose=_triplet)
+cosine_embedding = Lowering(decompose=_cosine_embedding)
+distances = Lowering(decompose=_distances)
+soft_margin = Lowering(decompose=_soft_margin)
+labels_soft_margin = Lowering(decompose=_labels_soft_margin)
+labels_margin = Lowering(decompose=_labels_margin)
+class_margin = Lowering(decompose=_class_margin)
+pairs = Lowering(decompose=_pairs)
+focal = Lowering(decompose=_focal)
+dice = Lowering(decompose=_dice)
+gaussian = Lowering(decompose=_gaussian)
+poisson = Lowering(decompose=_poisson)
+soft = Lowering(decompose=_soft)
+clusters = Lowering(decompose=_clusters)
+sphere = Lowering(decompose=_sphere)
 likelihood = Lowering(_likelihood, decompose=_flat_likelihood)

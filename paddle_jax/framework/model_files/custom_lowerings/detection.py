@@ -29,7 +29,10 @@ def _pooled(name, *more, second=None, channels=False):
         attrs = {one: getattr(a, one) for one in more}
         if channels:
             attrs["output_channels"] = out[0][1][1]
-        kinds = out[0] if second is None else [out[0], (second, out[0][1])]
+        if second is None:
+            kinds = out[0]
+        else:
+            kinds = [out[0], (second, out[0][1])]
         found = w.op(
             name,
             [x, boxes, counts],
@@ -39,7 +42,9 @@ def _pooled(name, *more, second=None, channels=False):
             spatial_scale=a.spatial_scale,
             **attrs,
         )
-        return found if second is None else found[0]
+        if second is None:
+            return found
+        return found[0]
 
     return rule
 
@@ -75,7 +80,9 @@ def _coded(w, a, out, priors, targets, factors):
     )
 
 
-deformable, yolo_loss, coded = Lowering(_deformable), Lowering(_yolo_loss), Lowering(_coded)
+deformable = Lowering(_deformable)
+yolo_loss = Lowering(_yolo_loss)
+coded = Lowering(_coded)
 roi_align = Lowering(_pooled("roi_align", "sampling_ratio", "aligned"))
 roi_pool = Lowering(_pooled("roi_pool", second="int64"))
 psroi_pool = Lowering(_pooled("psroi_pool", channels=True))

@@ -20,7 +20,9 @@ def _rot90(a, x):
         return P.assign(x)
     if turns == 2:
         return P.flip(x, [first, second])
-    return P.transpose(P.flip(x, [second]), perm) if turns == 1 else P.flip(P.transpose(x, perm), [second])
+    if turns == 1:
+        return P.transpose(P.flip(x, [second]), perm)
+    return P.flip(P.transpose(x, perm), [second])
 
 
 def cut(x, axis, start=None, stop=None):
@@ -30,10 +32,15 @@ def cut(x, axis, start=None, stop=None):
 
 def _diff(a, x, before, after):
     given = [one for one in (before, x, after) if one is not None]
-    x = P.concat(given, a.axis) if len(given) > 1 else x
+    if len(given) > 1:
+        x = P.concat(given, a.axis)
     for _ in range(a.n):
-        left, right = cut(x, a.axis, None, -1), cut(x, a.axis, 1)
-        x = P.logical_xor(right, left) if x._raw.dtype == bool else right - left
+        left = cut(x, a.axis, None, -1)
+        right = cut(x, a.axis, 1)
+        if x._raw.dtype == bool:
+            x = P.logical_xor(right, left)
+        else:
+            x = right - left
     return x
 
 
@@ -44,7 +51,9 @@ def _panels(a, y, x, width):
         if x.ndim == 1:
             width = P.reshape(width, [-1 if i == axis else 1 for i in range(y.ndim)])
     areas = (cut(y, axis, None, -1) + cut(y, axis, 1)) / 2
-    return areas if width is None else areas * P.cast(width, y.dtype)
+    if width is None:
+        return areas
+    return areas * P.cast(width, y.dtype)
 
 
 def _trapezoid(a, y, x, width):
@@ -59,9 +68,13 @@ def _vander(a, x):
     size = x.shape[0] if a.n is None else a.n
     column = P.unsqueeze(x, 1)
     if not is_length(size) and size < 2:
-        return P.ones_like(column) if size else column[:, :0]
+        if size:
+            return P.ones_like(column)
+        return column[:, :0]
     powers = P.cumprod(P.concat([P.ones_like(column), P.expand(column, [-1, size - 1])], 1), 1)
-    return powers if a.increasing else P.flip(powers, [1])
+    if a.increasing:
+        return powers
+    return P.flip(powers, [1])
 
 
 def _block_diagonal(a, blocks):
@@ -186,7 +199,12 @@ def _localize(w, a, out, x):
 
 def _fftshift(sign):
     def decompose(a, x):
-        axes = range(x.ndim) if a.axes is None else a.axes if isinstance(a.axes, tuple) else (a.axes,)
+        if a.axes is None:
+            axes = range(x.ndim)
+        elif isinstance(a.axes, tuple):
+            axes = a.axes
+        else:
+            axes = (a.axes,)
         if not axes:
             return P.assign(x)
         axes = [axis % x.ndim for axis in axes]
@@ -195,23 +213,23 @@ def _fftshift(sign):
     return decompose
 
 
-rot90, diff, vander = Lowering(decompose=_rot90), Lowering(decompose=_diff), Lowering(decompose=_vander)
-trapezoid, running_trapezoid = Lowering(decompose=_trapezoid), Lowering(decompose=_running_trapezoid)
-block_diagonal, products = Lowering(decompose=_block_diagonal), Lowering(decompose=_products)
-diagflat, put_diagonal, take = (
-    Lowering(decompose=_diagflat),
-    Lowering(_put_diagonal),
-    Lowering(decompose=_take),
-)
-as_strided, unfold, view_as = (
-    Lowering(decompose=_as_strided),
-    Lowering(decompose=_unfold),
-    Lowering(decompose=_view_as),
-)
-leading, change_slices = Lowering(decompose=_leading), Lowering(decompose=_change_slices)
-localize, put_where, fill_in_order = (
-    Lowering(_localize),
-    Lowering(decompose=_put_where),
-    Lowering(decompose=_fill_in_order),
-)
-fftshift, ifftshift = Lowering(decompose=_fftshift(1)), Lowering(decompose=_fftshift(-1))
+rot90 = Lowering(decompose=_rot90)
+diff = Lowering(decompose=_diff)
+vander = Lowering(decompose=_vander)
+trapezoid = Lowering(decompose=_trapezoid)
+running_trapezoid = Lowering(decompose=_running_trapezoid)
+block_diagonal = Lowering(decompose=_block_diagonal)
+products = Lowering(decompose=_products)
+diagflat = Lowering(decompose=_diagflat)
+put_diagonal = Lowering(_put_diagonal)
+take = Lowering(decompose=_take)
+as_strided = Lowering(decompose=_as_strided)
+unfold = Lowering(decompose=_unfold)
+view_as = Lowering(decompose=_view_as)
+leading = Lowering(decompose=_leading)
+change_slices = Lowering(decompose=_change_slices)
+localize = Lowering(_localize)
+put_where = Lowering(decompose=_put_where)
+fill_in_order = Lowering(decompose=_fill_in_order)
+fftshift = Lowering(decompose=_fftshift(1))
+ifftshift = Lowering(decompose=_fftshift(-1))

@@ -47,7 +47,9 @@ def _signed_infinity(sign):
 
 
 def _isreal(a, x):
-    return P.imag(x) == 0 if _is_complex(x) else P.full_like(x, True, "bool")
+    if _is_complex(x):
+        return P.imag(x) == 0
+    return P.full_like(x, True, "bool")
 
 
 def _sinc(a, x):
@@ -73,7 +75,10 @@ def _sgn(a, x):
 
 
 def _ldexp(a, x, y):
-    dtype = "float64" if "float64" in (x._raw.dtype.name, y._raw.dtype.name) else "float32"
+    if "float64" in (x._raw.dtype.name, y._raw.dtype.name):
+        dtype = "float64"
+    else:
+        dtype = "float32"
     exponent = P.cast(y, dtype)
     return P.cast(x, dtype) * P.pow(P.full_like(exponent, 2), exponent)
 
@@ -84,7 +89,9 @@ def _frexp(a, x):
     size = P.where(is_plain, P.abs(x), P.ones_like(x))
     exponent = P.floor(P.log2(size)) + 1
     share = size / P.pow(two, exponent - 1) / 2  # 2**128 would not be finite
-    is_large, is_small = share >= 1, share < 0.5  # a rounded logarithm
+    # a rounded logarithm
+    is_large = share >= 1
+    is_small = share < 0.5
     exponent = exponent + P.cast(is_large, x.dtype) - P.cast(is_small, x.dtype)
     share = P.where(is_large, share / 2, P.where(is_small, share * 2, share))
     mantissa = P.where(x < 0, -share, share)
@@ -93,7 +100,8 @@ def _frexp(a, x):
 
 def _gcd(a, x, y):
     if _is_whole(x):
-        x, y = P.abs(x), P.abs(y)
+        x = P.abs(x)
+        y = P.abs(y)
     x, y = P.broadcast_tensors([x, y])
 
     def step(high, low):
@@ -131,22 +139,23 @@ def _isin(a, x, values):
     else:
         row = P.reshape(values, [1] * x.ndim + [-1])
         found = P.any(P.unsqueeze(x, -1) == row, -1)
-    return P.logical_not(found) if a.invert else found
+    if a.invert:
+        return P.logical_not(found)
+    return found
 
 
 convert = Lowering(to_dtype)
-signbit, isreal, sinc = Lowering(decompose=_signbit), Lowering(decompose=_isreal), Lowering(decompose=_sinc)
+signbit = Lowering(decompose=_signbit)
+isreal = Lowering(decompose=_isreal)
+sinc = Lowering(decompose=_sinc)
 sgn = Lowering(_write_sgn, decompose=_sgn)
-isposinf, isneginf = Lowering(decompose=_signed_infinity(1)), Lowering(decompose=_signed_infinity(-1))
-ldexp, frexp, gcd, lcm = (
-    Lowering(decompose=_ldexp),
-    Lowering(decompose=_frexp),
-    Lowering(decompose=_gcd),
-    Lowering(decompose=_lcm),
-)
-lower_gamma, multigammaln, polar = (
-    Lowering(decompose=_lower_gamma),
-    Lowering(decompose=_multigammaln),
-    Lowering(decompose=_polar),
-)
+isposinf = Lowering(decompose=_signed_infinity(1))
+isneginf = Lowering(decompose=_signed_infinity(-1))
+ldexp = Lowering(decompose=_ldexp)
+frexp = Lowering(decompose=_frexp)
+gcd = Lowering(decompose=_gcd)
+lcm = Lowering(decompose=_lcm)
+lower_gamma = Lowering(decompose=_lower_gamma)
+multigammaln = Lowering(decompose=_multigammaln)
+polar = Lowering(decompose=_polar)
 isin = Lowering(decompose=_isin)

@@ -18,10 +18,13 @@ def _resize(w, a, out, x):
     if has_lengths(a.size):
         spatial = pair(a.size, n)
     form = "NHWC" if a.last else "NCHW"
-    size, factors, operand = [-1] * 3, [], None
+    size = [-1] * 3
+    factors = []
+    operand = None
     if a.scale_factor is not None and not a.recompute:
         factors = [float(f) for f in pair(a.scale_factor, n)]
-        factors = factors * n if len(factors) == 1 else factors
+        if len(factors) == 1:
+            factors = factors * n
     elif has_lengths(spatial):
         operand = w.op(
             "concat",
@@ -54,12 +57,16 @@ def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
         size = [one.reshape([]) for one in sizes]
     elif n_size is not None:
         size = n_size
-    scale = a.scale if s_scale is None else s_scale if isinstance(s_scale, float) else s_scale.tolist()
-    chosen = (
-        {"size": size}
-        if sizes is not None or n_size is not None or (all(n > 0 for n in size) and not scale)
-        else {"scale_factor": scale}
-    )
+    if s_scale is None:
+        scale = a.scale
+    elif isinstance(s_scale, float):
+        scale = s_scale
+    else:
+        scale = s_scale.tolist()
+    if sizes is not None or n_size is not None or (all(n > 0 for n in size) and not scale):
+        chosen = {"size": size}
+    else:
+        chosen = {"scale_factor": scale}
     return P.interpolate(
         x,
         mode=a.interp_method,
@@ -102,10 +109,12 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
 
 
 def _pad(w, a, out, x):
-    pads, n = list(a.pad), x.ndim
+    pads = list(a.pad)
+    n = x.ndim
     spatial = n - 2
     if a.mode == "constant" and (not 3 <= n <= 5 or len(pads) != 2 * spatial):
-        pads = [*pads, 0] if len(pads) % 2 else pads
+        if len(pads) % 2:
+            pads = [*pads, 0]
         if len(pads) < 2 * n or not a.pad_from_left_axis:  # the last axis comes first
             pads = [p for i in range(len(pads) // 2)[::-1] for p in pads[2 * i : 2 * i + 2]]
         ordered = [0] * (2 * n - len(pads)) + pads
@@ -118,7 +127,8 @@ def _pad(w, a, out, x):
     axis = 1 if last else 2
     done = x
     for _ in range(3 - spatial):
-        done, pads = unsqueeze(w, done, axis), [*pads, 0, 0]
+        done = unsqueeze(w, done, axis)
+        pads = [*pads, 0, 0]
     kind = out[0][0], [*out[0][1][:axis], *[1] * (3 - spatial), *out[0][1][axis:]]
     done = w.op(
         "pad3d",
@@ -128,7 +138,9 @@ def _pad(w, a, out, x):
         pad_value=float(a.value),
         data_format="NDHWC" if last else "NCDHW",
     )
-    return squeeze(w, done, list(range(axis, axis + 3 - spatial))) if spatial < 3 else done
+    if spatial < 3:
+        return squeeze(w, done, list(range(axis, axis + 3 - spatial)))
+    return done
 
 
 def _joined(w, x, pads, value):
@@ -172,8 +184,12 @@ def _onnx_pad(g, op, x, pads):
 
 
 def _unfold(w, a, out, x):
-    pads = pair(a.paddings, 2) if not isinstance(a.paddings, int) else [a.paddings] * 2
-    pads = pads if len(pads) == 4 else [*pads, *pads]
+    if not isinstance(a.paddings, int):
+        pads = pair(a.paddings, 2)
+    else:
+        pads = [a.paddings] * 2
+    if not (len(pads) == 4):
+        pads = [*pads, *pads]
     sizes, strides, dilations = (pair(v, 2) for v in (a.kernel_sizes, a.strides, a.dilations))
     return w.op(
         "unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads, dilations=dilations
@@ -202,8 +218,6 @@ def _fold(w, a, out, x):
 
 
 fold = Lowering(_fold)
-resize, pad, windows = (
-    Lowering(_resize, _read_resize, _onnx_resize),
-    Lowering(_pad, _read_pad, _onnx_pad),
-    Lowering(_unfold, _read_unfold),
-)
+resize = Lowering(_resize, _read_resize, _onnx_resize)
+pad = Lowering(_pad, _read_pad, _onnx_pad)
+windows = Lowering(_unfold, _read_unfold)

@@ -70,11 +70,9 @@ def _joint(arrays):
 
 
 def _take_rows(w, a, out, x, index):
-    return (
-        w.op("gather", [x, index, w.full(a.axis, "int32")], out[0])
-        if index.ndim == 1
-        else _gather_many(w, out, x, index, a.axis)
-    )
+    if index.ndim == 1:
+        return w.op("gather", [x, index, w.full(a.axis, "int32")], out[0])
+    return _gather_many(w, out, x, index, a.axis)
 
 
 def _gather_many(w, out, x, index, axis):
@@ -96,7 +94,9 @@ def _window(w, x, pattern, starts):
     if starts is None:
         return x
     starts = _items(w, starts)
-    cuts, steps, axis = [], [], 0
+    cuts = []
+    steps = []
+    axis = 0
     for kind in pattern:
         if kind[0] == "n":
             continue
@@ -140,11 +140,15 @@ def _end(start, size, length):
     if isinstance(start, Value):
         return start, size
     end = start + size
-    return END if same_length(end, length) else end
+    if same_length(end, length):
+        return END
+    return end
 
 
 def _strided(w, x, steps):
-    shape, starts, ends = list(x.shape), [], []
+    shape = list(x.shape)
+    starts = []
+    ends = []
     for axis, step, start, count in steps:
         first, end = _range_of(start, count, step, x.shape[axis])
         starts.append(first)
@@ -157,7 +161,10 @@ def _strided(w, x, steps):
 def _pasted(w, a, out, x, value, starts):
     """x with a block of steps of a value."""
     starts = _items(w, starts)
-    axes, begin, end, steps = [], [], [], []
+    axes = []
+    begin = []
+    end = []
+    steps = []
     for axis, (start, size, step, length) in enumerate(zip(starts, a.sizes, a.steps, x.shape, strict=True)):
         if step == 1 and same_length(size, length):
             continue
@@ -195,7 +202,9 @@ def _range_of(start, count, step, length):
 
 
 def _at_least_zero(number):
-    return extreme("max", (number, 0)) if is_length(number) else max(number, 0)
+    if is_length(number):
+        return extreme("max", (number, 0))
+    return max(number, 0)
 
 
 def _cut(w, a, out, x, starts):
@@ -220,7 +229,9 @@ def _every_backwards(a, x):
 
 def _every(w, a, out, x):
     steps = [(i, s, 0, n) for i, (s, n) in enumerate(zip(a.steps, out[0][1], strict=True)) if s > 1]
-    return _strided(w, x, steps) if steps else x
+    if steps:
+        return _strided(w, x, steps)
+    return x
 
 
 def _read_slice(a, x, n_starts, n_ends):
@@ -240,7 +251,9 @@ def _onnx_slice(g, op, x, starts, ends, steps=None):
     )
     y = g.node("Slice", inputs)
     dropped = list(getattr(op, "decrease_axis", ()))
-    return g.node("Squeeze", [y, g.ints(dropped)]) if dropped else y
+    if dropped:
+        return g.node("Squeeze", [y, g.ints(dropped)])
+    return y
 
 
 # arrays as indices, decomposed ------------------------------------------------------------------------------
@@ -273,7 +286,9 @@ def _taken_by_arrays(a, x, starts, arrays):
     index = P.stack(P.broadcast_tensors(list(arrays)), -1)
     found = P.gather_nd(P.transpose(x, [*a.slots, *rest]), index)
     perm = _placed(a.slots, len(rest), index.ndim - 1)
-    return found if perm == sorted(perm) else P.transpose(found, perm)
+    if perm == sorted(perm):
+        return found
+    return P.transpose(found, perm)
 
 
 def _written_by_parts(a, x, value, starts, arrays):
@@ -300,13 +315,15 @@ def _written_by_parts(a, x, value, starts, arrays):
         ],
     )
     turned = [axis for axis, kind in enumerate(full) if kind in backwards]
-    block = P.flip(block, turned) if turned else block
+    if turned:
+        block = P.flip(block, turned)
     forwards = tuple([("s", kind[1], -kind[2]) if kind in backwards else kind for kind in kinds])
     return put_index_op(x, block, starts, (), forwards, ())
 
 
 def _put_by_arrays(x, value, arrays, slots):
-    arrays = list(P.broadcast_tensors(arrays)) if len(arrays) > 1 else arrays
+    if len(arrays) > 1:
+        arrays = list(P.broadcast_tensors(arrays))
     rest = [axis for axis in range(x.ndim) if axis not in slots]
     perm = [*slots, *rest]
     places = _placed(slots, len(rest), arrays[0].ndim)
@@ -337,13 +354,19 @@ def _put_index(w, a, out, x, value, starts, arrays):
     if arrays or any(k[0] == "n" for k in a.axes):
         raise NotWritable("writing through index arrays or new axes has no form in PIR")
     starts = _items(w, starts) if starts is not None else []
-    axes, begin, end, step, dropped, axis = [], [], [], [], [], 0
+    axes = []
+    begin = []
+    end = []
+    step = []
+    dropped = []
+    axis = 0
     for kind in a.axes:
         if kind[0] != ":":
             start = starts.pop(0)
             size, pace = (1, 1) if kind[0] == "i" else kind[1:]
             if not is_length(pace) and pace == 1:
-                first, last = start, _end(start, size, x.shape[axis])
+                first = start
+                last = _end(start, size, x.shape[axis])
             else:
                 first, last = _range_of(start, size, pace, x.shape[axis])
             axes.append(axis)
@@ -385,21 +408,25 @@ def _choose(w, a, out, test, x, y):
 
 
 def _broadcast(w, x, shape):
-    return x if same_shape(x.shape, shape) else w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
+    if same_shape(x.shape, shape):
+        return x
+    return w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
 def _onnx_one_hot(g, op, x, n):
     return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
 
-take_index, take_rows = Lowering(_take_index, decompose=_taken_by_arrays), Lowering(_take_rows)
-cut, steps = Lowering(_cut), Lowering(_every, decompose=_every_backwards)
-slice_form, strided_slice = (
-    Lowering(read=_read_slice, onnx=_onnx_slice),
-    Lowering(read=_read_strided, onnx=_onnx_slice),
-)
+take_index = Lowering(_take_index, decompose=_taken_by_arrays)
+take_rows = Lowering(_take_rows)
+cut = Lowering(_cut)
+steps = Lowering(_every, decompose=_every_backwards)
+slice_form = Lowering(read=_read_slice, onnx=_onnx_slice)
+strided_slice = Lowering(read=_read_strided, onnx=_onnx_slice)
 put_index = Lowering(_put_index, _read_put_index, decompose=_written_by_parts)
 put_mask = Lowering(_put_mask)
-paste, fill_masked = Lowering(_pasted), Lowering(_fill_masked)
-put_elements, choose = Lowering(_put_elements), Lowering(_choose)
+paste = Lowering(_pasted)
+fill_masked = Lowering(_fill_masked)
+put_elements = Lowering(_put_elements)
+choose = Lowering(_choose)
 one_hot = Lowering(onnx=_onnx_one_hot)

@@ -78,7 +78,9 @@ def _read_logits(a, x, label, pos_weight=None):
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none", pos_weight)
     kept = P.cast(P.not_equal(label, P.full_like(label, a.ignore_index)), x.dtype)
     loss = P.multiply(loss, kept)
-    return P.divide(loss, P.clip(P.sum(kept), 1e-5)) if a.normalize else loss
+    if a.normalize:
+        return P.divide(loss, P.clip(P.sum(kept), 1e-5))
+    return loss
 
 
 def _read_bce(a, x, label):
@@ -89,11 +91,9 @@ def _read_huber(a, x, label):
     return P.smooth_l1_loss(x, label, "none", a.delta), P.subtract(label, x)
 
 
-mse_loss, l1_loss, square_error_cost = (
-    Lowering(_loss(_square)),
-    Lowering(_loss(_distance)),
-    Lowering(_square_error),
-)
+mse_loss = Lowering(_loss(_square))
+l1_loss = Lowering(_loss(_distance))
+square_error_cost = Lowering(_square_error)
 smooth_l1_loss = Lowering(_loss(_huber), _read_huber, decompose=huber)
 cross_entropy = Lowering(_hard, _read_cross_entropy, decompose=hard)
 binary_cross_entropy = Lowering(_bce, _read_bce, decompose=weighted_bce)

@@ -19,7 +19,9 @@ def _outer(w, a, out, x, y):
 
 def _linear(w, a, out, x, weight, bias):
     done = w.op("matmul", [cast(w, x, out[0][0]), cast(w, weight, out[0][0])], out[0])
-    return done if bias is None else w.op("add", [done, cast(w, bias, out[0][0])], out[0])
+    if bias is None:
+        return done
+    return w.op("add", [done, cast(w, bias, out[0][0])], out[0])
 
 
 def _onnx_matmul(g, op, x, y):
@@ -39,13 +41,12 @@ def _onnx_matmul(g, op, x, y):
 
 def _write_fft(name):
     def write(w, a, out, x):
-        extra = (
-            {"onesided": True}
-            if name == "fft_r2c"
-            else {"last_dim_size": out[0][1][a.axes[-1]]}
-            if name == "fft_c2r"
-            else {}
-        )
+        if name == "fft_r2c":
+            extra = {"onesided": True}
+        elif name == "fft_c2r":
+            extra = {"last_dim_size": out[0][1][a.axes[-1]]}
+        else:
+            extra = {}
         if not has_lengths_of(a, x, name == "fft_c2r"):
             raise NotWritable("a Fourier transform of nothing has no form in PIR")
         if name == "fft_c2r" and not x.dtype.startswith("complex"):
@@ -74,7 +75,9 @@ def _read_c2r(a, x):
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-outer, linear, matmul = Lowering(_outer), Lowering(_linear), Lowering(onnx=_onnx_matmul)
+outer = Lowering(_outer)
+linear = Lowering(_linear)
+matmul = Lowering(onnx=_onnx_matmul)
 fft_c2c = Lowering(_write_fft("fft_c2c"), _read_c2c, decompose=resized_transform("c2c"))
 fft_r2c = Lowering(_write_fft("fft_r2c"), _read_r2c, decompose=resized_transform("r2c"))
 fft_c2r = Lowering(_write_fft("fft_c2r"), _read_c2r, decompose=resized_transform("c2r", True))

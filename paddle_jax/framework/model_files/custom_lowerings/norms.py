@@ -43,7 +43,10 @@ def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
 
 
 def _layer_norm(w, a, out, x, weight, bias):
-    count = 1 if isinstance(a.normalized_shape, int) else len(a.normalized_shape)
+    if isinstance(a.normalized_shape, int):
+        count = 1
+    else:
+        count = len(a.normalized_shape)
     begin = x.ndim - count
     weight, bias = (
         None if one is None else one if one.ndim == 1 else reshape(w, one, [math.prod(one.shape)])
@@ -76,12 +79,17 @@ def _instance_norm(w, a, out, x, mean, variance, weight, bias):
 
 
 def _rms_norm(w, a, out, x, weight):
-    count = 1 if isinstance(a.normalized_shape, int) else len(a.normalized_shape)
+    if isinstance(a.normalized_shape, int):
+        count = 1
+    else:
+        count = len(a.normalized_shape)
     axes = list(range(x.ndim - count, x.ndim))
     kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
     mean = reduced(w, "mean", w.op("square", [x], x.type), axes, True, kept)
     done = binary(w, "multiply", x, w.op("rsqrt", [scaled(w, mean, 1.0, a.eps)], kept), x.type)
-    return done if weight is None else binary(w, "multiply", done, weight, out[0])
+    if weight is None:
+        return done
+    return binary(w, "multiply", done, weight, out[0])
 
 
 def _response_by_parts(a, x):
@@ -89,7 +97,9 @@ def _response_by_parts(a, x):
     last = a.data_format[-1] == "C"
     if x.ndim == 4 and not last and not is_length(x.shape[1]):
         return None
-    squares, before, after = P.square(x), a.size // 2, (a.size - 1) // 2
+    squares = P.square(x)
+    before = a.size // 2
+    after = (a.size - 1) // 2
     if last:
         flat = P.reshape(squares, [x.shape[0], 1, -1, x.shape[-1]])
         mean = P.avg_pool2d(P.pad(flat, [before, after, 0, 0]), [1, a.size], 1)
@@ -126,7 +136,8 @@ def _local_response_norm(w, a, out, x):
 def _read_batch_norm(a, x, mean, var, w, b):
     training = not (a.is_test or a.use_global_stats)
     if training:
-        mean, var = P.assign(mean), P.assign(var)
+        mean = P.assign(mean)
+        var = P.assign(var)
     done = P.batch_norm(x, mean, var, w, b, training, a.momentum, a.epsilon, a.data_format, not training)
     return done, mean, var, None, None, None
 
@@ -159,21 +170,30 @@ def _onnx_batch_norm(g, op, x, mean, var, w, b):
 def _onnx_layer_norm(g, op, x, w, b):
     axis = op.begin_norm_axis
     shape = [int(n) for n in op.lengths()[axis:]]
-    w = g.constant(np.ones(shape, op.kind())) if w is None else g.node("Reshape", [w, g.ints(shape)])
-    b = None if b is None else g.node("Reshape", [b, g.ints(shape)])
+    if w is None:
+        w = g.constant(np.ones(shape, op.kind()))
+    else:
+        w = g.node("Reshape", [w, g.ints(shape)])
+    if b is None:
+        b = None
+    else:
+        b = g.node("Reshape", [b, g.ints(shape)])
     return [g.node("LayerNormalization", [x, w, b], axis=axis, epsilon=op.epsilon), None, None]
 
 
 def _onnx_instance_norm(g, op, x, w, b):
     channels = op.lengths()[1]
-    w = g.constant(np.ones(channels, op.kind())) if w is None else w
-    b = g.constant(np.zeros(channels, op.kind())) if b is None else b
+    if w is None:
+        w = g.constant(np.ones(channels, op.kind()))
+    if b is None:
+        b = g.constant(np.zeros(channels, op.kind()))
     return [g.node("InstanceNormalization", [x, w, b], epsilon=op.epsilon), None, None]
 
 
 def _onnx_group_norm(g, op, x, w, b):
     op.channels_first()
-    ones, n = np.ones(op.groups, op.kind()), op.ndim()
+    ones = np.ones(op.groups, op.kind())
+    n = op.ndim()
     folded = g.node("Reshape", [x, g.ints([0, op.groups, -1])])
     y = g.node("InstanceNormalization", [folded, g.constant(ones), g.constant(0 * ones)], epsilon=op.epsilon)
     y = g.node("Reshape", [y, g.node("Shape", [x])])

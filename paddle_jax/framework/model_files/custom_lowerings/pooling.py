@@ -70,7 +70,9 @@ def _adaptive(n, kind):
                 paddings=[0] * n,
                 adaptive=True,
             )
-            return found if a.return_mask else found[0]
+            if a.return_mask:
+                return found
+            return found[0]
         return _pooled(
             w,
             n,
@@ -90,9 +92,11 @@ def _adaptive(n, kind):
 def _scatter_back(w, a, out, x, indices):
     """The reverse of a pooling. Paddle computes with the lengths of the result alone; windows that give them
     are written beside."""
-    sizes, n = list(a.sizes), len(a.sizes)
+    sizes = list(a.sizes)
+    n = len(a.sizes)
     if n == 1:
-        x, indices = unsqueeze(w, x, 2), unsqueeze(w, indices, 2)
+        x = unsqueeze(w, x, 2)
+        indices = unsqueeze(w, indices, 2)
         sizes, out = [1, *sizes], [(x.dtype, [*x.shape[:2], 1, *sizes])]
     kernel, strides, pads = zip(*map(_window, x.shape[2:], sizes), strict=True)
     if n == 3:
@@ -100,7 +104,9 @@ def _scatter_back(w, a, out, x, indices):
             "unpool3d", [x, indices], out[0], ksize=kernel, strides=strides, paddings=pads, output_size=sizes
         )
     found = w.op("unpool", [x, indices, w.ints(sizes)], out[0], ksize=kernel, strides=strides, padding=pads)
-    return squeeze(w, found, [2]) if n == 1 else found
+    if n == 1:
+        return squeeze(w, found, [2])
+    return found
 
 
 def _window(length, size):
@@ -127,7 +133,9 @@ def _fractional(w, a, out, x, tables):
         random_u=a.share or 0.0,
         return_mask=a.return_mask,
     )
-    return found if a.return_mask else found[0]
+    if a.return_mask:
+        return found
+    return found[0]
 
 
 def _divided_pool(n):
@@ -167,14 +175,16 @@ def _lp_pool(w, a, out, x):
 def _read_pool(dims):
     def rule(a, x, n_size=None):
         size = list(a.kernel_size if n_size is None else n_size)
-        form, kind = layout(a, f"{dims}d"), a.pooling_type
+        form = layout(a, f"{dims}d")
+        kind = a.pooling_type
         if a.adaptive:
             if kind == "max":
                 return getattr(P, f"adaptive_max_pool{dims}d")(x, size)
             return getattr(P, f"adaptive_avg_pool{dims}d")(x, size, data_format=form)
         padding = read_padding(a)
         if a.global_pooling:
-            size, padding = [n for n, c in zip(x.shape, form, strict=True) if c not in "NC"], 0
+            size = [n for n, c in zip(x.shape, form, strict=True) if c not in "NC"]
+            padding = 0
         if kind == "max":
             return getattr(P, f"max_pool{dims}d")(
                 x, size, a.strides, padding, ceil_mode=a.ceil_mode, data_format=form
@@ -204,7 +214,8 @@ def _read_lp(a, x):
 
 def _onnx_pool(g, op, x, size=None):
     op.channels_first()
-    size, n = list(op.kernel_size) if size is None else [int(s) for s in g.numbers(size)], op.ndim() - 2
+    size = list(op.kernel_size) if size is None else [int(s) for s in g.numbers(size)]
+    n = op.ndim() - 2
     kind = "Average" if op.pooling_type == "avg" else "Max"
     if op.global_pooling or (op.adaptive and all(s == 1 for s in size)):
         return g.node(f"Global{kind}Pool", [x])
@@ -215,7 +226,10 @@ def _onnx_pool(g, op, x, size=None):
             raise NotInOnnx("adaptive pooling to lengths that do not divide those of the input")
         size = strides = [m // s for m, s in zip(lengths, size, strict=True)]
         return g.node(f"{kind}Pool", [x], kernel_shape=size, strides=strides)
-    extra = {"count_include_pad": int(not op.exclusive)} if kind == "Average" else {}
+    if kind == "Average":
+        extra = {"count_include_pad": int(not op.exclusive)}
+    else:
+        extra = {}
     return g.node(
         f"{kind}Pool",
         [x],
@@ -228,24 +242,26 @@ def _onnx_pool(g, op, x, size=None):
 
 
 def _onnx_max(g, op, x):
-    op.pooling_type, op.padding_algorithm, op.data_format, op.exclusive = "max", "EXPLICIT", "NCHW", True
+    op.pooling_type = "max"
+    op.padding_algorithm = "EXPLICIT"
+    op.data_format = "NCHW"
+    op.exclusive = True
     return [_onnx_pool(g, op, x), None]
 
 
-avg_pool1d, max_pool1d = Lowering(flat(_pool(2, "avg"), False)), Lowering(flat(_pool(2, "max"), False))
-avg_pool2d, avg_pool3d = (
-    Lowering(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2)),
-    Lowering(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3)),
-)
-scatter_back, fractional = Lowering(_scatter_back), Lowering(_fractional)
-max_pool2d, max_pool3d = (
-    Lowering(_pool(2, "max"), _read_max(2), _onnx_max),
-    Lowering(_pool(3, "max"), _read_max(3), _onnx_max),
-)
-adaptive_avg_pool1d, adaptive_max_pool1d = (
-    Lowering(flat(_adaptive(2, "avg"), False)),
-    Lowering(flat(_adaptive(2, "max"), False)),
-)
-adaptive_avg_pool2d, adaptive_avg_pool3d = Lowering(_adaptive(2, "avg")), Lowering(_adaptive(3, "avg"))
-adaptive_max_pool2d, adaptive_max_pool3d = Lowering(_adaptive(2, "max")), Lowering(_adaptive(3, "max"))
-lp_pool2d, lp_pool1d = Lowering(_lp_pool, _read_lp), Lowering(flat(_lp_pool, False))
+avg_pool1d = Lowering(flat(_pool(2, "avg"), False))
+max_pool1d = Lowering(flat(_pool(2, "max"), False))
+avg_pool2d = Lowering(_pool(2, "avg"), _read_pool(2), _onnx_pool, _divided_pool(2))
+avg_pool3d = Lowering(_pool(3, "avg"), _read_pool(3), _onnx_pool, _divided_pool(3))
+scatter_back = Lowering(_scatter_back)
+fractional = Lowering(_fractional)
+max_pool2d = Lowering(_pool(2, "max"), _read_max(2), _onnx_max)
+max_pool3d = Lowering(_pool(3, "max"), _read_max(3), _onnx_max)
+adaptive_avg_pool1d = Lowering(flat(_adaptive(2, "avg"), False))
+adaptive_max_pool1d = Lowering(flat(_adaptive(2, "max"), False))
+adaptive_avg_pool2d = Lowering(_adaptive(2, "avg"))
+adaptive_avg_pool3d = Lowering(_adaptive(3, "avg"))
+adaptive_max_pool2d = Lowering(_adaptive(2, "max"))
+adaptive_max_pool3d = Lowering(_adaptive(3, "max"))
+lp_pool2d = Lowering(_lp_pool, _read_lp)
+lp_pool1d = Lowering(flat(_lp_pool, False))

@@ -22,5 +22,6 @@ def _read_fake_quantizer(a, x, scale, *_):
     return functions.fake_quantize_dequantize(x, scale.detach(), a.bit_length), None, None, None
 
 
-quantize_linear, dequantize_linear = _linear("quantize_linear"), _linear("dequantize_linear")
+quantize_linear = _linear("quantize_linear")
+dequantize_linear = _linear("dequantize_linear")
 fake_quantize_dequantize = Lowering(read=_read_fake_quantizer)

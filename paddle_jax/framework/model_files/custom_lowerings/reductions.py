@@ -18,7 +18,11 @@ from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
 
 def _listed(axis):
-    return [] if axis is None else list(axis) if isinstance(axis, tuple) else [axis]
+    if axis is None:
+        return []
+    if isinstance(axis, tuple):
+        return list(axis)
+    return [axis]
 
 
 def _onnx_reduced(kind):
@@ -27,7 +31,8 @@ def _onnx_reduced(kind):
         if not axes:
             return g.node("Identity", [x])
         if kind == "ReduceSum":
-            x = g.cast(x, op.out[0]) if op.kind() != op.out[0] else x
+            if op.kind() != op.out[0]:
+                x = g.cast(x, op.out[0])
             return g.node(kind, [x, g.ints(axes)], keepdims=int(op.keepdim))
         return g.node(kind, [x], axes=axes, keepdims=int(op.keepdim))
 
@@ -45,7 +50,10 @@ def _onnx_listed(kind):
 
 def _onnx_truth(kind):
     def onnx(g, op, x):
-        x = g.node("Identity", [x]) if op.kind() == "bool" else g.cast(x, "bool")
+        if op.kind() == "bool":
+            x = g.node("Identity", [x])
+        else:
+            x = g.cast(x, "bool")
         axes = [int(a) for a in op.axis] or list(range(op.ndim()))
         if not axes:
             return x
@@ -60,7 +68,10 @@ def _without_nan(w, x):
 
 
 def _nansum(w, a, out, x):
-    dtype = out[0][0] if out[0][0] != x.dtype else "Undefined(ALL_DTYPE)"
+    if out[0][0] != x.dtype:
+        dtype = out[0][0]
+    else:
+        dtype = "Undefined(ALL_DTYPE)"
     return reduced(w, "sum", _without_nan(w, x), _listed(a.axis), a.keepdim, out[0], dtype=dtype)
 
 
@@ -88,7 +99,8 @@ def _variance(w, a, x):
     kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
     if any(not isinstance(x.shape[i], int) for i in axes):
         raise NotWritable("var over an axis whose length is not fixed")
-    count, correction = math.prod(x.shape[i] for i in axes), _correction(a)
+    count = math.prod(x.shape[i] for i in axes)
+    correction = _correction(a)
     centred = binary(w, "subtract", x, reduced(w, "mean", x, axes, True, kept), x.type)
     total = reduced(w, "sum", w.op("square", [centred], x.type), axes, True, kept)
     return scaled(w, total, 1.0 / max(count - correction, 0) if count > correction else math.nan), axes
@@ -96,18 +108,24 @@ def _variance(w, a, x):
 
 def _correction(a):
     unbiased = getattr(a, "unbiased", None)
-    return getattr(a, "correction", 1) if unbiased is None else int(unbiased)
+    if unbiased is None:
+        return getattr(a, "correction", 1)
+    return int(unbiased)
 
 
 def _var(w, a, out, x):
     found, axes = _variance(w, a, x)
-    return found if a.keepdim else squeeze(w, found, axes)
+    if a.keepdim:
+        return found
+    return squeeze(w, found, axes)
 
 
 def _std(w, a, out, x):
     found, axes = _variance(w, a, x)
     found = w.op("sqrt", [found], found.type)
-    return found if a.keepdim else squeeze(w, found, axes)
+    if a.keepdim:
+        return found
+    return squeeze(w, found, axes)
 
 
 # norms ------------------------------------------------------------------------------------------------------
@@ -128,7 +146,10 @@ def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
 
 def write_norm(w, a, out, x):
     """A vector norm as `p_norm`."""
-    axis = a.axis[0] if isinstance(a.axis, tuple) and len(a.axis) == 1 else a.axis
+    if isinstance(a.axis, tuple) and len(a.axis) == 1:
+        axis = a.axis[0]
+    else:
+        axis = a.axis
     p = 2.0 if a.p in (None, "fro") else a.p
     if not isinstance(p, int | float):
         raise NotWritable(f"norm with p={p!r} has no form in PIR")
@@ -197,7 +218,9 @@ def _onnx_argument(kind):
             axis=0 if op.flatten else int(g.numbers(axis)[0]),
             keepdims=int(op.keepdims and not op.flatten),
         )
-        return y if op.dtype == "int64" else g.cast(y, op.dtype)
+        if op.dtype == "int64":
+            return y
+        return g.cast(y, op.dtype)
 
     return Lowering(onnx=onnx)
 
@@ -220,17 +243,22 @@ def _onnx_argsort(g, op, x):
 
 def _read_cumsum(a, x, s_axis):
     if a.flatten:
-        x, s_axis = P.flatten(x), 0
+        x = P.flatten(x)
+        s_axis = 0
     if a.reverse:
         x = P.flip(x, [s_axis])
     total = P.cumsum(x, s_axis)
-    total = P.subtract(total, x) if a.exclusive else total
-    return P.flip(total, [s_axis]) if a.reverse else total
+    if a.exclusive:
+        total = P.subtract(total, x)
+    if a.reverse:
+        return P.flip(total, [s_axis])
+    return total
 
 
 def _onnx_cumsum(g, op, x, axis):
     if op.flatten:
-        x, axis = g.node("Reshape", [x, g.ints([-1])]), g.number(0, "int32")
+        x = g.node("Reshape", [x, g.ints([-1])])
+        axis = g.number(0, "int32")
     else:
         axis = g.number(int(g.numbers(axis)[0]), "int32")
     return g.node("CumSum", [x, axis], exclusive=int(op.exclusive), reverse=int(op.reverse))
@@ -246,33 +274,38 @@ def _flat_running(name):
         flat = P.flatten(x)
         if name == "cumprod":
             found = P.cumprod(flat, 0, dtype=a.dtype)
-            return P.reshape(found, list(x.shape)) if not x.ndim and axis is not None else found
+            if not x.ndim and axis is not None:
+                return P.reshape(found, list(x.shape))
+            return found
         found = getattr(P, name)(flat, 0, a.dtype)
-        return [P.reshape(one, []) for one in found] if not x.ndim and axis is not None else found
+        if not x.ndim and axis is not None:
+            return [P.reshape(one, []) for one in found]
+        return found
 
     return Lowering(decompose=decompose)
 
 
-any_true, all_true = _onnx_truth("ReduceMax"), _onnx_truth("ReduceMin")
-cumprod, cummax, cummin = _flat_running("cumprod"), _flat_running("cummax"), _flat_running("cummin")
+any_true = _onnx_truth("ReduceMax")
+all_true = _onnx_truth("ReduceMin")
+cumprod = _flat_running("cumprod")
+cummax = _flat_running("cummax")
+cummin = _flat_running("cummin")
 total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
-largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
-amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")
-nansum, nanmean, count_nonzero, var, std = (
-    Lowering(_nansum),
-    Lowering(_nanmean),
-    Lowering(_count_nonzero),
-    Lowering(_var),
-    Lowering(_std),
-)
-normalized, pairwise_distance, cosine_similarity = (
-    Lowering(_normalized),
-    Lowering(_pairwise),
-    Lowering(_cosine),
-)
-argmax, argmin = _onnx_argument("ArgMax"), _onnx_argument("ArgMin")
-topk, argsort, cumsum = (
-    Lowering(onnx=_onnx_topk),
-    Lowering(read=_read_argsort, onnx=_onnx_argsort),
-    Lowering(read=_read_cumsum, onnx=_onnx_cumsum),
-)
+largest = _onnx_reduced("ReduceMax")
+smallest = _onnx_reduced("ReduceMin")
+amax = _onnx_listed("ReduceMax")
+amin = _onnx_listed("ReduceMin")
+logsumexp = _onnx_listed("ReduceLogSumExp")
+nansum = Lowering(_nansum)
+nanmean = Lowering(_nanmean)
+count_nonzero = Lowering(_count_nonzero)
+var = Lowering(_var)
+std = Lowering(_std)
+normalized = Lowering(_normalized)
+pairwise_distance = Lowering(_pairwise)
+cosine_similarity = Lowering(_cosine)
+argmax = _onnx_argument("ArgMax")
+argmin = _onnx_argument("ArgMin")
+topk = Lowering(onnx=_onnx_topk)
+argsort = Lowering(read=_read_argsort, onnx=_onnx_argsort)
+cumsum = Lowering(read=_read_cumsum, onnx=_onnx_cumsum)

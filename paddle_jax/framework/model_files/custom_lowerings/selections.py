@@ -35,7 +35,9 @@ def _nonzero(add, x, as_tuple=False):
     if x.ndim == 0:
         return None  # which is refused
     found = add(_NONZERO, [x], [("int64", [None, x.ndim])])[0]
-    return tuple([found[:, axis] for axis in range(x.ndim)]) if as_tuple else found
+    if as_tuple:
+        return tuple([found[:, axis] for axis in range(x.ndim)])
+    return found
 
 
 def _masked_select(add, x, mask, name=None):
@@ -83,7 +85,9 @@ def _unique(
     chosen = [
         one for one, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True) if wanted
     ]
-    return (out, *chosen) if chosen else out
+    if chosen:
+        return (out, *chosen)
+    return out
 
 
 def _unique_consecutive(
@@ -102,7 +106,9 @@ def _unique_consecutive(
         dtype=dtype,
     )
     chosen = [one for one, wanted in zip(more, (return_inverse, return_counts), strict=True) if wanted]
-    return (out, *chosen) if chosen else out
+    if chosen:
+        return (out, *chosen)
+    return out
 
 
 def _bincount(add, x, weights=None, minlength=0, name=None):
@@ -110,7 +116,10 @@ def _bincount(add, x, weights=None, minlength=0, name=None):
         return None
     if weights is None:
         return add(_COUNTED_PLAINLY, [x], [("int64", [None])], number=minlength)[0]
-    kind = weights.dtype if weights.is_floating_point() else "float64"
+    if weights.is_floating_point():
+        kind = weights.dtype
+    else:
+        kind = "float64"
     return add(_COUNTED, [x, weights], [(kind, [None])], number=minlength)[0]
 
 
@@ -129,7 +138,8 @@ def _repeat_interleave(add, x, repeats, axis=None, name=None, *, output_size=Non
     if not isinstance(repeats, Tensor) or output_size is not None:
         return None
     if axis is None:
-        x, axis = x.reshape([-1]), 0
+        x = x.reshape([-1])
+        axis = 0
     shape = list(x.shape)
     shape[axis] = None
     return add(_REPEATED, [x, repeats], [(x.dtype, shape)], axis=axis, output_size=-1)[0]
@@ -141,17 +151,11 @@ def _sequence_mask(add, x, maxlen=None, dtype="int64", name=None):
     return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
 
 
-nonzero, masked_select, nms = (
-    Lowering(record_composite=_nonzero),
-    Lowering(record_composite=_masked_select),
-    Lowering(record_composite=_nms),
-)
-unique, unique_consecutive = (
-    Lowering(record_composite=_unique),
-    Lowering(record_composite=_unique_consecutive),
-)
-bincount, repeat_interleave = (
-    Lowering(record_composite=_bincount),
-    Lowering(record_composite=_repeat_interleave),
-)
+nonzero = Lowering(record_composite=_nonzero)
+masked_select = Lowering(record_composite=_masked_select)
+nms = Lowering(record_composite=_nms)
+unique = Lowering(record_composite=_unique)
+unique_consecutive = Lowering(record_composite=_unique_consecutive)
+bincount = Lowering(record_composite=_bincount)
+repeat_interleave = Lowering(record_composite=_repeat_interleave)
 sequence_mask = Lowering(record_composite=_sequence_mask)

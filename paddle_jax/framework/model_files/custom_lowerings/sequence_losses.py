@@ -45,4 +45,6 @@ def _mask(w, a, out, x):
 
 
 mask = Lowering(_mask)
-ctc, rnnt, tree = Lowering(_ctc), Lowering(_rnnt), Lowering(_tree)
+ctc = Lowering(_ctc)
+rnnt = Lowering(_rnnt)
+tree = Lowering(_tree)

@@ -25,7 +25,10 @@ def _attend(w, a, out, q, k, v, mask):
         raise NotWritable("attention that returns its weights has no form in PIR")
     q, k, v = (transpose(w, one, [0, 2, 1, 3]) for one in (q, k, v))
     shape = [*q.shape[:3], k.shape[2]]
-    factor = 1 / math.sqrt(q.shape[3]) if a.scale is None else a.scale
+    if a.scale is None:
+        factor = 1 / math.sqrt(q.shape[3])
+    else:
+        factor = a.scale
     scores = w.op("matmul", [scaled(w, q, factor), k], (q.dtype, shape), transpose_y=True)
     if mask is not None:
         scores = _masked(w, scores, mask)
@@ -76,12 +79,18 @@ def _recurrent(mode, count):
             raise NotWritable("a recurrent network with projections or sequence lengths has no form in PIR")
         gates, hidden = w_hh.shape
         b_ih, b_hh = (one or w.full(0.0, x.dtype, (gates,)) for one in (b_ih, b_hh))
-        x = x if a.time_major else transpose(w, x, [1, 0, 2])
-        x = w.op("flip", [x], x.type, axis=[0]) if a.reverse else x
+        if not a.time_major:
+            x = transpose(w, x, [1, 0, 2])
+        if a.reverse:
+            x = w.op("flip", [x], x.type, axis=[0])
         start = w.combine([unsqueeze(w, one, 0) for one in states])
-        name = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[a.activation] if mode == "RNN" else mode
+        if mode == "RNN":
+            name = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[a.activation]
+        else:
+            name = mode
         done, end = _rnn(w, x, start, [w_ih, w_hh, b_ih, b_hh], hidden, name)
-        done = w.op("flip", [done], done.type, axis=[0]) if a.reverse else done
+        if a.reverse:
+            done = w.op("flip", [done], done.type, axis=[0])
         return [
             done if a.time_major else transpose(w, done, [1, 0, 2]),
             *[squeeze(w, one, [0]) for one in end],
@@ -95,7 +104,8 @@ def _cell(mode, count):
     whole = _recurrent(mode, count)
 
     def rule(w, a, out, x, *operands):
-        a.time_major, a.reverse = True, False
+        a.time_major = True
+        a.reverse = False
         kinds = [(dtype, [1, *shape]) for dtype, shape in out]
         found = whole(w, a, [kinds[0], *out], unsqueeze(w, x, 0), *operands)
         return found[1:]
@@ -120,9 +130,14 @@ def _rnn(w, x, start, weights, hidden, mode):
 
 
 def _read_rnn(a, x, states, weights, length=None, *_):
-    kind, lines = {"LSTM": lstm, "GRU": gru}.get(a.mode, simple_rnn), 2 if a.is_bidirec else 1
-    extra = {"activation": "relu" if a.mode == "RNN_RELU" else "tanh"} if kind is simple_rnn else {}
-    biases, last = weights[len(weights) // 2 :], [[] for _ in states]
+    kind = {"LSTM": lstm, "GRU": gru}.get(a.mode, simple_rnn)
+    lines = 2 if a.is_bidirec else 1
+    if kind is simple_rnn:
+        extra = {"activation": "relu" if a.mode == "RNN_RELU" else "tanh"}
+    else:
+        extra = {}
+    biases = weights[len(weights) // 2 :]
+    last = [[] for _ in states]
     for layer in range(a.num_layers):
         outs = []
         for line in range(lines):
@@ -148,13 +163,12 @@ def _onnx_rnn(g, op, x, states, weights, length, mask):
     both = g.node("Unsqueeze", [g.node("Concat", [b_ih, b_hh], axis=0), g.ints([0])])
     w_ih, w_hh = (g.node("Unsqueeze", [one, g.ints([0])]) for one in (w_ih, w_hh))
     kind = op.mode if op.mode in ("LSTM", "GRU") else "RNN"
-    extra = (
-        {"linear_before_reset": 1}
-        if kind == "GRU"
-        else {"activations": ["Relu"]}
-        if op.mode == "RNN_RELU"
-        else {}
-    )
+    if kind == "GRU":
+        extra = {"linear_before_reset": 1}
+    elif op.mode == "RNN_RELU":
+        extra = {"activations": ["Relu"]}
+    else:
+        extra = {}
     out, *last = g.node(
         kind, [x, w_ih, w_hh, both, None, *states], 1 + len(states), hidden_size=op.hidden_size, **extra
     )
@@ -180,19 +194,19 @@ def _onnx_embedding(g, op, x, w):
 
 
 def _embedding(w, a, out, x, weight):
-    name = "embedding_with_scaled_gradient" if a.by_frequency else "embedding"
+    if a.by_frequency:
+        name = "embedding_with_scaled_gradient"
+    else:
+        name = "embedding"
     return w.op(name, [x, weight], out[0], padding_idx=a.padding_idx)
 
 
-attend, embedding = Lowering(_attend, decompose=_attend_groups), Lowering(onnx=_onnx_embedding)
+attend = Lowering(_attend, decompose=_attend_groups)
+embedding = Lowering(onnx=_onnx_embedding)
 lookup = Lowering(_embedding)
-long_memory, gated, recurrent = (
-    Lowering(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn),
-    Lowering(_recurrent("GRU", 1)),
-    Lowering(_recurrent("RNN", 1)),
-)
-long_memory_cell, gated_cell, recurrent_cell = (
-    Lowering(_cell("LSTM", 2)),
-    Lowering(_cell("GRU", 1)),
-    Lowering(_cell("RNN", 1)),
-)
+long_memory = Lowering(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn)
+gated = Lowering(_recurrent("GRU", 1))
+recurrent = Lowering(_recurrent("RNN", 1))
+long_memory_cell = Lowering(_cell("LSTM", 2))
+gated_cell = Lowering(_cell("GRU", 1))
+recurrent_cell = Lowering(_cell("RNN", 1))

@@ -42,9 +42,14 @@ def _pieces(a, x):
 
 
 def _onnx_split(g, op, x, sizes, axis):
-    count = len(sizes) if isinstance(sizes, list) else len(g.numbers(sizes))
+    if isinstance(sizes, list):
+        count = len(sizes)
+    else:
+        count = len(g.numbers(sizes))
     found = g.node("Split", [x, g.int_list(sizes)], count, axis=int(g.numbers(axis)[0]))
-    return found if isinstance(found, list) else [found]
+    if isinstance(found, list):
+        return found
+    return [found]
 
 
 def _onnx_unbind(g, op, x):
@@ -72,7 +77,8 @@ def _onnx_flatten(g, op, x):
     shape = op.lengths()
     if not shape:
         return g.node("Reshape", [x, g.ints([1])])
-    start, stop = op.start_axis % len(shape), op.stop_axis % len(shape)
+    start = op.start_axis % len(shape)
+    stop = op.stop_axis % len(shape)
     head = [0] * start
     if all(n > 0 for n in shape[stop + 1 :]):
         return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
@@ -107,24 +113,23 @@ def _grid(a, xs):
 
 grid = Lowering(decompose=_grid)
 shape = Lowering(read=_read_shape)
-reshape_form, view = (
-    Lowering(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])),
-    Lowering(_view),
-)
+reshape_form = Lowering(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)]))
+view = Lowering(_view)
 transposed = Lowering(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
 matrix_transposed = Lowering(
     lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 )
 expand_as = Lowering(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
 rank = Lowering(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
-split, split_at, pieces = Lowering(onnx=_onnx_split), Lowering(_split_at), Lowering(decompose=_pieces)
-stack, unbind = Lowering(onnx=_onnx_stack), Lowering(onnx=_onnx_unbind)
+split = Lowering(onnx=_onnx_split)
+split_at = Lowering(_split_at)
+pieces = Lowering(decompose=_pieces)
+stack = Lowering(onnx=_onnx_stack)
+unbind = Lowering(onnx=_onnx_unbind)
 unstack = Lowering(
     lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)), onnx=_onnx_unbind
 )
-expand, flatten, flip, meshgrid = (
-    Lowering(onnx=_onnx_expand),
-    Lowering(onnx=_onnx_flatten),
-    Lowering(onnx=_onnx_flip),
-    Lowering(onnx=_onnx_meshgrid),
-)
+expand = Lowering(onnx=_onnx_expand)
+flatten = Lowering(onnx=_onnx_flatten)
+flip = Lowering(onnx=_onnx_flip)
+meshgrid = Lowering(onnx=_onnx_meshgrid)

@@ -29,7 +29,10 @@ def has_lengths_of(a, x, real_result):
     """Whether a transform neither cuts nor pads x."""
     if a.lengths is None:
         return True
-    wanted = [*a.lengths[:-1], a.lengths[-1] // 2 + 1] if real_result else a.lengths
+    if real_result:
+        wanted = [*a.lengths[:-1], a.lengths[-1] // 2 + 1]
+    else:
+        wanted = a.lengths
     return all(same_length(x.shape[axis], length) for axis, length in zip(a.axes, wanted, strict=True))
 
 
@@ -41,7 +44,10 @@ def resized_transform(name, real_result=False):
         if has_lengths_of(a, x, real_result) or is_empty(x):
             return None
         lengths = list(a.lengths)
-        wanted = [*lengths[:-1], lengths[-1] // 2 + 1] if real_result else lengths
+        if real_result:
+            wanted = [*lengths[:-1], lengths[-1] // 2 + 1]
+        else:
+            wanted = lengths
         resized = _resized(x, a.axes, wanted)
         return getattr(fourier, name)(
             resized, tuple(lengths) if real_result else None, a.axes, a.forward, a.norm
@@ -76,7 +82,10 @@ def _stft(a, x, window):
     frames = P.moveaxis(P.frame(x, a.n_fft, a.hop_length), -1, -2)
     if window is not None or a.win_length < a.n_fft:
         frames = frames * _centred(window, a.win_length, a.n_fft, frames.dtype)
-    found = P.rfft(frames, norm=a.norm) if a.onesided else P.fft(frames, norm=a.norm)
+    if a.onesided:
+        found = P.rfft(frames, norm=a.norm)
+    else:
+        found = P.fft(frames, norm=a.norm)
     return P.moveaxis(found, -1, -2)
 
 
@@ -102,4 +111,5 @@ def _istft(a, x, window):
     return done[..., a.start : a.stop] / total[a.start : a.stop]
 
 
-stft, istft = Lowering(decompose=_stft), Lowering(decompose=_istft)
+stft = Lowering(decompose=_stft)
+istft = Lowering(decompose=_istft)

@@ -33,7 +33,10 @@ def _quantile(a, x):
     count = P.sum(P.logical_not(is_nan), -1, keepdim=True)
     # NaN come last
     rows = P.sort(P.where(is_nan, P.full_like(rows, math.inf), rows), -1)
-    is_bad = count == 0 if a.ignore_nan else P.any(is_nan, -1, True)
+    if a.ignore_nan:
+        is_bad = count == 0
+    else:
+        is_bad = P.any(is_nan, -1, True)
     last = P.cast(P.maximum(count - 1, P.full([], 0, count.dtype)), "float64")
     found = [
         P.where(is_bad, P.full_like(one, math.nan), one)
@@ -42,7 +45,9 @@ def _quantile(a, x):
     found = [P.squeeze(one, -1) for one in found]
     if a.keepdim:
         found = [P.unsqueeze(one, sorted(a.axes)) for one in found]
-    return found[0] if len(found) == 1 else P.stack(found)
+    if len(found) == 1:
+        return found[0]
+    return P.stack(found)
 
 
 def _between(rows, at, interpolation):
@@ -51,19 +56,31 @@ def _between(rows, at, interpolation):
     def elements_at(place):
         return P.take_along_axis(rows, P.cast(place, "int64"), -1)
 
-    low, high = P.floor(at), P.ceil(at)
+    low = P.floor(at)
+    high = P.ceil(at)
     if interpolation in ("lower", "higher", "nearest"):
         return elements_at({"lower": low, "higher": high}.get(interpolation, P.round(at)))
-    first, second = elements_at(low), elements_at(high)
+    first = elements_at(low)
+    second = elements_at(high)
     if interpolation == "midpoint":
         return (first + second) / 2
     return P.lerp(first, second, P.cast(at - low, rows.dtype))
 
 
 def _covariance(x, rowvar, ddof, counts=None, weights=None):
-    x = P.unsqueeze(x, 0) if x.ndim == 1 else x if rowvar else P.transpose(x, [1, 0])
+    if x.ndim == 1:
+        x = P.unsqueeze(x, 0)
+    elif rowvar:
+        x = x
+    else:
+        x = P.transpose(x, [1, 0])
     both = [P.cast(one, x.dtype) for one in (counts, weights) if one is not None]
-    each = both[0] * both[1] if len(both) == 2 else both[0] if both else P.ones_like(x[0])
+    if len(both) == 2:
+        each = both[0] * both[1]
+    elif both:
+        each = both[0]
+    else:
+        each = P.ones_like(x[0])
     total = P.sum(each)
     centred = x - P.unsqueeze(P.sum(x * each, 1) / total, 1)
     if ddof:
@@ -75,21 +92,26 @@ def _covariance(x, rowvar, ddof, counts=None, weights=None):
 
 def _cov(a, x, counts, weights):
     found = _covariance(x, a.rowvar, a.ddof, counts, weights)
-    return P.squeeze(found) if x.ndim == 1 else found
+    if x.ndim == 1:
+        return P.squeeze(found)
+    return found
 
 
 def _corrcoef(a, x):
     spread = _covariance(x, a.rowvar, True)
     scale = P.sqrt(P.diag(spread))
     found = P.clip(spread / P.unsqueeze(scale, 1) / P.unsqueeze(scale, 0), -1.0, 1.0)
-    return P.squeeze(found) if x.ndim == 1 else found
+    if x.ndim == 1:
+        return P.squeeze(found)
+    return found
 
 
 def _limits(x, low, high, dtype):
     """The first and last edge of a histogram."""
     if low != high:
         return P.full([], low, dtype), P.full([], high, dtype)
-    low, high = P.cast(P.min(x), dtype), P.cast(P.max(x), dtype)
+    low = P.cast(P.min(x), dtype)
+    high = P.cast(P.max(x), dtype)
     is_one = low == high
     return P.where(is_one, low - 0.5, low), P.where(is_one, high + 0.5, high)
 
@@ -103,7 +125,8 @@ def _bin_edges(a, x):
     if is_empty(x):
         return None
     if a.min == a.max and a.min != 0:
-        low, high = P.full([], a.min - 0.5, "float32"), P.full([], a.max + 0.5, "float32")
+        low = P.full([], a.min - 0.5, "float32")
+        high = P.full([], a.max + 0.5, "float32")
     else:
         low, high = _limits(x, a.min, a.max, "float32")
     return _edges(low, high, a.bins, "float32")
@@ -114,7 +137,9 @@ def _histograms(a, x, weights):
     if is_empty(x):
         return None
     points = P.reshape(x, [-1, x.shape[-1]])
-    edges, place, is_inside = [], None, None
+    edges = []
+    place = None
+    is_inside = None
     for i, count in enumerate(a.bins):
         value = points[:, i]
         low, high = _limits(value, *(a.ranges[2 * i : 2 * i + 2] if a.ranges else (0, 0)), x.dtype)
@@ -122,7 +147,10 @@ def _histograms(a, x, weights):
         fits = P.logical_and(value >= edge[0], value <= edge[-1])
         at = P.clip(P.searchsorted(edge, value, False, True) - 1, 0, count - 1)
         place = at if place is None else place * count + at
-        is_inside = fits if is_inside is None else P.logical_and(is_inside, fits)
+        if is_inside is None:
+            is_inside = fits
+        else:
+            is_inside = P.logical_and(is_inside, fits)
         edges.append(edge)
     amount = P.cast(is_inside, x.dtype)
     if weights is not None:
@@ -137,6 +165,9 @@ def _histograms(a, x, weights):
     return [counts, *edges]
 
 
-median, quantile = Lowering(_median), Lowering(decompose=_quantile)
-cov, corrcoef = Lowering(decompose=_cov), Lowering(decompose=_corrcoef)
-bin_edges, histograms = Lowering(decompose=_bin_edges), Lowering(decompose=_histograms)
+median = Lowering(_median)
+quantile = Lowering(decompose=_quantile)
+cov = Lowering(decompose=_cov)
+corrcoef = Lowering(decompose=_corrcoef)
+bin_edges = Lowering(decompose=_bin_edges)
+histograms = Lowering(decompose=_histograms)

@@ -19,7 +19,10 @@ def _turned(x, positions, rope, neox):
     """x [batch, length, heads, width] turned by the cosines and sines of its positions [batch, length]."""
     width = x.shape[-1]
     if rope.shape[-1] != width:
-        rope = jnp.concatenate([rope, rope], -1) if neox else jnp.repeat(rope, 2, -1)
+        if neox:
+            rope = jnp.concatenate([rope, rope], -1)
+        else:
+            rope = jnp.repeat(rope, 2, -1)
     rope = jnp.broadcast_to(rope[:, :, :, 0], (2, x.shape[0], *rope.shape[2:3], width))
     cos, sin = jnp.take_along_axis(rope, positions[None, :, :, None], 2, mode="clip")[:, :, :, None]
     if neox:
@@ -53,7 +56,10 @@ def _stored(x, scale, kind, bounds):
         return x.astype(kind)
     most, least, rounding = bounds
     y = x.astype(jnp.float32) * (_per_head(scale) * most)
-    y = jnp.round(y) if rounding == 0 else jnp.sign(y) * jnp.floor(jnp.abs(y) + 0.5)
+    if rounding == 0:
+        y = jnp.round(y)
+    else:
+        y = jnp.sign(y) * jnp.floor(jnp.abs(y) + 0.5)
     return (jnp.clip(y, least, most) + _ZERO).astype(kind)
 
 
@@ -130,22 +136,27 @@ def paged_attention(
     encoder, decoder, lengths, starts = (
         t.reshape(-1).astype(jnp.int32) for t in (encoder, decoder, lengths, starts)
     )
-    batch, tokens = lengths.shape[0], qkv.shape[0]
+    batch = lengths.shape[0]
+    tokens = qkv.shape[0]
     steps = jnp.arange(longest)
     valid = steps < lengths[:, None]
     rows = (
         qkv.at[starts[:batch, None] + steps].get(mode="fill", fill_value=0).reshape(batch, longest, -1, width)
     )
-    q, k, v = rows[:, :, : -2 * groups], rows[:, :, -2 * groups : -groups], rows[:, :, -groups:]
+    q = rows[:, :, : -2 * groups]
+    k = rows[:, :, -2 * groups : -groups]
+    v = rows[:, :, -groups:]
     first = jnp.where(encoder > 0, 0, decoder)
     positions = first[:, None] + steps
     if rope is not None:
-        q, k = _turned(q, positions, rope, neox), _turned(k, positions, rope, neox)
+        q = _turned(q, positions, rope, neox)
+        k = _turned(k, positions, rope, neox)
     if dynamic:
         k_scale, k_back = _dynamic_scales(k, valid, encoder > 0, k_scale, k_back, bounds[0])
         v_scale, v_back = _dynamic_scales(v, valid, encoder > 0, v_scale, v_back, bounds[0])
     at = jnp.where(valid, positions, tables.shape[1] * block)
-    keys, values = _with_new(key_cache, k, tables, at, k_back), _with_new(value_cache, v, tables, at, v_back)
+    keys = _with_new(key_cache, k, tables, at, k_back)
+    values = _with_new(value_cache, v, tables, at, v_back)
     scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)
     weights = jax.nn.softmax(scores, -1)
     out = jnp.einsum(
@@ -181,7 +192,10 @@ def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
             f"{list(value_cache.shape)}; both must be [pages, key heads, {block_size}, width], "
             "the third being block_size"
         )
-    heads = qkv.shape[1] / key_cache.shape[3] - 2 * key_cache.shape[1] if qkv.ndim == 2 else 0
+    if qkv.ndim == 2:
+        heads = qkv.shape[1] / key_cache.shape[3] - 2 * key_cache.shape[1]
+    else:
+        heads = 0
     if heads <= 0 or heads % key_cache.shape[1] or block_tables.ndim != 2:
         raise ValueError(
             f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and "
@@ -203,7 +217,10 @@ def _longest(lengths, tokens):
     """A power of two that no sequence is longer than; where lengths are not known, while a function is
     compiled, the number of tokens."""
     raw = lengths._value
-    most = tokens if isinstance(raw, Tracer) else int(lengths.max())
+    if isinstance(raw, Tracer):
+        most = tokens
+    else:
+        most = int(lengths.max())
     return max(1 << max(most - 1, 0).bit_length(), 1)
 
 
@@ -317,7 +334,8 @@ def block_multihead_attention(
                 "'fp16', 'bf16' or 'fp32'"
             )
         x = cast(cast(qkv, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
-    x = x if qkv_bias is None else x + reshape(qkv_bias, [-1])
+    if qkv_bias is not None:
+        x = x + reshape(qkv_bias, [-1])
     y, *changed = paged_attention(
         x,
         key_cache,
@@ -338,8 +356,10 @@ def block_multihead_attention(
     )
     for tensor, value in zip((key_cache, value_cache, *scales)[: len(changed)], changed, strict=True):
         tensor._adopt(value)
-    y = y if out_shift is None else y + out_shift
-    y = y if out_smooth is None else y * out_smooth
+    if out_shift is not None:
+        y = y + out_shift
+    if out_smooth is not None:
+        y = y * out_smooth
     return (
         quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound),
         qkv,

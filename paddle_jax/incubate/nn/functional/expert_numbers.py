@@ -81,8 +81,12 @@ def cal_aux_loss(
         raise ValueError(
             f"cal_aux_loss: gate_prob: got shape {list(gate_prob.shape)}; it must be [n, experts]"
         )
-    own = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype).sum()
-    tokens, scale = own, None
+    if tokens_mask is None:
+        own = None
+    else:
+        own = tokens_mask.astype(gate_prob.dtype).sum()
+    tokens = own
+    scale = None
     if dispatch_tokens_mask is not None:
         tokens = dispatch_tokens_mask.astype(gate_prob.dtype).sum()
         if own is not None and dispatch_tokens_mask.shape[0] != gate_prob.shape[0]:
@@ -128,7 +132,8 @@ def expand_modality_expert_id(
         expert_id = expert_id + arange(expert_id.shape[1], dtype=expert_id.dtype) * group_size
     if num_expert_per_modality <= 0:
         return expert_id
-    device, number = expert_id // num_expert_per_modality, expert_id % num_expert_per_modality
+    device = expert_id // num_expert_per_modality
+    number = expert_id % num_expert_per_modality
     return device * (2 * num_expert_per_modality) + number + modality_offset * num_expert_per_modality
 
 

@@ -65,8 +65,13 @@ def fused_bias_act(
             "fused_bias_act: compute_dtype: got 'default' for an int32 x; it must be 'fp16', 'bf16' or 'fp32'"
         )
     dtype = _DTYPES.get(compute_dtype, x.dtype)
-    y = cast(x, dtype) if dequant_scales is None else cast(cast(x, "float32") * dequant_scales, dtype)
+    if dequant_scales is None:
+        y = cast(x, dtype)
+    else:
+        y = cast(cast(x, "float32") * dequant_scales, dtype)
     y = _ACTIVATIONS[act_method](y if bias is None else y + bias)
-    y = y if shift is None else y + shift
-    y = y if smooth is None else y * smooth
+    if shift is not None:
+        y = y + shift
+    if smooth is not None:
+        y = y * smooth
     return quantized("fused_bias_act", y, quant_scale, quant_round_type, quant_max_bound, quant_min_bound)

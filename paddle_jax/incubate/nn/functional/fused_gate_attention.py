@@ -71,14 +71,19 @@ def fused_gate_attention(
     if merge_qkv:
         q, k, v = (einsum("brqn,hwn->brqhw", query, qkv_weight[i]) for i in range(3))
     else:
-        key = query if key is None else key
+        if key is None:
+            key = query
         q = einsum("brqn,nhw->brqhw", query, query_weight)
         k, v = (einsum("brkm,mhw->brkhw", key, weight) for weight in (key_weight, value_weight))
     scores = einsum("brqhw,brkhw->brhqk", q * q.shape[-1] ** -0.5, k)
-    scores = scores if attn_mask is None else scores + attn_mask
-    scores = scores if nonbatched_bias is None else scores + nonbatched_bias.unsqueeze(1)
+    if attn_mask is not None:
+        scores = scores + attn_mask
+    if nonbatched_bias is not None:
+        scores = scores + nonbatched_bias.unsqueeze(1)
     y = einsum("brhqk,brkhw->brqhw", softmax(scores), v)
     if has_gating:
         y = y * sigmoid(einsum("brqn,nhw->brqhw", query, gate_linear_weight) + gate_linear_bias)
     y = einsum("brqhw,hwo->brqo", y, out_linear_weight)
-    return y if out_linear_bias is None else y + out_linear_bias
+    if out_linear_bias is None:
+        return y
+    return y + out_linear_bias

@@ -64,8 +64,10 @@ def fused_layer_norm(
     y = wide
     if residual is None or norm_weight is not None or norm_bias is not None:
         y = (wide - mean) * inverse
-        y = y if norm_weight is None else y * cast(norm_weight.reshape(shape), y.dtype)
-        y = y if norm_bias is None else y + cast(norm_bias.reshape(shape), y.dtype)
+        if norm_weight is not None:
+            y = y * cast(norm_weight.reshape(shape), y.dtype)
+        if norm_bias is not None:
+            y = y + cast(norm_bias.reshape(shape), y.dtype)
     y = quantized(
         "fused_layer_norm", cast(y, x.dtype), quant_scale, quant_round_type, quant_max_bound, quant_min_bound
     )

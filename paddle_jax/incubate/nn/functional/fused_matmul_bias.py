@@ -21,7 +21,9 @@ def fused_matmul_bias(x, y, bias=None, transpose_x=False, transpose_y=False, nam
         [[3.0, 3.0, 3.0]]
     """
     out = matmul(x, y, transpose_x, transpose_y)
-    return out if bias is None else out + bias
+    if bias is None:
+        return out
+    return out + bias
 
 
 def fused_linear(x, weight, bias=None, transpose_weight=False, name=None):
@@ -68,4 +70,8 @@ def fused_linear_activation(x, y, bias, trans_x=False, trans_y=False, activation
             "'gelu', 'none' and None"
         )
     out = fused_matmul_bias(x, y, bias, trans_x, trans_y)
-    return relu(out) if activation == "relu" else gelu(out, True) if activation == "gelu" else out
+    if activation == "relu":
+        return relu(out)
+    if activation == "gelu":
+        return gelu(out, True)
+    return out

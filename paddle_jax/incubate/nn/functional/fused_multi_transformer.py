@@ -26,14 +26,17 @@ def _normalized(x, scale, bias, epsilon, kind):
     if kind == "layernorm":
         return layer_norm(x, x.shape[-1], scale, bias, epsilon)
     y = rms_norm(x, x.shape[-1], scale, epsilon)
-    return y if bias is None else y + bias
+    if bias is None:
+        return y
+    return y + bias
 
 
 def projected(x, weight, bias, trans_qkvw, groups):
     """Queries [batch, heads, length, width], keys and values [batch, key heads, length, width]."""
     if not trans_qkvw:
         weight = transpose(weight, [*range(1, weight.ndim), 0])
-    shape, flat = list(weight.shape[:-1]), reshape(weight, [-1, weight.shape[-1]])
+    shape = list(weight.shape[:-1])
+    flat = reshape(weight, [-1, weight.shape[-1]])
     y = matmul(x, flat, transpose_y=True)
     y = reshape(y if bias is None else y + reshape(bias, [-1]), [0, 0, -1, shape[-1]])
     heads = shape[0] - 2 * groups if groups > 0 else shape[1]
@@ -42,10 +45,12 @@ def projected(x, weight, bias, trans_qkvw, groups):
 
 def turned(x, rotary, positions, neox):
     """x [batch, heads, length, width] turned by cos and sin [2, batch, 1, length or more, width]."""
-    cos, sin = rotary[0], rotary[1]
+    cos = rotary[0]
+    sin = rotary[1]
     if cos.shape[2] != x.shape[2]:
         rows = repeat_interleave(reshape(positions, [-1, 1, x.shape[2], 1]), cos.shape[-1], -1)
-        cos, sin = take_along_axis(cos, rows, 2), take_along_axis(sin, rows, 2)
+        cos = take_along_axis(cos, rows, 2)
+        sin = take_along_axis(sin, rows, 2)
     return x * cast(cos, x.dtype) + rotated(x, not neox) * cast(sin, x.dtype)
 
 
@@ -60,7 +65,8 @@ def positioned(x, seq_lens, time_step):
 def remembered(k, v, cache, prefix, positions, decoding):
     """Keys and values to attend to, and the cache with the new ones in their places."""
     if prefix is not None and not decoding:
-        k, v = concat([prefix[0], k], 2), concat([prefix[1], v], 2)
+        k = concat([prefix[0], k], 2)
+        v = concat([prefix[1], v], 2)
     if cache is None:
         return k, v, None
     new = cast(stack([k, v]), cache.dtype)
@@ -101,15 +107,15 @@ def attended(q, k, v, mask, seen):
 
 def _longer(mask, missing):
     """A mask [..., keys] with zeros after it."""
-    return (
-        mask
-        if missing <= 0
-        else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
-    )
+    if missing <= 0:
+        return mask
+    return concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
 
 
 def _of(values, i):
-    return None if values is None else values[i]
+    if values is None:
+        return None
+    return values[i]
 
 
 def _check(options, beam_offset, ring_id, rotary_emb_dims):
@@ -212,7 +218,8 @@ def fused_multi_transformer(
         ("norm_type", norm_type, ("layernorm", "rmsnorm")),
     ]
     _check(options, beam_offset, ring_id, rotary_emb_dims)
-    decoding, act = time_step is not None, _ACTIVATIONS[activation]
+    decoding = time_step is not None
+    act = _ACTIVATIONS[activation]
     if decoding and (cache_kvs is None or x.shape[1] != 1):
         raise ValueError(
             f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs "
@@ -223,11 +230,16 @@ def fused_multi_transformer(
 
     def added(x, y, scale, bias):
         y = x * residual_alpha + dropout(y, dropout_rate, training=training, mode=mode)
-        return y if pre_layer_norm else _normalized(y, scale, bias, epsilon, norm_type)
+        if pre_layer_norm:
+            return y
+        return _normalized(y, scale, bias, epsilon, norm_type)
 
     for i in range(len(qkv_weights)):
         norms = [(_of(ln_scales, i), _of(ln_biases, i)), (_of(ffn_ln_scales, i), _of(ffn_ln_biases, i))]
-        y = _normalized(x, *norms[0], epsilon, norm_type) if pre_layer_norm else x
+        if pre_layer_norm:
+            y = _normalized(x, *norms[0], epsilon, norm_type)
+        else:
+            y = x
         q, k, v = projected(y, qkv_weights[i], _of(qkv_biases, i), trans_qkvw, gqa_group_size)
         if rotary_emb_dims:
             q, k = (turned(t, rotary_embs, positions, use_neox_rotary_style) for t in (q, k))
@@ -236,9 +248,14 @@ def fused_multi_transformer(
             cache_kvs[i]._adopt(cache)
         y = attended(q, k, v, attn_mask, seen(k.shape[2], positions, seq_lens, decoding))
         x = added(x, linear(y, linear_weights[i], _of(linear_biases, i)), *norms[0])
-        y = _normalized(x, *norms[1], epsilon, norm_type) if pre_layer_norm else x
+        if pre_layer_norm:
+            y = _normalized(x, *norms[1], epsilon, norm_type)
+        else:
+            y = x
         y = dropout(
             act(linear(y, ffn1_weights[i], _of(ffn1_biases, i))), dropout_rate, training=training, mode=mode
         )
         x = added(x, linear(y, ffn2_weights[i], _of(ffn2_biases, i)), *norms[1])
-    return x if cache_kvs is None else (x, cache_kvs)
+    if cache_kvs is None:
+        return x
+    return (x, cache_kvs)

@@ -68,7 +68,8 @@ def fused_rms_norm(
     if residual is not None:
         x = total = (x if bias is None else x + bias) + residual.reshape(x.shape)
     y = rms_norm(x, shape, norm_weight.reshape(shape), float(epsilon))
-    y = y if norm_bias is None else y + norm_bias.reshape(shape)
+    if norm_bias is not None:
+        y = y + norm_bias.reshape(shape)
     return (
         quantized("fused_rms_norm", y, quant_scale, quant_round_type, quant_max_bound, quant_min_bound),
         total,

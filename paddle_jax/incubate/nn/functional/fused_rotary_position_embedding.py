@@ -19,11 +19,9 @@ def angles(positions, width, base, neighbours):
     """float32 [..., width]: the angle of each number at the given positions."""
     rates = base ** (arange(0, width, 2, dtype="float32") * (-1.0 / width))
     half = cast(positions, "float32").unsqueeze(-1) * rates
-    return (
-        reshape(stack([half, half], -1), [*half.shape[:-1], width])
-        if neighbours
-        else concat([half, half], -1)
-    )
+    if neighbours:
+        return reshape(stack([half, half], -1), [*half.shape[:-1], width])
+    return concat([half, half], -1)
 
 
 def _table(name, table, length, width, position_ids):
@@ -91,9 +89,13 @@ def fused_rotary_position_embedding(
             )
     if (sin is None) != (cos is None):
         raise ValueError("fused_rotary_position_embedding: sin, cos: got only one of them; give both or none")
-    length, width = q.shape[0 if time_major else 1], q.shape[3]
+    length = q.shape[0 if time_major else 1]
+    width = q.shape[3]
     if sin is None:
-        places = arange(length).unsqueeze(0) if position_ids is None else position_ids
+        if position_ids is None:
+            places = arange(length).unsqueeze(0)
+        else:
+            places = position_ids
         angle = angles(places, width, rotary_emb_base, use_neox_rotary_style).unsqueeze(2)
         sin, cos = angle.sin(), angle.cos()
     else:

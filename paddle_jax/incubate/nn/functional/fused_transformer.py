@@ -117,7 +117,10 @@ def fused_feedforward(
         raise ValueError(
             f"fused_feedforward: activation: got {activation!r}; allowed are 'relu', 'gelu' and 'silu'"
         )
-    y = layer_norm(x, x.shape[-1], ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
+    if pre_layer_norm:
+        y = layer_norm(x, x.shape[-1], ln1_scale, ln1_bias, ln1_epsilon)
+    else:
+        y = x
     y = dropout(
         _ACTIVATIONS[activation](linear(y, linear1_weight, linear1_bias)),
         dropout1_rate,
@@ -125,8 +128,11 @@ def fused_feedforward(
         mode=mode,
     )
     y = dropout(linear(y, linear2_weight, linear2_bias), dropout2_rate, training=training, mode=mode)
-    y = x + y if add_residual else y
-    return y if pre_layer_norm else layer_norm(y, x.shape[-1], ln2_scale, ln2_bias, ln2_epsilon)
+    if add_residual:
+        y = x + y
+    if pre_layer_norm:
+        return y
+    return layer_norm(y, x.shape[-1], ln2_scale, ln2_bias, ln2_epsilon)
 
 
 def _projected(x, weight, bias, num_heads, transpose_qkv_wb):
@@ -144,7 +150,8 @@ def _projected(x, weight, bias, num_heads, transpose_qkv_wb):
                 f"fused_multi_head_attention: qkv_weight: got shape {list(weight.shape)}; "
                 f"it must be [3, heads, width, {x.shape[-1]}]"
             )
-        shape, weight = list(weight.shape[:3]), reshape(weight, [-1, x.shape[-1]]).t()
+        shape = list(weight.shape[:3])
+        weight = reshape(weight, [-1, x.shape[-1]]).t()
     y = linear(x, weight, None if bias is None else reshape(bias, [-1]))
     y = transpose(reshape(y, [0, 0, *shape]), [2, 0, 3, 1, 4])
     return y[0], y[1], y[2]
@@ -210,16 +217,24 @@ def fused_multi_head_attention(
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
     """
     _alone("fused_multi_head_attention", ring_id)
-    y = layer_norm(x, x.shape[-1], pre_ln_scale, pre_ln_bias, pre_ln_epsilon) if pre_layer_norm else x
+    if pre_layer_norm:
+        y = layer_norm(x, x.shape[-1], pre_ln_scale, pre_ln_bias, pre_ln_epsilon)
+    else:
+        y = x
     q, k, v = _projected(y, qkv_weight, qkv_bias, num_heads, transpose_qkv_wb)
     if cache_kv is not None:
-        k, v = concat([cache_kv[0], k], 2), concat([cache_kv[1], v], 2)
+        k = concat([cache_kv[0], k], 2)
+        v = concat([cache_kv[1], v], 2)
     scores = matmul(q * (1 / math.sqrt(q.shape[-1])), k, transpose_y=True)
     if attn_mask is not None:
         scores = scores + _convert_attention_mask(attn_mask, scores.dtype)
     weights = dropout(softmax(scores), attn_dropout_rate, training=training, mode=mode)
     y = reshape(transpose(matmul(weights, v), [0, 2, 1, 3]), [0, 0, q.shape[1] * q.shape[3]])
     y = dropout(linear(y, linear_weight, linear_bias), dropout_rate, training=training, mode=mode)
-    y = x + y if add_residual else y
-    y = y if pre_layer_norm else layer_norm(y, x.shape[-1], ln_scale, ln_bias, ln_epsilon)
-    return y if cache_kv is None else (y, stack([k, v]))
+    if add_residual:
+        y = x + y
+    if not pre_layer_norm:
+        y = layer_norm(y, x.shape[-1], ln_scale, ln_bias, ln_epsilon)
+    if cache_kv is None:
+        return y
+    return (y, stack([k, v]))

@@ -88,7 +88,9 @@ def masked_multihead_attention(
         raise ValueError(
             f"{name}: sequence_lengths: got None without src_mask; one of them has to say the position"
         )
-    batch, groups, width = x.shape[0], cache_kv.shape[2], cache_kv.shape[4]
+    batch = x.shape[0]
+    groups = cache_kv.shape[2]
+    width = cache_kv.shape[4]
     if qkv_out_scale is not None:
         if compute_dtype not in _DTYPES:
             raise ValueError(
@@ -96,7 +98,8 @@ def masked_multihead_attention(
                 "'fp16', 'bf16' or 'fp32'"
             )
         x = cast(cast(x, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
-    x = x if bias is None else x + reshape(bias, [-1])
+    if bias is not None:
+        x = x + reshape(bias, [-1])
     heads = x.shape[1] // width - 2 * groups
     q, k, v = split(reshape(x, [batch, heads + 2 * groups, 1, width]), [heads, groups, groups], 1)
     last = full([1], src_mask.shape[-1] - 1 if src_mask is not None else 0, dtype="int64")
@@ -110,6 +113,8 @@ def masked_multihead_attention(
         attended(q, keys, values, src_mask, seen(keys.shape[2], positions, None, True)),
         [batch, heads * width],
     )
-    y = y if out_shift is None else y + out_shift
-    y = y if out_smooth is None else y * out_smooth
+    if out_shift is not None:
+        y = y + out_shift
+    if out_smooth is not None:
+        y = y * out_smooth
     return quantized(name, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), cache_kv

@@ -103,7 +103,10 @@ def moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, use_pad, name=None
             f"moe_gate_dispatch: gate_logits: got shape {list(gate_logits.shape)} for x "
             f"{list(x.shape)}; it must be [n, experts]"
         )
-    chosen = gate_logits.detach() if corr_bias is None else gate_logits.detach() + corr_bias
+    if corr_bias is None:
+        chosen = gate_logits.detach()
+    else:
+        chosen = gate_logits.detach() + corr_bias
     expert_id = chosen.topk(k, axis=-1)[1]
     weight = gate_logits.take_along_axis(expert_id, 1)
     experts = gate_logits.shape[1]
@@ -181,10 +184,8 @@ def moe_gate_dispatch_partial_nosoftmaxtopk(
         ...                                           True)[0].tolist()
         [[2.0], [3.0]]
     """
-    name, span = (
-        "moe_gate_dispatch_partial_nosoftmaxtopk",
-        (expert_start_index, expert_end_index, num_experts),
-    )
+    name = "moe_gate_dispatch_partial_nosoftmaxtopk"
+    span = (expert_start_index, expert_end_index, num_experts)
     *found, counts = _dispatched(
         name, x, combine_weights, expert_id, k, capacity, use_pad, span, reverse_token_drop
     )

@@ -8,7 +8,9 @@ from paddle_jax.tensor.ops import floor, round, sign
 
 def widened(x):
     """x in float32 if it has half precision, else x."""
-    return cast(x, "float32") if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+    if x.dtype in (dtypes.float16, dtypes.bfloat16):
+        return cast(x, "float32")
+    return x
 
 
 def quantized(op_name, x, scale, round_type, most, least):
@@ -22,5 +24,8 @@ def quantized(op_name, x, scale, round_type, most, least):
     if round_type not in (0, 1):
         raise ValueError(f"{op_name}: quant_round_type: got {round_type}; it must be 0 or 1")
     y = cast(x, "float32") * (most * scale)
-    y = round(y) if round_type == 0 else sign(y) * floor(y.abs() + 0.5)
+    if round_type == 0:
+        y = round(y)
+    else:
+        y = sign(y) * floor(y.abs() + 0.5)
     return cast(clip(y, least, most), "int8")

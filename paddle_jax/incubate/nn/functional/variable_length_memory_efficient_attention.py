@@ -32,7 +32,8 @@ def variable_length_memory_efficient_attention(
         ...     -1).flatten().tolist()
         [4.0, 0.0]
     """
-    queries, keys = arange(query.shape[2]), arange(key.shape[2])
+    queries = arange(query.shape[2])
+    keys = arange(key.shape[2])
     counts = reshape(queries, [1, 1, -1, 1]) < reshape(cast(seq_lens, "int64"), [-1, 1, 1, 1])
     seen = reshape(keys, [1, 1, 1, -1]) < reshape(cast(kv_seq_lens, "int64"), [-1, 1, 1, 1])
     if causal:

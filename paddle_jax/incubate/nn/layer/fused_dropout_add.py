@@ -22,7 +22,9 @@ class FusedDropoutAdd(Layer):
 
     def __init__(self, p=0.5, mode="upscale_in_train", name=None):
         super().__init__()
-        self.p, self.mode, self.name = p, mode, name
+        self.p = p
+        self.mode = mode
+        self.name = name
 
     def forward(self, x, y):
         return fused_dropout_add(x, y, p=self.p, training=self.training, mode=self.mode, name=self.name)

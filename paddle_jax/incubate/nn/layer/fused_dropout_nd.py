@@ -30,8 +30,15 @@ class FusedDropout(Layer):
             raise ValueError(
                 f"FusedDropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'"
             )
-        self.p, self.mode, self.name = p, mode, name
-        self.axis = axis if axis is None else [axis] if isinstance(axis, int) else list(axis)
+        self.p = p
+        self.mode = mode
+        self.name = name
+        if axis is None:
+            self.axis = axis
+        elif isinstance(axis, int):
+            self.axis = [axis]
+        else:
+            self.axis = list(axis)
 
     def forward(self, input):
         return dropout(input, self.p, axis=self.axis, training=self.training, mode=self.mode)

@@ -22,10 +22,14 @@ class FusedLinear(Layer):
         self, in_features, out_features, weight_attr=None, bias_attr=None, transpose_weight=False, name=None
     ):
         super().__init__()
-        shape = [out_features, in_features] if transpose_weight else [in_features, out_features]
+        if transpose_weight:
+            shape = [out_features, in_features]
+        else:
+            shape = [in_features, out_features]
         self.weight = self.create_parameter(shape, attr=weight_attr)
         self.bias = self.create_parameter([out_features], attr=bias_attr, is_bias=True)
-        self.transpose_weight, self.name = transpose_weight, name
+        self.transpose_weight = transpose_weight
+        self.name = name
 
     def forward(self, input):
         return fused_linear(input, self.weight, self.bias, self.transpose_weight, self.name)

@@ -54,13 +54,17 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
     ):
         super().__init__()
         _positive("FusedBiasDropoutResidualLayerNorm", embed_dim=embed_dim)
-        self._bias_attr, self._weight_attr, self.embed_dim = bias_attr, weight_attr, embed_dim
+        self._bias_attr = bias_attr
+        self._weight_attr = weight_attr
+        self.embed_dim = embed_dim
         self.linear_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
         self.ln_scale = self.create_parameter(
             [embed_dim], attr=weight_attr, default_initializer=Constant(1.0)
         )
         self.ln_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
-        self.dropout_rate, self._epsilon, self.name = dropout_rate, epsilon, name
+        self.dropout_rate = dropout_rate
+        self._epsilon = epsilon
+        self.name = name
 
     def forward(self, x, residual):
         """Returns a Tensor [..., embed_dim] of x and residual of that shape."""
@@ -146,16 +150,20 @@ class FusedMultiHeadAttention(Layer):
             raise AssertionError(
                 "FusedMultiHeadAttention: need_weights: got True; weights are not given, it must be False"
             )
-        self.normalize_before, self._epsilon, self._ring_id = normalize_before, epsilon, ring_id
-        self.embed_dim, self.num_heads, self.head_dim, self.kdim, self.vdim = (
-            embed_dim,
-            num_heads,
-            width,
-            kdim,
-            vdim,
-        )
-        self.need_weights, self.transpose_qkv_wb = need_weights, transpose_qkv_wb
-        shape = [embed_dim, 3 * embed_dim] if transpose_qkv_wb else [3, num_heads, width, embed_dim]
+        self.normalize_before = normalize_before
+        self._epsilon = epsilon
+        self._ring_id = ring_id
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
+        self.head_dim = width
+        self.kdim = kdim
+        self.vdim = vdim
+        self.need_weights = need_weights
+        self.transpose_qkv_wb = transpose_qkv_wb
+        if transpose_qkv_wb:
+            shape = [embed_dim, 3 * embed_dim]
+        else:
+            shape = [3, num_heads, width, embed_dim]
         self.qkv_weight = self.create_parameter(shape, attr=qkv_weight_attr)
         self.qkv_bias = self.create_parameter(
             shape[1:] if transpose_qkv_wb else shape[:3], attr=qkv_bias_attr, is_bias=True
@@ -169,7 +177,9 @@ class FusedMultiHeadAttention(Layer):
         bias = self.create_parameter([embed_dim], attr=bias, is_bias=True)
         self.pre_ln_scale, self.pre_ln_bias = (scale, bias) if normalize_before else (None, None)
         self.ln_scale, self.ln_bias = (None, None) if normalize_before else (scale, bias)
-        self.dropout_rate, self.attn_dropout_rate, self.name = dropout_rate, attn_dropout_rate, name
+        self.dropout_rate = dropout_rate
+        self.attn_dropout_rate = attn_dropout_rate
+        self.name = name
 
     def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
         """Returns the output [B, L, embed_dim]; with a cache a pair of that and the new cache.
@@ -272,14 +282,17 @@ class FusedFeedForward(Layer):
         super().__init__()
         _positive("FusedFeedForward", d_model=d_model, dim_feedforward=dim_feedforward)
         _whole("FusedFeedForward", nranks)
-        self._d_model, self._dim_feedforward, self._dropout_rate = d_model, dim_feedforward, dropout_rate
-        self._act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
-        self._act_method, self._normalize_before, self._epsilon, self._ring_id = (
-            activation,
-            normalize_before,
-            epsilon,
-            ring_id,
-        )
+        self._d_model = d_model
+        self._dim_feedforward = dim_feedforward
+        self._dropout_rate = dropout_rate
+        if act_dropout_rate is None:
+            self._act_dropout_rate = dropout_rate
+        else:
+            self._act_dropout_rate = act_dropout_rate
+        self._act_method = activation
+        self._normalize_before = normalize_before
+        self._epsilon = epsilon
+        self._ring_id = ring_id
         self._linear1_weight = self.create_parameter([d_model, dim_feedforward], attr=linear1_weight_attr)
         self._linear1_bias = self.create_parameter([dim_feedforward], attr=linear1_bias_attr, is_bias=True)
         self._linear2_weight = self.create_parameter([dim_feedforward, d_model], attr=linear2_weight_attr)
@@ -370,10 +383,8 @@ class FusedTransformerEncoderLayer(Layer):
             "FusedTransformerEncoderLayer", d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward
         )
         self.normalize_before = normalize_before
-        weights, biases = (
-            _convert_param_attr_to_list(weight_attr, 2),
-            _convert_param_attr_to_list(bias_attr, 2),
-        )
+        weights = _convert_param_attr_to_list(weight_attr, 2)
+        biases = _convert_param_attr_to_list(bias_attr, 2)
         self.fused_attn = FusedMultiHeadAttention(
             d_model,
             nhead,
@@ -417,7 +428,9 @@ class FusedTransformerEncoderLayer(Layer):
 
 def _attr(attrs, i):
     """The attribute of layer i from a list of them or one for all."""
-    return attrs[i] if isinstance(attrs, list | tuple) else attrs
+    if isinstance(attrs, list | tuple):
+        return attrs[i]
+    return attrs
 
 
 class FusedMultiTransformer(Layer):
@@ -496,30 +509,25 @@ class FusedMultiTransformer(Layer):
                 f"FusedMultiTransformer: num_layers: got {num_layers}; "
                 "it must be above 0 where qkv_weight_attrs is no list"
             )
-        self.normalize_before, self._epsilon, self._residual_alpha, self._trans_qkvw = (
-            normalize_before,
-            epsilon,
-            residual_alpha,
-            trans_qkvw,
-        )
-        self._ring_id, self._norm_type, self._use_neox_rotary_style = (
-            ring_id,
-            norm_type,
-            use_neox_rotary_style,
-        )
-        self._gqa_group_size, self.embed_dim, self.num_heads, self.head_dim = (
-            gqa_group_size,
-            embed_dim,
-            num_heads,
-            width,
-        )
-        self._dim_feedforward, self.dropout_rate, self.activation, self.name = (
-            dim_feedforward,
-            dropout_rate,
-            activation,
-            name,
-        )
-        heads = [num_heads + 2 * gqa_group_size, width] if gqa_group_size > 0 else [3, num_heads, width]
+        self.normalize_before = normalize_before
+        self._epsilon = epsilon
+        self._residual_alpha = residual_alpha
+        self._trans_qkvw = trans_qkvw
+        self._ring_id = ring_id
+        self._norm_type = norm_type
+        self._use_neox_rotary_style = use_neox_rotary_style
+        self._gqa_group_size = gqa_group_size
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
+        self.head_dim = width
+        self._dim_feedforward = dim_feedforward
+        self.dropout_rate = dropout_rate
+        self.activation = activation
+        self.name = name
+        if gqa_group_size > 0:
+            heads = [num_heads + 2 * gqa_group_size, width]
+        else:
+            heads = [3, num_heads, width]
         inner = dim_feedforward * (2 if activation.endswith("glu") else 1)
         parameters = {
             "ln_scales": (ln_scale_attrs, [embed_dim]),

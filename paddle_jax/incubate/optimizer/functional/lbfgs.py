@@ -58,7 +58,8 @@ def minimize_lbfgs(
     history = collections.deque(maxlen=history_size)
 
     def direction(grad):
-        along, factors = -grad, []
+        along = -grad
+        factors = []
         for step, change, curvature in reversed(history):
             factors.append(step @ along / curvature)
             along = along - factors[-1] * change

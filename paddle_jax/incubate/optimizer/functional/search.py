@@ -83,7 +83,9 @@ def minimized(settings, objective_func, initial_position, direction, learn):
 
         def point_at(length, position=position, along=along):
             loss, slope = evaluated(position + np.asarray(length, settings.dtype) * along)
-            loss = loss if np.isfinite(loss) else np.inf  # beyond the range of the dtype nothing is lower
+            # beyond the range of the dtype nothing is lower
+            if not np.isfinite(loss):
+                loss = np.inf
             return Point(length, loss, slope, float(slope @ along), float(np.abs(slope).max()))
 
         reach = float(np.abs(along).max())
@@ -100,7 +102,9 @@ def minimized(settings, objective_func, initial_position, direction, learn):
             break
         step = np.asarray(found.length, settings.dtype) * along
         learn(step, found.grad - grad)
-        position, value, grad = position + step, found.loss, found.grad
+        position = position + step
+        value = found.loss
+        grad = found.grad
         converged = (
             found.largest < settings.tolerance_grad or float(np.abs(step).max()) < settings.tolerance_change
         )

@@ -14,24 +14,34 @@ class QuantedConv2D(ConvertibleQuantedLayer):
 
     def __init__(self, layer, q_config):
         super().__init__()
-        self._groups, self._stride, self._padding, self._padding_mode = (
-            layer._groups,
-            layer._stride,
-            layer._padding,
-            layer._padding_mode,
-        )
+        self._groups = layer._groups
+        self._stride = layer._stride
+        self._padding = layer._padding
+        self._padding_mode = layer._padding_mode
         if self._padding_mode != "zeros":
             self._reversed_padding_repeated_twice = layer._reversed_padding_repeated_twice
-        self._dilation, self._data_format = layer._dilation, layer._data_format
-        self.weight, self.bias = layer.weight, layer.bias
-        self.weight_quanter = None if q_config.weight is None else q_config.weight._instance(layer)
-        self.activation_quanter = (
-            None if q_config.activation is None else q_config.activation._instance(layer)
-        )
+        self._dilation = layer._dilation
+        self._data_format = layer._data_format
+        self.weight = layer.weight
+        self.bias = layer.bias
+        if q_config.weight is None:
+            self.weight_quanter = None
+        else:
+            self.weight_quanter = q_config.weight._instance(layer)
+        if q_config.activation is None:
+            self.activation_quanter = None
+        else:
+            self.activation_quanter = q_config.activation._instance(layer)
 
     def forward(self, input):
-        x = input if self.activation_quanter is None else self.activation_quanter(input)
-        weight = self.weight if self.weight_quanter is None else self.weight_quanter(self.weight)
+        if self.activation_quanter is None:
+            x = input
+        else:
+            x = self.activation_quanter(input)
+        if self.weight_quanter is None:
+            weight = self.weight
+        else:
+            weight = self.weight_quanter(self.weight)
         return self._conv_forward(x, weight)
 
     def _conv_forward(self, inputs, weights):

@@ -14,15 +14,27 @@ class QuantedLinear(ConvertibleQuantedLayer):
 
     def __init__(self, layer, q_config):
         super().__init__()
-        self.weight, self.bias, self.name = layer.weight, layer.bias, layer.name
-        self.weight_quanter = None if q_config.weight is None else q_config.weight._instance(layer)
-        self.activation_quanter = (
-            None if q_config.activation is None else q_config.activation._instance(layer)
-        )
+        self.weight = layer.weight
+        self.bias = layer.bias
+        self.name = layer.name
+        if q_config.weight is None:
+            self.weight_quanter = None
+        else:
+            self.weight_quanter = q_config.weight._instance(layer)
+        if q_config.activation is None:
+            self.activation_quanter = None
+        else:
+            self.activation_quanter = q_config.activation._instance(layer)
 
     def forward(self, input):
-        x = input if self.activation_quanter is None else self.activation_quanter(input)
-        weight = self.weight if self.weight_quanter is None else self.weight_quanter(self.weight)
+        if self.activation_quanter is None:
+            x = input
+        else:
+            x = self.activation_quanter(input)
+        if self.weight_quanter is None:
+            weight = self.weight
+        else:
+            weight = self.weight_quanter(self.weight)
         return self._linear_forward(x, weight)
 
     def _linear_forward(self, input, weight):

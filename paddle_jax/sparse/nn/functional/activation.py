@@ -76,9 +76,14 @@ def softmax(x, axis=-1, name=None):
     if axis >= len(places):
         return with_values(x, dense.softmax(x.values(), axis - len(places) + 1))
     rest = [n for i, n in enumerate(x.shape[: len(places)]) if i != axis]
-    rows = flat(np.delete(places, axis, 0), rest) if rest else np.zeros(places.shape[1], np.int64)
+    if rest:
+        rows = flat(np.delete(places, axis, 0), rest)
+    else:
+        rows = np.zeros(places.shape[1], np.int64)
     _, group = np.unique(rows, return_inverse=True)
-    values, count, group = x.values(), int(group.max(initial=-1)) + 1, to_tensor(group.astype(np.int64))
+    values = x.values()
+    count = int(group.max(initial=-1)) + 1
+    group = to_tensor(group.astype(np.int64))
     peaks = pooled(values.detach(), group, count, "max")  # a constant: the softmax does not change with it
     powers = (values - gather(peaks, group)).exp()
     return with_values(x, powers / gather(scatter_nd(unsqueeze(group, 1), powers, list(peaks.shape)), group))

@@ -57,7 +57,10 @@ def window_of(name, x, kernel_size, stride, padding):
             "five are needed, four with them"
         )
     kernel = numbers(name, "kernel_size", kernel_size, 3)
-    stride = kernel if stride is None else numbers(name, "stride", stride, 3)
+    if stride is None:
+        stride = kernel
+    else:
+        stride = numbers(name, "stride", stride, 3)
     window = Window(kernel, stride, sides(name, padding, 3), (1, 1, 1))
     space = window.lengths(x.shape[1:-1])
     if min(space) < 1:

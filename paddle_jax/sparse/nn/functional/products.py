@@ -24,10 +24,18 @@ def paired_products(values, weight, rows, targets, count, whole):
     of that number pairs every row with itself, and is not in the tables.
     """
     if values.shape[0] == 0 or rows.size == 0:
-        return jnp.zeros((count, weight.shape[-1]), values.dtype) if whole is None else values @ weight[whole]
+        if whole is None:
+            return jnp.zeros((count, weight.shape[-1]), values.dtype)
+        return values @ weight[whole]
     picked = jnp.take(values, rows, axis=0, mode="fill", fill_value=0)
-    out = jnp.zeros((count, weight.shape[-1]), values.dtype) if whole is None else values @ weight[whole]
-    others = weight if whole is None else jnp.concatenate([weight[:whole], weight[whole + 1 :]])
+    if whole is None:
+        out = jnp.zeros((count, weight.shape[-1]), values.dtype)
+    else:
+        out = values @ weight[whole]
+    if whole is None:
+        others = weight
+    else:
+        others = jnp.concatenate([weight[:whole], weight[whole + 1 :]])
     products = jnp.einsum("kpc,kcd->kpd", picked, others)
     return out.at[targets.reshape(-1)].add(products.reshape(-1, out.shape[1]), mode="drop")
 
@@ -42,20 +50,24 @@ def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_for
             stride=(1,) * axes,
             padding=tuple(d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)),
         )
-        space, book = x.shape[1:-1], submanifold_rulebook(x, window)
+        space = x.shape[1:-1]
+        book = submanifold_rulebook(x, window)
     else:
         space = _space(name, x, window)
         book = rulebook(x, window, space)
     values = _products(x, weight, book)
-    values = values if bias is None else values + bias
+    if bias is not None:
+        values = values + bias
     places = to_tensor(book.places).astype(x.indices().dtype)
     return SparseCooTensor(places, values, [x.shape[0], *space, weight.shape[-1]])
 
 
 def _products(x, weight, book):
     """The values of the result."""
-    count, kinds = book.places.shape[1], len(book.counts)
-    flat, whole = weight.reshape([kinds, *weight.shape[-2:]]), kinds // 2
+    count = book.places.shape[1]
+    kinds = len(book.counts)
+    flat = weight.reshape([kinds, *weight.shape[-2:]])
+    whole = kinds // 2
     ends = np.cumsum(book.counts)
     centre = slice(ends[whole] - book.counts[whole], ends[whole])
     every = np.arange(count)
@@ -65,8 +77,14 @@ def _products(x, weight, book):
         and np.array_equal(book.targets[centre], every)
     ):
         whole = None
-    rest = book.counts if whole is None else np.delete(book.counts, whole)
-    kept = np.s_[:] if whole is None else np.r_[: centre.start, centre.stop : len(book.rows)]
+    if whole is None:
+        rest = book.counts
+    else:
+        rest = np.delete(book.counts, whole)
+    if whole is None:
+        kept = np.s_[:]
+    else:
+        kept = np.r_[: centre.start, centre.stop : len(book.rows)]
     tables = _tables(rest, (book.rows[kept], x.nnz()), (book.targets[kept], count))
     return paired_products(x.values(), flat, *tables, count, whole)
 
@@ -110,7 +128,10 @@ def _window(name, x, weight, stride, padding, dilation, groups, data_format, axe
     if data_format != form:
         raise ValueError(f"{name}: data_format: got {data_format!r}; only {form!r} is allowed")
     if not isinstance(x, Tensor) or x.ndim != axes + 2:
-        got = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+        if isinstance(x, Tensor):
+            got = f"shape {list(x.shape)}"
+        else:
+            got = type(x).__name__
         raise ValueError(f"{name}: x: got {got}; give a SparseCooTensor [{', '.join(form)}]")
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"{name}: x: got {type(x).__name__}; give a SparseCooTensor")
@@ -132,7 +153,10 @@ def _window(name, x, weight, stride, padding, dilation, groups, data_format, axe
 
 def numbers(name, argument, value, axes):
     """One positive number per axis of space."""
-    found = (value,) * axes if isinstance(value, int) else tuple(value)
+    if isinstance(value, int):
+        found = (value,) * axes
+    else:
+        found = tuple(value)
     if len(found) != axes or not all(isinstance(v, int | np.integer) and v > 0 for v in found):
         raise ValueError(f"{name}: {argument}: got {value!r}; it must be a positive int or {axes} of them")
     return tuple(map(int, found))
@@ -145,7 +169,10 @@ def sides(name, padding, axes):
         if padding.upper() not in ("SAME", "VALID"):
             raise ValueError(f"{name}: padding: got {padding!r}; allowed are 'SAME', 'VALID' and ints")
         return (0,) * axes
-    found = [padding] * axes if isinstance(padding, int) else list(padding)
+    if isinstance(padding, int):
+        found = [padding] * axes
+    else:
+        found = list(padding)
     if len(found) == axes + 2 and all(isinstance(p, list | tuple) and len(p) == 2 for p in found):
         found = [side for pair in found[1:-1] for side in pair]
     if len(found) not in (axes, 2 * axes) or not all(
@@ -156,5 +183,8 @@ def sides(name, padding, axes):
             f"or {axes + 2} pairs, none of them negative"
         )
     if len(found) == 2 * axes:
-        found = found[::2] if found[::2] == found[1::2] else found[:axes]
+        if found[::2] == found[1::2]:
+            found = found[::2]
+        else:
+            found = found[:axes]
     return tuple(map(int, found))

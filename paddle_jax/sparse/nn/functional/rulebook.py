@@ -52,7 +52,10 @@ def submanifold_rulebook(x, window):
     cells, hit, rows = _meetings(x, window, shape[1:])
     outputs, _ = _numbered(np.ravel_multi_index(tuple(coordinates(x)), tuple(shape)), shape)
     targets = np.searchsorted(outputs, cells).clip(max=max(len(outputs) - 1, 0))
-    kept = outputs[targets] == cells if len(outputs) else np.zeros(0, bool)
+    if len(outputs):
+        kept = outputs[targets] == cells
+    else:
+        kept = np.zeros(0, bool)
     counts = np.bincount(np.repeat(np.arange(len(hit)), hit)[kept], minlength=len(hit))
     return Rulebook(_unravelled(outputs, shape), rows[kept], targets[kept], counts)
 
@@ -61,7 +64,8 @@ def _meetings(x, window, space):
     """(number of the output, pairs of each offset, row of the input) of all pairs, offset by offset."""
     places = coordinates(x, "sparse convolution")
     offsets = np.indices(window.kernel).reshape(len(window.kernel), -1)
-    kept, number = True, places[0]
+    kept = True
+    number = places[0]
     for axis, length in enumerate(space):
         start = places[axis + 1] + window.padding[axis] - offsets[axis][:, None] * window.dilation[axis]
         step = start // window.stride[axis]

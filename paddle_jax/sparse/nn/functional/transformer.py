@@ -36,7 +36,9 @@ def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=N
         [[[[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]]]
     """
     places = _places(query, key, value, sparse_mask, key_padding_mask, attn_mask)
-    stacks, length, width = query.shape[0] * query.shape[1], query.shape[2], query.shape[3]
+    stacks = query.shape[0] * query.shape[1]
+    length = query.shape[2]
+    width = query.shape[3]
     q, k, v = (t.reshape([stacks, length, width]) for t in (query, key, value))
     rows, columns = (to_tensor(np.ascontiguousarray(places[axes].T)) for axes in ([0, 1], [0, 2]))
     scores = (gather_nd(q, rows) * gather_nd(k, columns)).sum(-1) * (1 / math.sqrt(width))

@@ -13,7 +13,9 @@ class _Activation(Layer):
 
     def extra_repr(self):
         """The name, if there is one."""
-        return f"name={self._name}" if self._name else ""
+        if self._name:
+            return f"name={self._name}"
+        return ""
 
 
 class ReLU(_Activation):

@@ -13,7 +13,8 @@ __all__ = []
 class _Conv(Layer):
     """What the sparse convolution layers share."""
 
-    _spatial, _submanifold = 3, False
+    _spatial = 3
+    _submanifold = False
 
     def __init__(
         self,
@@ -33,28 +34,31 @@ class _Conv(Layer):
     ):
         super().__init__()
         self._check(weight_attr, groups, padding_mode, data_format, backend)
-        n, name = self._spatial, type(self).__name__
+        n = self._spatial
+        name = type(self).__name__
         self._kernel_size, self._stride, self._dilation = (
             list(numbers(name, argument, value, n))
             for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation))
         )
         sides(name, padding, n)
-        self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
-        self._padding, self._padding_mode = padding, padding_mode
-        self._param_attr, self._bias_attr, self._data_format, self._key, self._backend = (
-            weight_attr,
-            bias_attr,
-            data_format,
-            key,
-            backend,
-        )
+        self._in_channels = in_channels
+        self._out_channels = out_channels
+        self._groups = groups
+        self._padding = padding
+        self._padding_mode = padding_mode
+        self._param_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._data_format = data_format
+        self._key = key
+        self._backend = backend
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
         shape = [*self._kernel_size, in_channels, out_channels]
         self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=Normal(0.0, spread))
         self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
     def _check(self, weight_attr, groups, padding_mode, data_format, backend):
-        name, form = type(self).__name__, "NDHWC" if self._spatial == 3 else "NHWC"
+        name = type(self).__name__
+        form = "NDHWC" if self._spatial == 3 else "NHWC"
         if weight_attr is False:
             raise AssertionError(f"{name}: weight_attr: got False; a convolution needs a weight")
         if groups != 1:
@@ -251,7 +255,8 @@ class SubmConv2D(_Conv):
         1
     """
 
-    _spatial, _submanifold = 2, True
+    _spatial = 2
+    _submanifold = True
 
     def __init__(
         self,

@@ -124,4 +124,6 @@ class SyncBatchNorm(Dense):
     def _from(cls, norm):
         """What `convert_sync_batchnorm` puts in place of a layer: of dense Tensors a
         `paddle.nn.SyncBatchNorm`."""
-        return super()._from(norm) if isinstance(norm, BatchNorm) else Dense._from(norm)
+        if isinstance(norm, BatchNorm):
+            return super()._from(norm)
+        return Dense._from(norm)

@@ -30,8 +30,13 @@ class MaxPool3D(Layer):
         name=None,
     ):
         super().__init__()
-        self.ksize, self.stride, self.padding, self.return_mask = kernel_size, stride, padding, return_mask
-        self.ceil_mode, self.data_format, self.name = ceil_mode, data_format, name
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.return_mask = return_mask
+        self.ceil_mode = ceil_mode
+        self.data_format = data_format
+        self.name = name
 
     def forward(self, x):
         """The largest elements."""

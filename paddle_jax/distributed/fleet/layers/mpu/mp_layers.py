@@ -23,9 +23,10 @@ class _Divided(Layer):
 
     def __init__(self, name, mp_group, length, what):
         super().__init__(name)
-        self.model_parallel_group = (
-            Current.groups().get_model_parallel_group() if mp_group is None else mp_group
-        )
+        if mp_group is None:
+            self.model_parallel_group = Current.groups().get_model_parallel_group()
+        else:
+            self.model_parallel_group = mp_group
         self.world_size = self.model_parallel_group.nranks
         self.rank, self.is_mp, self._name = max(self.model_parallel_group.rank, 0), self.world_size > 1, name
         if length % self.world_size:
@@ -88,16 +89,19 @@ class ColumnParallelLinear(_Divided):
         super().__init__(name, mp_group, out_features, "out_features")
         self.gather_output = gather_output
         self.weight = self._create_shard([in_features, out_features // self.world_size], weight_attr, 1)
-        self.bias = (
-            self._create_shard([out_features // self.world_size], None, 0, is_bias=True) if has_bias else None
-        )
+        if has_bias:
+            self.bias = self._create_shard([out_features // self.world_size], None, 0, is_bias=True)
+        else:
+            self.bias = None
 
     def forward(self, x):
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
         out = functional.linear(
             _c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight, self.bias
         )
-        return _c_concat(out, self.model_parallel_group) if self.is_mp and self.gather_output else out
+        if self.is_mp and self.gather_output:
+            return _c_concat(out, self.model_parallel_group)
+        return out
 
 
 class RowParallelLinear(_Divided):
@@ -132,15 +136,23 @@ class RowParallelLinear(_Divided):
         super().__init__(name, mp_group, in_features, "in_features")
         self.input_is_parallel = input_is_parallel
         self.weight = self._create_shard([in_features // self.world_size, out_features], weight_attr, 0)
-        self.bias = self._create_shard([out_features], None, None, is_bias=True) if has_bias else None
+        if has_bias:
+            self.bias = self._create_shard([out_features], None, None, is_bias=True)
+        else:
+            self.bias = None
 
     def forward(self, x):
         """Tensor [..., in_features] (or the part of this process) to [..., out_features]."""
         if not self.is_mp:
             return functional.linear(x, self.weight, self.bias)
-        part = x if self.input_is_parallel else _c_split(x, self.model_parallel_group)
+        if self.input_is_parallel:
+            part = x
+        else:
+            part = _c_split(x, self.model_parallel_group)
         out = _mp_allreduce(functional.linear(part, self.weight), group=self.model_parallel_group)
-        return out if self.bias is None else out + self.bias
+        if self.bias is None:
+            return out
+        return out + self.bias
 
 
 class VocabParallelEmbedding(_Divided):
@@ -183,17 +195,23 @@ class ParallelCrossEntropy(Layer):
 
     def __init__(self, mp_group=None, name=None, ignore_index=-100):
         super().__init__()
-        self.model_parallel_group = (
-            Current.groups().get_model_parallel_group() if mp_group is None else mp_group
-        )
+        if mp_group is None:
+            self.model_parallel_group = Current.groups().get_model_parallel_group()
+        else:
+            self.model_parallel_group = mp_group
         self.ignore_index = ignore_index
 
     def forward(self, input, label):
         """Logits [..., classes / processes] and labels [...] or [..., 1], numbers of classes of the whole, to
         losses [..., 1]."""
-        label = squeeze(label, -1) if label.ndim == input.ndim else label
-        group, start = self.model_parallel_group, max(self.model_parallel_group.rank, 0) * input.shape[-1]
-        wide = input.astype("float32") if input.dtype.name in ("float16", "bfloat16") else input
+        if label.ndim == input.ndim:
+            label = squeeze(label, -1)
+        group = self.model_parallel_group
+        start = max(self.model_parallel_group.rank, 0) * input.shape[-1]
+        if input.dtype.name in ("float16", "bfloat16"):
+            wide = input.astype("float32")
+        else:
+            wide = input
         largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), collectives.MAX, group)
         shifted = wide - largest
         total = _mp_allreduce(shifted.exp().sum(axis=-1), group=group)

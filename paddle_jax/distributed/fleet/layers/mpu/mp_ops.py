@@ -17,15 +17,20 @@ from paddle_jax.distributed.communication.tensors import at_hand
 
 
 def _member(group):
-    group = default_group() if group is None else group
-    return group if group.is_member() else None
+    if group is None:
+        group = default_group()
+    if group.is_member():
+        return group
+    return None
 
 
 def own_part(x, group, axis):
     """The part of this process of an axis of a Tensor, the first or the last."""
     length = x.shape[axis] // group.nranks
     mine = slice(group.rank * length, (group.rank + 1) * length)
-    return x[mine] if axis == 0 else x[..., mine]
+    if axis == 0:
+        return x[mine]
+    return x[..., mine]
 
 
 def gathered(x, group, axis, what):
@@ -90,7 +95,9 @@ def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
         skip_c_identity_dynamic: return the tensor.
     """
     found = _member(group)
-    return tensor if found is None or skip_c_identity_dynamic else _Identity.apply(tensor, found)
+    if found is None or skip_c_identity_dynamic:
+        return tensor
+    return _Identity.apply(tensor, found)
 
 
 def _mp_allreduce(
@@ -110,7 +117,9 @@ def _mp_allreduce(
         use_calc_stream, use_model_parallel, skip_c_identity_dynamic: accepted.
     """
     found = _member(group)
-    return tensor if found is None else _Sum.apply(tensor, found, op)
+    if found is None:
+        return tensor
+    return _Sum.apply(tensor, found, op)
 
 
 def _c_split(tensor, group=None):
@@ -122,10 +131,14 @@ def _c_split(tensor, group=None):
             f"_c_split: tensor: got shape {list(tensor.shape)}; "
             f"the last length must be a multiple of the {found.nranks} processes"
         )
-    return tensor if found is None else _SplitLastAxis.apply(tensor, found)
+    if found is None:
+        return tensor
+    return _SplitLastAxis.apply(tensor, found)
 
 
 def _c_concat(tensor, group=None):
     """The parts of all processes along the last axis; each gets the gradient of its part."""
     found = _member(group)
-    return tensor if found is None else _GatherLastAxis.apply(tensor, found)
+    if found is None:
+        return tensor
+    return _GatherLastAxis.apply(tensor, found)

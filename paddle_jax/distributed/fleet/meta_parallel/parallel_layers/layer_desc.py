@@ -55,7 +55,10 @@ class SharedLayerDesc(LayerDesc):
 
     def __init__(self, key, layer_func, forward_func=None, shared_weight_attr="weight", *inputs, **kwargs):
         super().__init__(layer_func, *inputs, **kwargs)
-        names = [shared_weight_attr] if isinstance(shared_weight_attr, str) else shared_weight_attr
+        if isinstance(shared_weight_attr, str):
+            names = [shared_weight_attr]
+        else:
+            names = shared_weight_attr
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise CheckError(
                 f"SharedLayerDesc: shared_weight_attr: got {shared_weight_attr!r}; "

@@ -120,10 +120,16 @@ class PipelineLayer(Layer):
         self._stage_id = self._topo.get_coord(self.global_rank).pipe
         self._layers_desc = list(layers)
         self._num_layers = len(self._layers_desc)
-        self._loss_fn = loss_fn if isinstance(loss_fn, list) else [loss_fn]
+        if isinstance(loss_fn, list):
+            self._loss_fn = loss_fn
+        else:
+            self._loss_fn = [loss_fn]
         self._recompute_interval = recompute_interval
         self.recompute_ctx = recompute_ctx
-        chunks = None if self._num_virtual_pipeline_stages == 1 else self._num_virtual_pipeline_stages
+        if self._num_virtual_pipeline_stages == 1:
+            chunks = None
+        else:
+            chunks = self._num_virtual_pipeline_stages
         self.segment_parts = SegmentLayers(
             self._layers_desc, self._num_stages, seg_method, chunks
         ).do_segment()
@@ -144,7 +150,8 @@ class PipelineLayer(Layer):
     def _make_layers(self):
         """Makes the layers of this stage; random numbers outside go on as if it had drawn none."""
         tracker = get_rng_state_tracker()
-        numbers, tracked = get_rng_state(), tracker.get_states_tracker()
+        numbers = get_rng_state()
+        tracked = tracker.get_states_tracker()
         try:
             for begin, end in self._bounds():
                 self._make_part(begin, end)
@@ -170,7 +177,10 @@ class PipelineLayer(Layer):
             if chunk is not None and not isinstance(function, Layer):
                 chunk.add_sublayer(described.layer_name, self.shared_layers[described.layer_name])
         else:
-            function = described.build_layer() if isinstance(described, LayerDesc) else described
+            if isinstance(described, LayerDesc):
+                function = described.build_layer()
+            else:
+                function = described
             if chunk is None and isinstance(function, Layer):
                 self.add_sublayer(str(index), function)
         (self.run_function if chunk is None else chunk).append(function)
@@ -181,7 +191,9 @@ class PipelineLayer(Layer):
         if key not in self.shared_layers:
             self.shared_layers[key] = described.build_layer()
         layer = self.shared_layers[key]
-        return layer if described.forward_func is None else ft.partial(described.forward_func, layer)
+        if described.forward_func is None:
+            return layer
+        return ft.partial(described.forward_func, layer)
 
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
         """What the last layer of this stage, or of one of its chunks, gives.
@@ -236,7 +248,9 @@ class PipelineLayer(Layer):
 
     def get_model_chunks(self) -> list[PipelineLayerChunk] | None:
         """The parts of this stage; None where there is one."""
-        return None if self._num_virtual_pipeline_stages == 1 else self._model_chunks
+        if self._num_virtual_pipeline_stages == 1:
+            return None
+        return self._model_chunks
 
     def _synchronize_shared_weights(self):
         for shared in self.shared_comm.values():
@@ -274,10 +288,16 @@ class PipelineLayer(Layer):
 
     def _with_state(self):
         """(name of its file, Layer) of the layers of this stage that have a state."""
-        parts = [self.run_function] if not self._model_chunks else self._model_chunks
+        if not self._model_chunks:
+            parts = [self.run_function]
+        else:
+            parts = self._model_chunks
         found = []
         for chunk, (functions, (begin, _)) in enumerate(zip(parts, self._bounds(), strict=True)):
-            virtual = f"-virtual_pp_stage_{chunk:02d}" if self._model_chunks else ""
+            if self._model_chunks:
+                virtual = f"-virtual_pp_stage_{chunk:02d}"
+            else:
+                virtual = ""
             for index, layer in enumerate(functions, begin):
                 if isinstance(layer, Layer) and layer.state_dict():
                     name = f"layer_{index:02d}{virtual}-tensor_{self._model_rank():02d}-model_states.pdparams"

@@ -92,7 +92,10 @@ class SegmentLayers:
         return bounds
 
     def _by_name(self, name):
-        parts = self.num_parts if self.num_virtual_pipeline_stage is None else self.total_parts
+        if self.num_virtual_pipeline_stage is None:
+            parts = self.num_parts
+        else:
+            parts = self.total_parts
         counted = self._gen_layer_weight(name)
         if len(counted) % parts:
             raise CheckError(

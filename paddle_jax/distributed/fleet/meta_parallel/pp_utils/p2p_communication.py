@@ -142,7 +142,8 @@ class StageMessages:
             RuntimeError: one could not be delivered.
         """
         wire = self.group.process_group
-        sent, self.sent = self.sent, []
+        sent = self.sent
+        self.sent = []
         for kind, rank, message in sent:
             what = f"pipeline stage {self.stage}: {kind}"
             Groups.channel.wait_until_delivered(message, what, wire.description, rank, wire.timeout)

@@ -34,7 +34,8 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
                 "ClipGradForMOEByGlobalNorm: is_expert_param_func: got None; "
                 "a group of several processes needs it"
             )
-        self.moe_group, self.is_expert_param_func = moe_group, is_expert_param_func
+        self.moe_group = moe_group
+        self.is_expert_param_func = is_expert_param_func
 
     @staticmethod
     def get_l2_norm_pow(params_grads, sum_dtype=None):
@@ -52,11 +53,10 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
         grads = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
         if not grads:
             return None, None
-        kind = (
-            "float64"
-            if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads)
-            else "float32"
-        )
+        if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads):
+            kind = "float64"
+        else:
+            kind = "float32"
         return (
             sum((g.astype(kind).square().sum() for g in grads[1:]), grads[0].astype(kind).square().sum()),
             kind,
@@ -69,7 +69,8 @@ class _OverProcesses(ClipGradForMOEByGlobalNorm):
     def _dygraph_clip(self, params_grads):
         pairs = [(p, g) for p, g in params_grads if g is not None]
         chosen = [(p, g) for p, g in pairs if getattr(p, "need_clip", True)]
-        experts, others = [], []
+        experts = []
+        others = []
         for parameter, gradient in chosen:
             (experts if self.is_expert_param_func(parameter) else others).append(gradient._value)
         total = summed(_squares(experts), self.moe_group) + _squares(others)

@@ -66,7 +66,8 @@ class MoELayer(Layer):
                 f"MoELayer: mp_group: got a group of {mp_group.nranks} processes; leave it None, and give "
                 "moe_group all processes that share the experts"
             )
-        gate = {} if gate is None else gate
+        if gate is None:
+            gate = {}
         self.group = moe_group
         self.mp_group = mp_group
         self.world_size = 1 if moe_group is None else moe_group.nranks
@@ -85,7 +86,10 @@ class MoELayer(Layer):
                 raise AssertionError(
                     f"MoELayer: gate: got the type {kind!r}; use 'naive', 'gshard' or 'switch'"
                 )
-            group = {} if _GATES[kind] is NaiveGate else {"group": moe_group}
+            if _GATES[kind] is NaiveGate:
+                group = {}
+            else:
+                group = {"group": moe_group}
             gate = _GATES[kind](
                 d_model, num_expert=len(experts), world_size=self.world_size, topk=self.top_k, **group
             )
@@ -115,7 +119,8 @@ class MoELayer(Layer):
 
     def _run_local_experts(self, x, value, number):
         """What the experts of this process give, which are all."""
-        dense, out = unknown(number), zeros_like(x)
+        dense = unknown(number)
+        out = zeros_like(x)
         for i, expert in enumerate(self.experts):
             own = number == i
             share = (value * cast(own, value.dtype)).sum(1, keepdim=True)
@@ -136,7 +141,8 @@ class MoELayer(Layer):
         total = self.num_expert * self.world_size
         sent = np.bincount(chosen[order], minlength=total)
         received = np.asarray(self.group.process_group.all_to_all(sent.reshape(self.world_size, -1)))
-        sent, received = to_tensor(sent), to_tensor(received.reshape(-1))
+        sent = to_tensor(sent)
+        received = to_tensor(received.reshape(-1))
         tokens = to_tensor(order // self.top_k)
         rows = global_scatter(gather(x, tokens), sent, received, self.group)
         rows = self._by_expert(rows, received.numpy().reshape(self.world_size, -1).sum(0))
@@ -146,7 +152,8 @@ class MoELayer(Layer):
 
     def _by_expert(self, rows, counts):
         """Rows in the order of experts, each part computed by its own."""
-        parts, start = [], 0
+        parts = []
+        start = 0
         for expert, count in zip(self.experts, counts.tolist(), strict=True):
             # an expert without rows takes part all the same, so that its gradients are zeros on all processes
             parts.append(self._computed(expert, rows[start : start + count]))
@@ -154,4 +161,6 @@ class MoELayer(Layer):
         return concat(parts)
 
     def _computed(self, expert, rows):
-        return recompute(expert, rows) if self.recompute_interval > 0 else expert(rows)
+        if self.recompute_interval > 0:
+            return recompute(expert, rows)
+        return expert(rows)

@@ -38,7 +38,9 @@ class GShardGate(NaiveGate):
         if topk != 2:
             raise AssertionError(f"GShardGate: topk: got {topk}; it must be 2")
         super().__init__(d_model, num_expert, world_size)
-        self.capacity, self.random_routing, self.group = capacity, random_routing, group
+        self.capacity = capacity
+        self.random_routing = random_routing
+        self.group = group
 
     def forward(self, x):
         scores = self.gate(x)

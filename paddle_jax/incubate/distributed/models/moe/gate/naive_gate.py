@@ -31,4 +31,6 @@ class NaiveGate(BaseGate):
     def forward(self, inp, return_all_scores=False):
         scores = self.gate(inp)
         value, number = largest(scores, self.top_k, -1, True, False)
-        return (value, number, scores) if return_all_scores else (value, number)
+        if return_all_scores:
+            return (value, number, scores)
+        return (value, number)

@@ -35,7 +35,9 @@ class SwitchGate(NaiveGate):
         if topk != 1:
             raise AssertionError(f"SwitchGate: topk: got {topk}; it must be 1")
         super().__init__(d_model, num_expert, world_size, topk=1)
-        self.switch_eps, self.capacity, self.group = switch_eps, capacity, group
+        self.switch_eps = switch_eps
+        self.capacity = capacity
+        self.group = group
 
     def forward(self, inp):
         scores = self.gate(inp)
