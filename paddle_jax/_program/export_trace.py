@@ -9,6 +9,7 @@ with ones for which expressions change that had the same value until then (`min(
 """
 
 import dataclasses
+import itertools
 import random
 from collections.abc import Callable
 
@@ -35,7 +36,10 @@ _SHORT = ((5, 28), (7, 24), (9, 18), (11, 16), (13, 12), (15, 8))
 _SAME = ((97, 198),) * 6
 _TRIES = 60  # random lengths to look for ones that change expressions
 _MOST = 3  # recordings with such lengths
+_LONGEST = 4096  # of these
+_NEAR = 50  # lengths beside the constants of expressions
 _ROUNDS = 4  # of recordings, until none shows further lengths that vary
+_SHORTEST = ((1, 5), (2, 6), (3, 4), (2, 5), (1, 4), (3, 6))
 _LARGE = ((2049, 600), (1500, 800), (1100, 900), (1000, 950), (900, 1001), (800, 1200))
 
 
@@ -143,32 +147,55 @@ def _checks(task, probes):
 
 def _changes(task, runs):
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
-    fixed = runs[0].recorder.fixed
-    unchanged = {
-        node
-        for node in fixed
-        if all(node in one.recorder.fixed and one.recorder.fixed[node] == fixed[node] for one in runs)
-    }
+    seen = runs[0].recorder.seen_values
+    others = [one.recorder.seen_values for one in runs[1:]]
+    unchanged = {node for node in seen if all(node in one and one[node] == seen[node] for one in others)}
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
     of_results = {node for node in unchanged if not _is_of_inputs(node, axes)}
-    generator = random.Random(0)
+    candidates = [
+        (probes, _changed(unchanged - of_results, probes, seen)) for probes in _candidates(unchanged)
+    ]
+    if of_results:  # their values are not known before: one run with short lengths
+        candidates.insert(0, (_SHORTEST, of_results))
     more_runs = []
-    for _ in range(_TRIES):
-        if not unchanged or len(more_runs) == _MOST:
-            break
-        most = 3 if of_results else generator.choice((2, 4, 8, 16, 64))
-        probes = [(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD]
-        changed = {node for node in unchanged - of_results if _value(node, probes) not in (None, fixed[node])}
-        changed |= of_results  # their values are not known before: one run with short lengths
+    while candidates and len(more_runs) < _MOST:
+        best = max(candidates, key=lambda one: len(one[1]))  # the first one of several
+        candidates.remove(best)
+        probes, changed = best
         if not changed:
-            continue
+            break
         run = task.attempt(probes)
         if run is None:
             continue
         more_runs.append(run)
-        unchanged -= changed
-        of_results = set()
+        candidates = [(others, nodes - changed) for others, nodes in candidates]
     return more_runs
+
+
+def _changed(nodes, probes, seen):
+    """Those expressions whose value is another one for some lengths."""
+    return {node for node in nodes if _value(node, probes) not in (None, seen[node])}
+
+
+def _candidates(nodes):
+    """Lengths for which expressions may have other values: random ones, and ones beside their constants."""
+    generator = random.Random(0)
+    found = []
+    for _ in range(_TRIES):
+        most = generator.choice((2, 4, 8, 16, 64))
+        found.append([(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD])
+    near = _near_constants(nodes)
+    for axis, n in itertools.product(range(len(_ODD)), near):
+        lengths = [generator.choice(near) for _ in _ODD]
+        lengths[axis] = n
+        found.append([(one, one + 1 + position) for position, one in enumerate(lengths)])
+    return found
+
+
+def _near_constants(nodes):
+    """Lengths beside the constants of expressions, for which a comparison may have another answer."""
+    constants = {abs(n) for node in nodes for n in ex.constants_of(node)}
+    return sorted({m for n in constants for m in (n - 1, n, n + 1) if 0 < m <= _LONGEST})[:_NEAR]
 
 
 def _is_of_inputs(node, inputs):

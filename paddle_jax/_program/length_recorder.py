@@ -79,7 +79,7 @@ class LengthRecorder(Recorder):
             to be others in each.
         has_guessed: bool, whether a length depends on values, for which two stand.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
-        fixed: dict from expressions that have one value under both assignments of lengths to that value.
+        seen_values: dict from expressions to the value that code sees where it asks for one.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
@@ -104,7 +104,7 @@ class LengthRecorder(Recorder):
         self.varying = varying
         self.turn = turn
         self.has_guessed = False
-        self.fixed = {}
+        self.seen_values = {}
 
     # lengths ------------------------------------------------------------------------------------------------
 
@@ -138,8 +138,8 @@ class LengthRecorder(Recorder):
         self.lengths_of(symbol)
         return self.numbers[symbol]
 
-    def on_constant_length(self, node, value):
-        self.fixed[node] = value
+    def on_length(self, node, value):
+        self.seen_values[node] = value
 
     def has_unknown(self, values):
         """Whether there are Lengths or Variables in nested arguments."""
@@ -244,7 +244,7 @@ class LengthRecorder(Recorder):
         value = listed(value)
         plain = np.asarray(ls.substitute(value, 0))
         if dtype is None:
-            dtype = _default_dtype(plain)
+            dtype = np.float64 if ls.is_numpy_float(value) else _default_dtype(plain)
         if not ls.has_lengths(value):
             return wrap(jax.numpy.asarray(plain, dtype))
         aval = aval_of(plain.shape, np.dtype(dtype))

@@ -106,7 +106,15 @@ def clamped(P, x):
     return x + few, first[:, :, first.shape[2] // 2 :], pooled
 
 
+def numpys_floats(P, x):
+    """A Tensor of a NumPy float is of float64, that of a Python float of the default dtype."""
+    n, m = x.shape[1], x.shape[2]
+    mean, root, half = np.mean([n, m]), np.sqrt(n), n / np.float64(2)
+    return [P.to_tensor(number) for number in (mean, root, half, float(root), np.float32(2) * n)], x * root
+
+
 FUNCTIONS = (
+    numpys_floats,
     cut_with_steps,
     looked_up,
     clamped,
@@ -125,7 +133,9 @@ FUNCTIONS = (
 
 
 def tensors(value):
-    return [t.numpy() for t in (value if isinstance(value, list | tuple) else [value])]
+    if isinstance(value, list | tuple):
+        return [array for item in value for array in tensors(item)]
+    return [value.numpy()]
 
 
 def array(shape):
@@ -146,6 +156,7 @@ def check(P, function, prefix):
         assert len(got) == len(want)
         for one, other in zip(got, want, strict=True):
             assert one.shape == other.shape, f"{shape}: {one.shape} instead of {other.shape}"
+            assert one.dtype == other.dtype
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=str(shape))
 
 
@@ -208,3 +219,21 @@ def test_plain_numbers_of_lengths_are_refused(tmp_path):
 
     with pytest.raises(ValueError, match="decides by a length"):
         saved(caught, str(tmp_path / "m"))
+
+
+COUNTS = (
+    lambda n, m: min(max(pow(n % 6, 2), 1), 12),  # 1 for the first length of each usual recording
+    lambda n, m: 3 + int(n == 777),
+    lambda n, m: 3 + int(n >= 300) * int(m == 1),
+)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_numbers_that_rarely_change_are_refused(tmp_path, count):
+    """`triu_indices` needs a plain number: a file would hold for some lengths alone."""
+
+    def indices(P, x):
+        return P.triu_indices(2, count(x.shape[1], x.shape[2])), x
+
+    with pytest.raises(ValueError, match="for different lengths"):
+        saved(indices, str(tmp_path / "m"))

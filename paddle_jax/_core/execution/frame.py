@@ -76,8 +76,8 @@ class Frame:
         self.packing = outer.packing
         return self
 
-    def on_constant_length(self, node: Any, value: Any) -> None:
-        """Called for an expression of unknown lengths that has one value under both probes."""
+    def on_length(self, node: Any, value: Any) -> None:
+        """Called for an expression of unknown lengths. value: what code sees that asks for it."""
 
     # operations ---------------------------------------------------------------------------------------------
 

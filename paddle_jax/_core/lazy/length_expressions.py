@@ -44,6 +44,21 @@ def leaves_of(node: Node) -> Iterator[tuple]:
             yield from leaves_of(part)
 
 
+def constants_of(node: Node) -> Iterator[int]:
+    """All whole numbers in an expression."""
+    if isinstance(node, int):
+        yield node
+    if not isinstance(node, tuple) or node[0] in LEAVES:
+        return
+    if node[0] == "lin":
+        yield node[1]
+        for atom, _ in node[2]:
+            yield from constants_of(atom)
+    else:
+        for part in node[1:]:
+            yield from constants_of(part)
+
+
 # whole numbers ----------------------------------------------------------------------------------------------
 
 

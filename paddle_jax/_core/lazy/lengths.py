@@ -253,8 +253,7 @@ def number(pair: tuple[Any, Any], node: ex.Node) -> Any:
         return node
     if isinstance(pair[0], bool | np.bool_):
         return LengthBool(pair, node)
-    if pair[0] == pair[1]:
-        local.ctx.frame.on_constant_length(node, pair[0])
+    local.ctx.frame.on_length(node, pair[0])
     if isinstance(pair[0], float):
         return LengthFloat(pair, node)
     return Length(pair, node)
@@ -330,8 +329,21 @@ def to_float(value: Any) -> Any:
         value = as_int(value)
         return LengthFloat(tuple(map(float, value.pair)), ("float", value.node))
     if isinstance(value, LengthFloat):
-        return value
+        return LengthFloat(tuple(map(float, value.pair)), value.node)
     return float(value)
+
+
+def to_numpy_float(value: Any) -> Any:
+    """`np.float64(value)`: a Tensor made of it has the dtype float64."""
+    value = to_float(value)
+    if is_length(value):
+        return LengthFloat(tuple(map(np.float64, value.pair)), value.node)
+    return np.float64(value)
+
+
+def is_numpy_float(value: Any) -> bool:
+    """Whether a number stands for a NumPy float."""
+    return type(value) is LengthFloat and isinstance(value.pair[0], np.floating)
 
 
 def select(answer: Any, yes: Any, no: Any) -> Any:
@@ -396,6 +408,8 @@ def _shift_right(number: Any, places: Any) -> Any:
 def _as_number(value: Any) -> Any:
     """A number that may stand beside a length, else None."""
     is_scalar = isinstance(value, np.ndarray) and not value.ndim
+    if isinstance(value, np.float64):
+        return value  # a float, of which results are NumPy's, too
     if is_scalar or isinstance(value, np.bool_ | np.integer | np.floating):
         value = value.item()
     if isinstance(value, bool | LengthBool):
@@ -544,18 +558,24 @@ def _ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> A
     if method != "__call__" or options or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
         return _array_ufunc(ufunc, method, inputs, options)
     if name in _UFUNCS:
-        return _binary(_UFUNCS[name], *inputs)
+        result = _binary(_UFUNCS[name], *inputs)
+        return result if any(isinstance(x, np.float32) for x in inputs) else _numpys(result)
     if name in _COMPARISONS:
         return _compared(_COMPARISONS[name], *inputs)
     if name in _BITS:
         return _BITS[name](*inputs)
     if name in _FUNCTIONS or name == "arctan":
-        return function("atan" if name == "arctan" else name, inputs[0])
+        return to_numpy_float(function("atan" if name == "arctan" else name, inputs[0]))
     if name in ("floor", "ceil", "trunc", "rint"):
-        return to_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
+        return to_numpy_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
     if name in _ONE:
-        return _ONE[name](inputs[0])
+        return _numpys(_ONE[name](inputs[0]))
     return _array_ufunc(ufunc, method, inputs, options)
+
+
+def _numpys(result: Any) -> Any:
+    """A result of a NumPy function: a float is NumPy's."""
+    return to_numpy_float(result) if isinstance(result, LengthFloat) else result
 
 
 def _array_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:

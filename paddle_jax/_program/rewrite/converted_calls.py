@@ -374,8 +374,8 @@ def _logarithm(*args):
 
 
 def _mean(values):
-    """The mean of a list of numbers."""
-    return sum(values) / len(values)
+    """`np.mean` of a list of numbers."""
+    return lengths.to_numpy_float(sum(values) / len(values))
 
 
 def _divisor(*values):
@@ -441,14 +441,14 @@ _LENGTH_FUNCTIONS = {
     np.min: _length_extreme("min"),
     sorted: _sorted,
     math.gcd: _divisor,
-    np.round: lambda x: lengths.to_float(round(x)),
+    np.round: lambda x: lengths.to_numpy_float(round(x)),
     np.sign: lambda x: lengths.as_int(x > 0) - lengths.as_int(x < 0),
     np.clip: lambda x, low, high: lengths.extreme("min", (lengths.extreme("max", (x, low)), high)),
     np.mean: _over_list(_mean),
     np.float32: _length_number(lengths.to_float),
     math.fabs: lambda x: abs(lengths.to_float(x)),
     math.pow: lambda x, y: lengths.to_float(x) ** y,
-    np.float64: _length_number(lengths.to_float),
+    np.float64: _length_number(lengths.to_numpy_float),
     **{
         getattr(math, name): _length_function(name)
         for name in ("sqrt", "exp", "log2", "log10", "atan", *FUNCTIONS)
