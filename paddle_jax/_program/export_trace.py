@@ -231,12 +231,21 @@ def _specs(value):
 
 @dataclasses.dataclass(slots=True, eq=False)
 class _Run:
-    """One recording of the function."""
+    """One recording of the function.
+
+    Attributes:
+        recorder: LengthRecorder.
+        inputs: list of Symbols.
+        outputs: list of Symbols.
+        ops: list of Operations.
+        has_distinct_axes: bool, whether no two axes of an input have one length.
+    """
 
     recorder: LengthRecorder
-    inputs: list  # Symbols
-    outputs: list  # Symbols
+    inputs: list
+    outputs: list
     ops: list
+    has_distinct_axes: bool
 
 
 def _one_run(function, specs, recorder, probes):
@@ -260,7 +269,7 @@ def _one_run(function, specs, recorder, probes):
         if cause is None:
             raise
         raise NeedsConversion(f"the value of a tensor is asked for: {cause}") from cause
-    return _Run(recorder, inputs, out, ops)
+    return _Run(recorder, inputs, out, ops, len(set(probes)) == len(probes))
 
 
 def _with_tensors(recorder, value):

@@ -137,8 +137,9 @@ class Merge:
             self.pair(symbols)
 
     def _likely(self, number):
-        """Likely lengths of a Symbol, as far as all runs say the same."""
-        likely_of_runs = [one.recorder.likely.get(number) or () for one in self.runs]
+        """Likely lengths of a Symbol, as far as the runs with distinct lengths of axes say the same."""
+        distinct = [one for one in self.runs if one.has_distinct_axes] or self.runs
+        likely_of_runs = [one.recorder.likely.get(number) or () for one in distinct]
         if len(set(map(len, likely_of_runs))) > 1:
             return [None] * len(likely_of_runs[0])
         return [nodes[0] if len(set(nodes)) == 1 else None for nodes in zip(*likely_of_runs, strict=True)]

@@ -243,6 +243,7 @@ class Sample:
         avals: tuple of its two Avals.
         shape: tuple of ints.
         is_open: bool, whether a length varies.
+        op: Operation that gives it, or None.
     """
 
     def __init__(self, symbol):
@@ -252,6 +253,7 @@ class Sample:
         self.avals = symbol.avals
         self.shape = known_lengths(symbol.avals)
         self.is_open = -1 in self.shape
+        self.op = symbol.op
 
 
 def _sampled(kernel, symbols):
@@ -262,7 +264,7 @@ def _sampled(kernel, symbols):
         known = sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
     else:
         known = []
-    for length, make in itertools.product((2, 3, *known), (np.zeros, _count, _mixed)):
+    for length, make in itertools.product((2, 3, *known), _SAMPLES):
         arrays = [_sample(s, length, make) for s in symbols]
         try:
             out = kernel.fn(*map(jnp.asarray, arrays))
@@ -286,10 +288,31 @@ def _sampled(kernel, symbols):
 
 
 def _sample(symbol, length, make):
-    known = known_value(symbol, 0)
+    known = _value_for(symbol, length)
     if known is not None:
         return known
-    return make(tuple(length if n == -1 else n for n in symbol.shape)).astype(symbol.dtype)
+    return make(_shape_for(symbol, length)).astype(symbol.dtype)
+
+
+def _shape_for(symbol, length):
+    """The shape of a Symbol where unknown lengths are this one."""
+    return tuple([length if n == -1 else n for n in symbol.shape])
+
+
+def _value_for(symbol, length):
+    """As `known_value` where unknown lengths are this one."""
+    known = known_value(symbol, 0)
+    if known is None or symbol.kind == "constant" or symbol.op is None:
+        return known
+    operation = symbol.op
+    if is_shape(operation.kernel):
+        return of_shape(operation.kernel, _shape_for(operation.inputs[0], length)).astype(symbol.dtype)
+    values = [_value_for(one, length) for one in operation.inputs]
+    if any(one is None for one in values):
+        return known
+    with eager_evaluation():
+        out = operation.kernel.fn(*map(jnp.asarray, values))
+    return np.asarray(out[operation.outputs.index(symbol)] if isinstance(out, tuple | list) else out)
 
 
 def _count(shape):
@@ -298,6 +321,19 @@ def _count(shape):
 
 def _mixed(shape):
     return _count(shape) % 2
+
+
+def _more(shape):
+    """Numbers above one: sizes that are not the least ones."""
+    return _count(shape) + 1
+
+
+def _zeros_and(size):
+    """Zeros, and a number without axes that is a possible size."""
+    return lambda shape: np.zeros(shape) if shape else np.asarray(size)
+
+
+_SAMPLES = (np.zeros, _count, _mixed, _more, _zeros_and(4), _zeros_and(5))
 
 
 # constants --------------------------------------------------------------------------------------------------

@@ -99,6 +99,12 @@ DECOMPOSED = {
                                          [[paddle.ones([5,2]),paddle.ones([2,2])]],[2,4]) ;;
         F.embedding(y,x[0].unsqueeze(-1),scale_grad_by_freq=True)
     """,
+    "f(-1,-1) f(-1,-1)": """
+        paddle.where(x>y,x,y) ;; paddle.lerp(x,y,0.3) ;; F.cosine_similarity(x,y) ;; F.kl_div(x,y) ;;
+        paddle.take_along_axis(x,paddle.argsort(y,1),1) ;; paddle.stack([x,y]) ;; paddle.concat([x,y],1) ;;
+        paddle.put_along_axis(x,paddle.argsort(y,1),1.0,1) ;; paddle.tensordot(x,y,[[0,1],[0,1]]) ;;
+        F.smooth_l1_loss(x,y,delta=0.4) ;; paddle.dist(x,y) ;; paddle.inner(x,y) ;; paddle.cdist(x,y)
+    """,
     "f(4,4)": """
         F.prelu(x,x[0],data_format="NC") ;; paddle.linalg.qr(x,"r") ;; paddle.linalg.pinv(x) ;;
         paddle.linalg.pinv(x+x.t(),hermitian=True) ;; paddle.linalg.lu(x) ;;

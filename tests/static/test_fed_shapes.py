@@ -86,3 +86,37 @@ def test_embedding_with_a_row_of_zeros(row, oracle):
 
     for got, want in zip(ran(paddle_jax, build, {"x": ids}), ran(oracle, build, {"x": ids}), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+# functions of a tensor x [-1, -1, -1] and a size n, a Tensor without axes: lengths that are known
+SIZES = [
+    lambda P, x, n: P.broadcast_to(x.mean(0, keepdim=True), [n + 1, P.shape(x)[1], P.shape(x)[2]]),
+    lambda P, x, n: P.expand(x.mean(0, keepdim=True), [n + 1, P.shape(x)[1], P.shape(x)[2]]),
+    lambda P, x, n: P.expand(x.mean(0, keepdim=True), [2, P.shape(x)[1], P.shape(x)[2]]),
+    lambda P, x, n: P.nn.functional.one_hot(P.arange(2), n + 3),
+    lambda P, x, n: P.nn.functional.one_hot(x.sum(0).astype("int64") * 0, n + 3),
+    lambda P, x, n: P.reshape(x, [n, P.shape(x)[1], -1]),
+    lambda P, x, n: P.zeros([n, P.shape(x)[1]]),
+    lambda P, x, n: P.topk(x, n)[0],
+    lambda P, x, n: P.split(x, [n, -1], axis=1)[0],
+    lambda P, x, n: P.where(x > n, x, x * 2),
+]
+
+
+@pytest.mark.own_process
+@pytest.mark.parametrize("position", range(len(SIZES)))
+def test_sizes_that_are_tensors(oracle, position):
+    """A length that depends on the value of a Tensor, or on an open one, is open, as in Paddle."""
+
+    def build(module):
+        x = module.static.data("x", [-1, -1, -1], "float32")
+        found = SIZES[position](module, x, module.static.data("n", [], "int64"))
+        shapes.append(list(found.shape))
+        return [found]
+
+    shapes = []
+    for shape in ((2, 3, 4), (2, 4, 2)):
+        feed = {"x": np.arange(np.prod(shape), dtype="float32").reshape(shape), "n": np.asarray(2)}
+        (want,), (got,) = ran(oracle, build, feed), ran(paddle_jax, build, feed)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        assert shapes[-1] == shapes[-2]

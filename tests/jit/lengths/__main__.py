@@ -29,6 +29,7 @@ def told(found):
     """A program that is not right, as text."""
     problems = [*found.wrong[:3], *found.errors[:3]]
     what = f"refused: {found.refused}" if found.refused is not None else "\n    ".join(problems)
+    what = what or "its file has operations that Paddle lacks"
     own = "" if found.paddle is None else f"\n    Paddle's own file: {found.paddle}"
     return f"=== seed {found.program.seed}: {what}{own}\n{found.program.body}"
 
@@ -45,7 +46,8 @@ def main():
             if found is None:
                 continue
             counts.add(found)
-            if not options.quiet and (found.refused or found.wrong or found.errors):
+            is_bad = found.refused or found.wrong or found.errors or found.own and found.paddle == "right"
+            if is_bad and not options.quiet:
                 print(told(found), flush=True)
     print(counts.report())
     print(f"seeds {options.seed} to {seed - 1}, {time.monotonic() - began:.0f} s")
