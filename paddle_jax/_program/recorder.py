@@ -63,6 +63,7 @@ class Recorder(Frame):
 
     eager = False
     recording = True
+    has_segment = False
     variable_class = Variable
 
     def __init__(self, program: Program | None = None) -> None:
@@ -242,7 +243,41 @@ class Recorder(Frame):
             initializers[parameter.name],
         )
 
+    def refuse_tape_use(self, name: str) -> None:
+        raise AssertionError(
+            f"{name}: it follows operations that have run; in a static program use paddle.static.gradients"
+        )
+
+    def refuse_leaf_change(self, name: str, leaf: Tensor) -> None:
+        """Nothing: a leaf has no value yet."""
+
+    @staticmethod
+    def register_view(view: Tensor, base: Tensor, kernel: Kernel | None = None, rest: tuple = ()) -> None:
+        """Nothing: Variables hold no elements that could be shared."""
+
+    def pull_recorded(self, node: Any, kernel: Kernel, cotangents: Sequence[Tensor]) -> Any:
+        return self.call(kernel, [*node.operand_tensors(), *cotangents])
+
+    def implied_parameters(self) -> list[Any]:
+        return []  # those that the loss depends on
+
     # values -------------------------------------------------------------------------------------------------
+
+    def has_value(self, tensor: Tensor) -> bool:
+        return False
+
+    def poll_checks(self) -> None:
+        """Nothing: no value is read."""
+
+    def next_host_key(self, generator: Any) -> tuple[Any, Any]:
+        return generator.advance()
+
+    def on_assign_all(self, tensors: Sequence[Tensor]) -> None:
+        for tensor in tensors:
+            self.on_assign(tensor, False)
+
+    def on_precision(self, dtype: str) -> None:
+        self.precision = dtype
 
     def next_random_key(self, generator: Any) -> tuple[Symbol, Symbol]:
         """The operands of a random op: seed words and number of the draw."""
@@ -271,6 +306,32 @@ class Recorder(Frame):
         self, compiled: Any, tensors: Any, stops: Any, test: Any, step: Any, picks: Any
     ) -> list[Variable]:
         return looped(tensors, stops, test, step, picks)
+
+    def emit_assertion(self, compiled: Callable[[], Any]) -> None:
+        """Nothing: recorded programs have no assertions, as in Paddle."""
+
+    def emit_check(self, error: Exception, compiled: Callable[[], Any]) -> None:
+        raise Unsupported(
+            f"{type(error).__name__} ({error}) is raised depending on a tensor, "
+            "which a recorded program cannot do; take that out"
+        )
+
+    def emit_rows(self, plain: Callable[[], Any], rows: Callable[[], Any]) -> Any:
+        return rows()
+
+    def unrolls_rows(self, count: int) -> bool:
+        return True
+
+    def prints_later(self, is_traced: bool) -> bool:
+        return False
+
+    def check_range(self, bounds: tuple) -> None:
+        is_unknown = self.probe is None and any(type(bound) is int and bound == -1 for bound in bounds[:2])
+        if is_unknown and (len(bounds) < 3 or bounds[2] > 0):
+            raise Unsupported(
+                "range() of -1, which a length that is not known is here; "
+                "use range(paddle.shape(x)[0]), or loop over the tensor"
+            )
 
     def run_region(self, region: Any, inputs: Any, carried: Any, indexed: bool, snapshot: Any) -> None:
         region.record(self, inputs, carried, indexed)
@@ -379,6 +440,15 @@ class Recorder(Frame):
                 self.roll_back(position)
 
     # functions and composites -------------------------------------------------------------------------------
+
+    def call_static(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return function.run_recorded(self, args, kwargs)
+
+    def call_first(self, op: Any, operands: Any, attrs: Any, key: Callable[[], Any]) -> Any:
+        return op.call(operands, attrs)
+
+    def is_compiled_whole(self) -> bool:
+        return True
 
     def composite(self, op: Any, args: Any, kwargs: Any) -> Any:
         """Runs a composite and returns its results, as Variables if it is the outermost one."""

@@ -52,8 +52,8 @@ def _absent(name: str) -> property:
 
 def _assigned(x: Tensor, item: Any, value: Any) -> Tensor:
     """`x` after `x[item] = value`; the Tensor that was given stays as it is."""
-    if local.ctx.frame.recording:
-        copy = wrap(x._raw, x.stop_gradient)
+    if isinstance(x, Variable):
+        copy = wrap(x._raw, x.stop_gradient)  # operations on it are recorded: it needs no copy
     else:
         copy = x.clone()
     setitem(copy, item, value)

@@ -49,8 +49,7 @@ class _Guard(contextlib.ContextDecorator, AtomicContext):
         ctx = local.ctx
         if found is not None:
             Precision.dtype = name
-            if not ctx.frame.eager:
-                ctx.frame.precision = name
+            ctx.frame.on_precision(name)
         given = dict(zip(_GIVEN, self._arguments, strict=True))
         return (
             [(setattr, ctx, "amp", found), (setattr, ctx, "amp_arguments", given)],

@@ -135,10 +135,7 @@ class AmpScaler:
 
     def _touch(self):
         """Tells a run that is being compiled that attributes change."""
-        capture = local.ctx.frame.capture
-        if capture is not None and id(self) not in capture.attributes:
-            capture.guarded_value(lambda: self._stages)
-            capture.on_layer_change(self)
+        local.ctx.frame.on_state_change(self, lambda: self._stages)
 
     def _stage(self, optimizer):
         self._touch()

@@ -96,10 +96,7 @@ def grad(
         >>> paddle.grad(g, x)[0].tolist()
         [18.0]
     """
-    if local.ctx.frame.recording:
-        raise AssertionError(
-            "grad: it follows operations that have run; in a static program use paddle.static.gradients"
-        )
+    local.ctx.frame.refuse_tape_use("grad")
     outs = _tensors(outputs, "grad: outputs")
     ins = _tensors(inputs, "grad: inputs")
     _flags(

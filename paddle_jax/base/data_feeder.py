@@ -5,9 +5,9 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._core.tensors.var_type import VarType
+from paddle_jax.framework.mode import in_dynamic_mode
 
 _SPELLINGS = (dtypes.DType, VarType, str, np.dtype)
 _SCALARS = (
@@ -71,7 +71,7 @@ def check_type(input, input_name, expected_type, op_name, extra_message=""):
     Example:
         >>> paddle.base.data_feeder.check_type(1, "x", int, "my_op")
     """
-    if local.ctx.frame.recording and not isinstance(input, expected_type):
+    if not in_dynamic_mode() and not isinstance(input, expected_type):
         raise TypeError(
             f"The type of '{input_name}' in {op_name} must be {expected_type}, but received "
             f"{type(input)}. {extra_message}"
@@ -94,7 +94,7 @@ def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=
         allowed = [expected_dtype]
     else:
         allowed = expected_dtype
-    if local.ctx.frame.recording and convert_dtype(input_dtype) not in allowed:
+    if not in_dynamic_mode() and convert_dtype(input_dtype) not in allowed:
         found = convert_dtype(input_dtype)
         raise TypeError(
             f"The data type of '{input_name}' in {op_name} must be {expected_dtype}, "
@@ -139,7 +139,7 @@ def check_shape(
     if isinstance(shape, Tensor):
         check_dtype(shape.dtype, "shape", expected_tensor_dtype, op_name)
     elif expected_element_type is not None:
-        for item in shape if local.ctx.frame.recording else ():
+        for item in () if in_dynamic_mode() else shape:
             check_type(item, "element of shape", expected_element_type, op_name)
             if isinstance(item, Tensor):
                 check_dtype(item.dtype, "element of shape", expected_tensor_dtype, op_name)

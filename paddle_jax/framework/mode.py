@@ -28,7 +28,7 @@ def in_dynamic_or_pir_mode() -> bool:
 
 def in_pir_mode() -> bool:
     """Whether a static program is being built."""
-    return local.ctx.frame.recording
+    return not in_dynamic_mode()
 
 
 def use_pir_api() -> bool:
@@ -45,7 +45,7 @@ def non_static_only(func):
 
     @ft.wraps(func)
     def checked(*args, **kwargs):
-        if local.ctx.frame.recording:
+        if not in_dynamic_mode():
             raise AssertionError(
                 f"{func.__name__}: it works in dynamic mode only; call paddle.disable_static() first"
             )
@@ -66,7 +66,7 @@ def static_only(func):
 
     @ft.wraps(func)
     def checked(*args, **kwargs):
-        if not local.ctx.frame.recording:
+        if in_dynamic_mode():
             raise AssertionError(
                 f"{func.__name__}: it works in static mode only; call paddle.enable_static() first"
             )

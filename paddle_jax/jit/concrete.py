@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.call_signature import value_key
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.program import Program
 from paddle_jax._program.recorder import record
+from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.jit.arguments import Arguments
 
 
@@ -78,7 +78,7 @@ def require_dynamic(name: str) -> None:
     Raises:
         RuntimeError: static mode is on.
     """
-    if local.ctx.frame.recording:
+    if not in_dynamic_mode():
         raise RuntimeError(f"{name}: only available in dynamic mode; call paddle.disable_static()")
 
 

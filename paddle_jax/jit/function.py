@@ -267,15 +267,19 @@ class StaticFunction:
         self._training = training
 
     def __call__(self, *args, **kwargs):
+        return local.ctx.frame.call_static(self, args, kwargs)
+
+    def run_compiled(self, args, kwargs):
+        """A call in eager mode: by a compiled program, once there is one."""
         ctx = local.ctx
-        if not ctx.frame.eager or ctx.frame.executor not in _CAPTURED or not CompileSwitch.on:
-            return self._inline(args, kwargs)
+        if ctx.frame.executor not in _CAPTURED or not CompileSwitch.on:
+            return self.dygraph_function(*args, **kwargs)
         if CompileSwitch.busy:  # in another thread, since there is no trace in this one
             with CompileSwitch.lock:
                 pass
         tensors, key = call_signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
-            return self._inline(args, kwargs)
+            return self.run_inline(args, kwargs)
         self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.frame.executor, key)
         programs = self._programs.get(key)
         if programs is _EAGER:
@@ -322,17 +326,19 @@ class StaticFunction:
             self._new_shapes[alike] = NewShapes()
         return found
 
-    def _inline(self, args, kwargs):
-        """As part of what is being traced or recorded, or without compilation."""
-        frame = local.ctx.frame
-        if frame.converted:
+    def run_inline(self, args, kwargs):
+        """A call as a part of what is being traced."""
+        function = self._conversion() if local.ctx.frame.converted else self.dygraph_function
+        return function(*args, **kwargs)
+
+    def run_recorded(self, recorder, args, kwargs):
+        """A call as a part of the Program that a Recorder records."""
+        if recorder.converted:
             return self._conversion()(*args, **kwargs)
-        if frame.recording:
-            plain = ft.partial(self.dygraph_function, *args, **kwargs)
-            return frame.control_flow(
-                (args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs)
-            )
-        return self.dygraph_function(*args, **kwargs)
+        plain = ft.partial(self.dygraph_function, *args, **kwargs)
+        return recorder.control_flow(
+            (args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs)
+        )
 
     def _conversion(self):
         """The function with control flow on Tensors converted."""

@@ -118,8 +118,8 @@ class Optimizer(ByParameter, States):
     _skip = None
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
-        if parameters is None and state.frame.recording:
-            parameters = []  # in a static program those that the loss depends on
+        if parameters is None:
+            parameters = state.frame.implied_parameters()
         self._check_settings(learning_rate, parameters, grad_clip)
         self._name = name
         self._parameter_list = list(parameters)
@@ -324,11 +324,7 @@ class Optimizer(ByParameter, States):
 
     def _report_grad_access(self):
         """Tells a run that is being traced that the gradients are looked at."""
-        frame = local.ctx.frame
-        if not frame.eager:
-            for param in self._all_params():
-                if not param.stop_gradient:
-                    frame.on_grad_access(param)
+        local.ctx.frame.on_grads_access(self._all_params)
 
     def _step_group(self, group, active, lr, owned, given, done):
         clip = group.settings.get("grad_clip", self._grad_clip)
@@ -359,9 +355,7 @@ class Optimizer(ByParameter, States):
                 self._place(group, new)
             if len(ids) == len(group.places):
                 group.ids = ids
-        frame = local.ctx.frame
-        if not frame.eager:
-            frame.guarded_value(partial(self._chosen, group.placed()))
+        local.ctx.frame.guard_choice(lambda: partial(self._chosen, group.placed()))
         if ids == group.ids:
             work = self._whole(group, grads)
         else:

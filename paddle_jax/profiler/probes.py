@@ -124,7 +124,7 @@ def _op(inner, rows):
     memory = rows.memory
 
     def compute(kernel, values):
-        if not local.ctx.frame.eager:
+        if _is_traced():
             return inner(kernel, values)
         known = seen.get(kernel)
         if known is None:
@@ -411,12 +411,17 @@ def _compile_event(name, stage, start, end, thread, where):
     return Event(name, Type.OperatorInner, start, end, thread, COMPILE, where, stage)
 
 
+def _is_traced():
+    """Whether the code that runs computes nothing now: it is traced, or recorded into a Program."""
+    return not local.ctx.frame.eager
+
+
 # phases of training -----------------------------------------------------------------------------------------
 
 
 def _phase(inner, add, name, kind):
     def phase(*args, **kwargs):
-        if not local.ctx.frame.eager:
+        if _is_traced():
             return inner(*args, **kwargs)
         start = _now()
         out = inner(*args, **kwargs)
@@ -433,7 +438,7 @@ def _layer(inner, add):
     forward = Type.Forward
 
     def __call__(self, *inputs, **kwargs):
-        if not local.ctx.frame.eager:
+        if _is_traced():
             return inner(self, *inputs, **kwargs)
         start = _now()
         out = inner(self, *inputs, **kwargs)

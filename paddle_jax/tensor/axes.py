@@ -88,7 +88,7 @@ def bounds(index):
     """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled
     function takes from outside. A value is looked at once."""
     raw = index._raw
-    if isinstance(raw, jax.Array) and local.ctx.frame.capture is not None:
+    if isinstance(raw, jax.Array) and not local.ctx.frame.is_constant(raw):
         return None
     if type(raw) is LazyArray:
         known = getattr(raw, "bounds", None)

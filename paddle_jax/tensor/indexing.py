@@ -26,7 +26,7 @@ from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
-from paddle_jax._core.tensors.views import ViewRule, register_view
+from paddle_jax._core.tensors.views import ViewRule
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import (
     ALL,
@@ -384,6 +384,7 @@ def link_rows(rows, x, axis):
     axes = tuple(INT if a == axis else ALL for a in range(x.ndim))
     kernel = take_index.op.kernel((-2, -2, 0), (axes, ()))
     if kernel.view is not None:
+        register_view = local.ctx.frame.register_view
         for i, row in enumerate(rows):
             register_view(row, x, kernel, (host_starts((i,)),))
 

@@ -249,8 +249,7 @@ def _with_views(public):
             axis = args[1]
         else:
             axis = kwargs.get("axis", kwargs.get("dim", 0))
-        if not local.ctx.frame.recording:
-            link_rows(rows, x, one_axis("unbind", axis, x.ndim))
+        link_rows(rows, x, one_axis("unbind", axis, x.ndim))
         return rows
 
     return instead(public, viewed, False)

@@ -22,10 +22,11 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.kernels.kernel import Kernel, execute, has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearize
+from paddle_jax._core.kernels.value_checks import poll
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
-from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, pack_operands, source_of
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._core.tensors.views import register_view
@@ -33,6 +34,7 @@ from paddle_jax._core.tensors.views import register_view
 Tensors = Sequence[Tensor]
 Executor = Callable[[Kernel, Sequence[Any]], Any]
 Packing = tuple[Callable[..., Any], Callable[..., Any]]
+_MAX_UNROLLED_ROWS = 64  # rows of a Tensor that a loop turns into one piece of program each
 
 
 def is_inexact(value: Any) -> bool:
@@ -55,11 +57,11 @@ class Frame:
     recording = False  # whether calls go into a Program
     single_steps = False  # whether a program inside is recorded operation by operation
     deferring = True  # whether the deferred tier goes on
+    has_segment = True  # whether operations may be put into a segment
     capture = None  # the Capture that this is, or runs inside
     checks = None  # of values, where they can become results of the program (outcomes.py)
     converted = False  # whether functions with control flow on Tensors are converted on the way
-    region = False  # whether it is a branch or loop, whose gradients JAX derives
-    precision = None  # dtype of the last guard of mixed precision inside
+    precision: str | None = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
@@ -213,7 +215,85 @@ class Frame:
     def on_node_gradient(self, node: Node) -> None:
         """Called before the gradient of a recorded operation is computed."""
 
+    def refuse_tape_use(self, name: str) -> None:
+        """Called before a function looks at the tape, which a static program has not. name: its name."""
+
+    def refuse_leaf_change(self, name: str, leaf: Tensor) -> None:
+        """Called before an operation changes a leaf in place that needs a gradient. name: its name.
+
+        Raises:
+            ValueError: the leaf holds a value, which its gradient is about.
+        """
+        raise ValueError(
+            f"(InvalidArgument) {name}: {leaf.name} is a leaf that needs a gradient and "
+            "cannot be changed in place; use no_grad() or a copy"
+        )
+
+    def pull_recorded(self, node: Node, kernel: Kernel, cotangents: Tensors) -> Any:
+        """The gradient of a recorded operation, itself recorded. kernel: what computes it."""
+        return node.pull_recorded(kernel, cotangents)
+
+    # called where a Tensor shares elements with another one: no method, so that it costs no further call
+    register_view = staticmethod(register_view)
+
+    # functions ----------------------------------------------------------------------------------------------
+
+    def call_static(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Calls a StaticFunction (`jit/function.py`)."""
+        return function.run_compiled(args, kwargs)
+
+    def call_first(self, op: Any, operands: Any, attrs: Any, key: Callable[[], Any]) -> Any:
+        """The first call of an Op with some attributes; see `Op.call_first`."""
+        return op.call_first(operands, attrs, key)
+
+    def is_compiled_whole(self) -> bool:
+        """Whether the code must not fall back to running eagerly."""
+        return False
+
+    def attempt(self, run: Callable[[], Any]) -> Any:
+        """Returns `run()`; if it raises, what it has refused does not count."""
+        return run()
+
+    # converted code -----------------------------------------------------------------------------------------
+
+    def check_range(self, bounds: tuple) -> None:
+        """Called with the arguments of `range` in converted code."""
+
+    def prints_later(self, is_traced: bool) -> bool:
+        """Whether `print` is a part of the program instead of happening now. is_traced: whether a value is
+        known to the program only."""
+        return is_traced
+
+    def emit_assertion(self, compiled: Callable[[], Any]) -> None:
+        """An `assert` on a Tensor. compiled: function that adds it to the program that is traced."""
+        compiled()
+
+    def emit_check(self, error: Exception, compiled: Callable[[], Any]) -> None:
+        """An exception that is raised depending on a Tensor. compiled: as for `emit_assertion`."""
+        compiled()
+
+    def emit_rows(self, plain: Callable[[], Any], rows: Callable[[], Any]) -> Any:
+        """`enumerate`, `zip` or `reversed` of Tensors: as it is, or as Rows, of which a Program can take one
+        by its number."""
+        return plain()
+
+    def unrolls_rows(self, count: int) -> bool:
+        """Whether a loop over so many rows of a Tensor is one piece of program for each row."""
+        return count <= _MAX_UNROLLED_ROWS
+
     # Tensors from outside -----------------------------------------------------------------------------------
+
+    def has_value(self, tensor: Tensor) -> bool:
+        """Whether a Tensor holds, or will hold, an array outside of any trace: the host may look at it."""
+        return not isinstance(tensor._raw, ABSTRACT_TYPES)
+
+    def is_constant(self, array: Any) -> bool:
+        """Whether an array that comes from outside is the same at each run of the code."""
+        return True
+
+    def poll_checks(self) -> None:
+        """Called before a value is read while checks of values are pending; raises what they found."""
+        poll(True)
 
     def read(self, tensor: Tensor) -> Any:
         """The raw value of a Tensor, to compute with it or to hand it on."""
@@ -230,8 +310,14 @@ class Frame:
     def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
         """Called before a Tensor gets another value in place. shares: whether its views change with it."""
 
+    def on_assign_all(self, tensors: Tensors) -> None:
+        """As `on_assign` for several Tensors without their views."""
+
     def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         """Called before the `grad` of a Tensor is read. accumulates: whether only to add to it."""
+
+    def on_grads_access(self, tensors: Callable[[], Tensors]) -> None:
+        """As `on_grad_access` for the leaves among the Tensors that a function returns."""
 
     def on_row_lookup(self, weight: Tensor, ids: Tensor | None, padding: int | None) -> None:
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
@@ -245,6 +331,10 @@ class Frame:
         """The operands of a random op: (uint32[2] seed words, uint32 offset)."""
         return generator.advance()
 
+    def next_host_key(self, generator: Any) -> tuple[Any, Any]:
+        """As `next_random_key` for numbers that the host needs at once."""
+        return self.next_random_key(generator)
+
     def random_key_at(self, generator: Any, offset: int) -> tuple[Any, Any]:
         """Seed words and offset as values for a Frame inside this one."""
         with eager_evaluation():
@@ -253,6 +343,10 @@ class Frame:
     def guarded_value(self, get: Callable[[], Any]) -> Any:
         """Returns `get()`, a value on the host that the code depends on."""
         return get()
+
+    def guard_choice(self, make: Callable[[], Callable[[], Any]]) -> None:
+        """Called for a choice on the host that the code has made. make: function that returns the getter for
+        `guarded_value`."""
 
     def host_number(self, get: Callable[[], float]) -> Any:
         """Returns `get()`, a number that the host computes for each call, such as a learning rate."""
@@ -264,6 +358,21 @@ class Frame:
 
     def on_layer_change(self, layer: Any) -> None:
         """Called before an attribute of a Layer changes."""
+
+    def on_state_change(self, owner: Any, get: Callable[[], Any]) -> None:
+        """Called before attributes of an object of ours change that the code depends on.
+
+        Args:
+            owner: the object.
+            get: function that returns what the code depends on.
+        """
+
+    def on_precision(self, dtype: str) -> None:
+        """Called when a guard of mixed precision begins."""
+
+    def implied_parameters(self) -> list[Any] | None:
+        """The parameters of an optimizer that is given none; None where some must be given."""
+        return None
 
     def on_object_change(self, owner: Any) -> None:
         """Called before observed code changes another object of the user, a list or a dict."""
@@ -292,6 +401,30 @@ class InnerFrame(Frame):
         property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe")
     )
 
+    def call_static(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return function.run_inline(args, kwargs)
+
+    def has_value(self, tensor: Tensor) -> bool:
+        return False
+
+    def poll_checks(self) -> None:
+        """Nothing: values in a trace are not those that the checks are about."""
+
+    def on_assign_all(self, tensors: Tensors) -> None:
+        for tensor in tensors:
+            self.on_assign(tensor, False)
+
+    def on_grads_access(self, tensors: Callable[[], Tensors]) -> None:
+        for tensor in tensors():
+            if not tensor.stop_gradient:
+                self.on_grad_access(tensor)
+
+    def guard_choice(self, make: Callable[[], Callable[[], Any]]) -> None:
+        self.guarded_value(make())
+
+    def on_precision(self, dtype: str) -> None:
+        self.precision = dtype
+
     def read(self, tensor: Tensor) -> Any:
         return self.outer.read(tensor)
 
@@ -315,7 +448,12 @@ for _name in (
     "host_number",
     "host_effect",
     "on_layer_change",
+    "on_state_change",
     "on_object_change",
+    "is_constant",
+    "is_compiled_whole",
+    "attempt",
+    "prints_later",
     "on_optimizer_step",
     "on_reseed",
     "on_stream_read",

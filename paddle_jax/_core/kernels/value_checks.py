@@ -20,7 +20,6 @@ from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_kinds import with_kind
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import to_numpy
 
 if TYPE_CHECKING:
@@ -69,11 +68,6 @@ def add_range_check(value: Any, low: Any, high: Any, error: Callable[..., Except
         least = value.min()
         greatest = value.max()
         add_check((least < low) | (greatest >= high), (least, greatest), error)
-
-
-def can_enqueue_check(tensor: Tensor) -> bool:
-    """Whether a Tensor's value will be computed outside of any trace: `enqueue_check` can check it."""
-    return local.ctx.frame.eager and not isinstance(tensor._raw, ABSTRACT_TYPES)
 
 
 def enqueue_check(bad: Any, error: Callable[..., Exception]) -> None:
@@ -130,8 +124,8 @@ def enqueue_results(raw: Any, checks: Sequence[tuple[int, Callable[..., Exceptio
 
 def after_checks(value: _T) -> _T:
     """The value itself, which the caller is about to read; raises first if a check has failed."""
-    if PendingChecks.queue and local.ctx.frame.eager:
-        poll(True)
+    if PendingChecks.queue:
+        local.ctx.frame.poll_checks()
     return value
 
 

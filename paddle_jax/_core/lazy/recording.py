@@ -20,11 +20,7 @@ def configure_context(ctx: Context) -> None:
         enclosing.executor = settings.executor
         enclosing = enclosing.outer
     records = (
-        settings.mode != "off"
-        and settings.executor is None
-        and frame.packing is None
-        and frame.deferring
-        and not frame.recording
+        settings.mode != "off" and settings.executor is None and frame.packing is None and frame.has_segment
     )
     if records:
         ctx.segment = Segment(min(FIRST_LIMIT, settings.max_ops))

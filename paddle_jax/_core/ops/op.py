@@ -132,6 +132,24 @@ class Op:
             flat = [*flat, *map(wrap, default_generator().draw())]
         return run(kernel, flat)
 
+    def call_first(self, operands, attrs, key):
+        """First call with these attribute values: runs it and, when they make a safe key, remembers the
+        kernel for the fast path.
+
+        Args:
+            operands: as for `call`.
+            attrs: tuple of attribute values.
+            key: function that returns the key.
+        """
+        flat, layout = self._flatten(operands)
+        kernel, operands = self.prepared(flat, layout, attrs)
+        if len(operands) > len(flat):
+            return run(kernel, operands)
+        found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())
+        if found is not None:
+            self.remember(found, kernel)
+        return run(kernel, flat)
+
     def prepared(self, flat, layout, attrs):
         """The kernel of a call and its operands, without the random key. Float attributes that change from
         call to call are among them."""
@@ -567,21 +585,8 @@ def _called(made, values):
 
 
 def _first(made, operands, attrs, key):
-    """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel
-    for the fast path."""
-    if local.ctx.frame.recording:
-        return made.call(operands, attrs)
-    flat, layout = made._flatten(operands)
-    kernel, operands = made.prepared(flat, layout, attrs)
-    if len(operands) > len(flat):
-        return run(kernel, operands)
-    if all(type(a) in _PLAIN for a in attrs):
-        found = key()
-    else:
-        found = _with_ints(key())
-    if found is not None:
-        made.remember(found, kernel)
-    return run(kernel, flat)
+    """First call with these attribute values, or a call while a Program is recorded."""
+    return local.ctx.frame.call_first(made, operands, attrs, key)
 
 
 def _with_ints(key):
@@ -706,14 +711,5 @@ def check_inplace(name, target, leaf=False):
         raise ArgumentError(
             f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}"
         )
-    if (
-        not leaf
-        and state.grad
-        and not target.stop_gradient
-        and target._node is None
-        and not state.frame.recording
-    ):
-        raise ValueError(
-            f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and "
-            "cannot be changed in place; use no_grad() or a copy"
-        )
+    if not leaf and state.grad and not target.stop_gradient and target._node is None:
+        state.frame.refuse_leaf_change(name, target)

@@ -161,20 +161,17 @@ class Node:
             kernel = self.kernel.grad(diff, tuple([ct is not None for ct in cts]), len(values))
             passed = [ct for ct in cts if ct is not None]
         if create_graph:
-            return self._pull_recorded(kernel, passed)
+            return local.ctx.frame.pull_recorded(self, kernel, passed)
         out = execute(kernel, [*values, *passed])
         if type(out) is tuple:
             return out
         return (out,)
 
-    def _pull_recorded(self, kernel: Any, cts: Sequence[Tensor]) -> Any:
+    def pull_recorded(self, kernel: Any, cts: Sequence[Tensor]) -> Any:
         """As a call on the operands and cotangents, without making Tensors of the operands.
 
         The edges of the operands are known.
         """
-        frame = local.ctx.frame
-        if frame.recording:
-            return frame.call(kernel, [*self._operand_tensors(), *cts])
         declaration = self.kernel.declaration
         if (
             declaration is not None
@@ -218,7 +215,7 @@ class Node:
         out = execute(kernel, values)
         return wrap(out, False, Node(kernel, values, diff, edges, 1).recorded_with(out), 0)
 
-    def _operand_tensors(self) -> list[Tensor]:
+    def operand_tensors(self) -> list[Tensor]:
         """The operands as Tensors with the same sources as at the time of the call."""
         tensors = [wrap(v) for v in self.values]
         for i, (source, idx) in zip(self.diff, self.edges, strict=True):

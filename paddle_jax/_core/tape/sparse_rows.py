@@ -340,9 +340,8 @@ def either(used: Any, others: Any) -> Any:
 
 def record_lookup(result: Tensor, ids: Tensor, weight: Tensor, padding: int) -> None:
     """Makes the gradient of a table that comes from this result a gradient of some rows."""
-    frame = local.ctx.frame
-    if frame.capture is not None and weight._node is None and not weight.stop_gradient:
-        frame.on_row_lookup(weight, ids, padding)
+    if weight._node is None and not weight.stop_gradient:
+        local.ctx.frame.on_row_lookup(weight, ids, padding)
     node = result._node
     if type(node) is Node and len(node.edges) == 1 and isinstance(node.edges[0][0], Tensor):
         node.__class__ = RowsNode

@@ -67,9 +67,7 @@ class Generator:
 
     def draw_on_host(self):
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
-        if local.ctx.frame.recording:
-            return self.advance()
-        return self.draw()
+        return local.ctx.frame.next_host_key(self)
 
     def advance(self) -> tuple[Any, Any]:
         """The operands of the next random op outside of any trace."""

@@ -24,7 +24,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
 from paddle_jax._core.tensors import place as places
-from paddle_jax._core.tensors.views import propagate_change, register_view
+from paddle_jax._core.tensors.views import propagate_change
 
 
 class Tensor:
@@ -88,8 +88,8 @@ class Tensor:
         init_tensor(self, value, stop_gradient)
         self._name: Any = name
         self.persistable = persistable
-        if isinstance(data, Tensor) and value is data._raw and not local.ctx.frame.recording:
-            register_view(self, data)  # as in Paddle, it shares the memory of the Tensor
+        if isinstance(data, Tensor) and value is data._raw:
+            local.ctx.frame.register_view(self, data)  # as in Paddle, it shares the memory of the Tensor
 
     # value and identity -------------------------------------------------------------------------------------
 
@@ -211,8 +211,7 @@ class Tensor:
         """A Tensor with the same value that takes no part in recording; what is done to one in place is
         done to the other."""
         detached = self._snapshot()
-        if not local.ctx.frame.recording:
-            register_view(detached, self)
+        local.ctx.frame.register_view(detached, self)
         return detached
 
     def _snapshot(self) -> Tensor:
@@ -559,10 +558,7 @@ def read_raw(tensor: Tensor) -> Any:
 
 def assign_all(tensors: Sequence[Tensor], values: Sequence[Any]) -> None:
     """Gives several Tensors new values in place, all or none of them."""
-    frame = local.ctx.frame
-    if not frame.eager:
-        for tensor in tensors:
-            frame.on_assign(tensor, False)
+    local.ctx.frame.on_assign_all(tensors)
     set_all(_SET_RAW, tensors, values)
     for tensor in tensors:
         tensor._version += 1

@@ -99,7 +99,9 @@ class Capture(Trace):
         finished: whether the code has run to its end.
     """
 
-    deferring = converted = False
+    deferring = False
+    has_segment = False
+    converted = False
     capture = property(lambda self: self)
 
     def __init__(
@@ -149,6 +151,8 @@ class Capture(Trace):
         self.nest_in(ctx.frame)
         self.segment = ctx.segment
         self.begun = True
+        if Observing.observer is not None:
+            Observing.observer.capture = self
         ctx.frame = self
         ctx.segment = None
         for tensor in self.known_tensors:
@@ -401,6 +405,28 @@ class Capture(Trace):
         """Called before an object, a list or a dict changes, or may change."""
         if Observing.observer is None or Observing.observer.is_outside(owner):
             _note(self.contents, owner)
+
+    def on_state_change(self, owner, get):
+        if id(owner) not in self.attributes:
+            self.guarded_value(get)
+            self.on_layer_change(owner)
+
+    def is_constant(self, array):
+        return False  # it is an operand, or becomes one
+
+    def is_compiled_whole(self):
+        return self.full_graph
+
+    def prints_later(self, is_traced):
+        return True  # in the order of what the program writes
+
+    def attempt(self, run):
+        refusal = self.refusal
+        try:
+            return run()
+        except BaseException:
+            self.refusal = refusal
+            raise
 
     def on_hook(self, tensor):
         """Called before a hook is put on a Tensor."""

@@ -4,7 +4,6 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.error_translation import RuntimeErrors
-from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.printing import text_of
@@ -29,18 +28,12 @@ def check(holds: Tensor, error):
     """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program
     was called, or a result is looked at."""
 
-    if local.ctx.frame.recording:
-        raise Unsupported(
-            f"{type(error).__name__} ({error}) is raised depending on a tensor, "
-            "which a recorded program cannot do; take that out"
-        )
-
     def checked(holds):
         if not holds:
             RuntimeErrors.pending.append(error)
             raise type(error)(*error.args)
 
-    jax.debug.callback(checked, _array(holds))
+    local.ctx.frame.emit_check(error, lambda: jax.debug.callback(checked, _array(holds)))
 
 
 def _array(tensor):

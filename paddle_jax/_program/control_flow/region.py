@@ -158,8 +158,6 @@ class RegionTrace(Trace):
         level: JAX's trace.
     """
 
-    region = True
-
     def __init__(self, index: Any = None) -> None:
         super().__init__(index)
         self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
@@ -182,6 +180,9 @@ class RegionTrace(Trace):
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
         ctx = local.ctx
         return [(setattr, ctx, "frame", self.nest_in(ctx.frame))], [(setattr, ctx, "frame", ctx.frame)]
+
+    def prints_later(self, is_traced: bool) -> bool:
+        return True
 
     def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         self.grads.setdefault(id(tensor), (tensor, tensor._grad))

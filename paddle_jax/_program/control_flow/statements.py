@@ -22,7 +22,6 @@ from paddle_jax.tensor.creation import full
 
 _IN_A_TENSOR = object()
 _MARK = re.compile(r"(break_|continue_|do_return)(_\d+)?")  # a variable that malt adds, a bool
-_UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
 
 
 def _final(statement):
@@ -244,25 +243,16 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
 
 def _is_long(over):
     """Whether a loop runs over the rows of a Tensor, too many for one piece of program each."""
-    return (
-        not local.ctx.frame.recording
-        and isinstance(over, Tensor)
-        and bool(over.ndim)
-        and over.shape[0] > _UNROLLED
-    )
+    return isinstance(over, Tensor) and bool(over.ndim) and not local.ctx.frame.unrolls_rows(over.shape[0])
 
 
 def _tried_for_rows(over, body, get_state, set_state, names):
     """Runs one program for all rows; returns False, with everything as before, where that cannot be done."""
     before = get_state()
-    capture = local.ctx.frame.capture
-    refusal = getattr(capture, "refusal", None)
     try:
-        _for_rows(over, body, get_state, set_state, names)
+        local.ctx.frame.attempt(lambda: _for_rows(over, body, get_state, set_state, names))
     except (Unsupported, *TRACING):
         set_state(before)  # what one program for all rows cannot do, one piece per row may
-        if capture is not None:
-            capture.refusal = refusal
         return False
     return True
 
@@ -284,12 +274,15 @@ class Rows:
         """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a
         Program is recorded."""
         parts = args[:1] if kind is enumerate else args
-        if (
-            not local.ctx.frame.recording
-            or not parts
-            or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts)
-        ):
+        if not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
             return kind(*args, **kwargs)
+        return local.ctx.frame.emit_rows(
+            lambda: kind(*args, **kwargs), lambda: cls._of(kind, parts, args, kwargs)
+        )
+
+    @classmethod
+    def _of(cls, kind, parts, args, kwargs):
+        """The Rows of `kind(*args)`. parts: the Tensors and Rows among the arguments."""
         rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
         if kind is enumerate:
@@ -317,8 +310,6 @@ def _row_count(tensors):
 def _recorded_rows(over, body):
     """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
     that gives the rows); else None."""
-    if not local.ctx.frame.recording:
-        return None
     if isinstance(over, range):
         if not local.ctx.frame.loop(body.__code__, len(over))[2]:
             return None
@@ -444,15 +435,17 @@ def assert_stmt(test, message):
     """`assert`. A traced condition is checked when the program runs; recorded programs have no
     assertions, as in Paddle."""
     test = _condition(test)
-    if is_traced(test) and local.ctx.frame.recording:
-        return
     if is_traced(test):
-        check(
-            truth(test),
-            CheckError("an assertion on a tensor does not hold" if message is None else str(message())),
-        )
+        local.ctx.frame.emit_assertion(lambda: check(truth(test), _assertion_error(message)))
     elif not test:
         raise AssertionError(*([message()] if message is not None else []))
+
+
+def _assertion_error(message):
+    """The exception of an assertion on a Tensor. message: function that gives its text, or None."""
+    if message is None:
+        return CheckError("an assertion on a tensor does not hold")
+    return CheckError(str(message()))
 
 
 def ld(value):

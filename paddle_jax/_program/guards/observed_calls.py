@@ -201,7 +201,7 @@ class CallObserver:
         if is_environment or root == "logging" and function.__name__ in _LOGGER_QUERIES:
             return self._repeated_query(function, args, named, True), args, named
         is_logging = root == "logging" and function.__name__ in _LOGGER_WRITERS
-        if is_logging and not local.ctx.frame.capture.full_graph:
+        if is_logging and not self.capture.full_graph:
             return ObservedCall(self._log, function), *self._read_arguments(args, named)
         reads_files = root in ("posixpath", "ntpath") and function.__name__ not in _PURE_PATH_FUNCTIONS
         if root not in _PURE or reads_files:
@@ -243,12 +243,7 @@ class CallObserver:
             return function
 
         def asking(*args, **named):
-            if (
-                args
-                and hasattr(args[0], "get_lr")
-                and local.ctx.frame.capture is not None
-                and local.ctx.frame.capture.effects
-            ):
+            if args and hasattr(args[0], "get_lr") and self.capture is not None and self.capture.effects:
                 self.refuse_after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
@@ -410,13 +405,13 @@ class CallObserver:
         """Lets each call print; the program prints Tensors where its code is converted."""
         if any(isinstance(a, Tensor) for a in args):
             raise TracedValueError("print")
-        local.ctx.frame.capture.writes(print, tuple(map(str, args)), named)
+        self.capture.writes(print, tuple(map(str, args)), named)
 
     def _log(self, function: Any, *args: Any, **named: Any) -> None:
         """Lets each call write to the log."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.refuse("it logs a tensor, which would happen while compiling only")
-        local.ctx.frame.capture.writes(function, args, named)
+        self.capture.writes(function, args, named)
 
     def _guard_class_test(self, function: Any, args: Args) -> None:
         """Guards the result of `callable`, and of `isinstance` and `issubclass` for abstract classes."""
@@ -551,7 +546,7 @@ class CallObserver:
 
     def _refuse_dynamic(self, thing: Any) -> None:
         """Refuses a function or Layer that is marked to run eagerly."""
-        if getattr(thing, DYNAMIC, False) and not local.ctx.frame.capture.full_graph:
+        if getattr(thing, DYNAMIC, False) and not self.capture.full_graph:
             self.refuse(f"{getattr(thing, '__qualname__', type(thing).__name__)} is marked by force_dynamic")
 
     def observed_forward(self, layer: ModuleBase) -> Any:

@@ -28,7 +28,7 @@ from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
-from paddle_jax._program.capture.capture import refuse_possible_outside
+from paddle_jax._program.capture.capture import Capture, refuse_possible_outside
 from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
 from paddle_jax._program.guards.read_guards import ReadGuards, ReadTable, TooLarge
 from paddle_jax.autograd.py_layer import PyLayerContext
@@ -97,6 +97,7 @@ class StateObserver(CallObserver):
         held_objects: list of objects that must live as long as the run, since their ids are kept.
         being_read: ids of the containers whose content is being read.
         thread: identifier of the observed thread.
+        capture: Capture of the run, None before it begins.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class StateObserver(CallObserver):
         self.held_objects: list[Any] = []
         self.being_read: set[int] = set()
         self.thread: int | None = None
+        self.capture: Capture | None = None
 
     def begin(self) -> None:
         """Observes from now on, in this thread."""
@@ -306,16 +308,16 @@ class StateObserver(CallObserver):
         self._class_attribute(kind.__mro__, name)
         if name == "name":
             self._guard_name(tensor)
-        if isinstance(tensor, Tensor) and local.ctx.frame.capture is not None:
+        if isinstance(tensor, Tensor) and self.capture is not None:
             for part in tensor.components()[0] if tensor.is_sparse() else (tensor,):
-                local.ctx.frame.capture.used(part)
+                self.capture.used(part)
         return getattr(tensor, name)
 
     def _guard_name(self, tensor: Tensor) -> None:
         """The name of a Tensor: another one may be passed at the next call."""
         if isinstance(tensor, Parameter):
             self.guards.attributes.add(tensor, "name", tensor.name)
-        elif id(tensor) in local.ctx.frame.capture.tensors and not local.ctx.frame.capture.full_graph:
+        elif id(tensor) in self.capture.tensors and not self.capture.full_graph:
             self.mark_unguarded("it reads the name of a tensor that is passed")
 
     def _function_attribute(self, function: Any, name: str) -> Any:
@@ -341,8 +343,7 @@ class StateObserver(CallObserver):
             for store in stores_of(owner):  # PackageGuards compare them when an attribute of a Layer was set
                 if name in store:
                     return self.read_value(store[name], store, name)
-        capture = local.ctx.frame.capture
-        if is_own and capture is not None and id(owner) in capture.objects:
+        if is_own and self.capture is not None and id(owner) in self.capture.objects:
             self.refuse_after_effect(f"{kind.__name__}.{name}")
         self.guard_class(owner)
         if is_created and is_own:
@@ -451,7 +452,7 @@ class StateObserver(CallObserver):
                 "return its value"
             )
         if isinstance(owner, Tensor):
-            refuse_possible_outside(owner, local.ctx.frame.capture)
+            refuse_possible_outside(owner, self.capture)
             return owner
         self.set_attributes.add((id(owner), name))
         self.held_objects.append(owner)

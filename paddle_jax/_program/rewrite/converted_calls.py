@@ -224,43 +224,25 @@ def _tensor_method(method):
         return lambda *args: (
             numeral(tensor.detach().reshape([])) if not args and tensor.size == 1 else method(*args)
         )
-    if method.__name__ == "numpy" and is_traced(tensor) and _is_compiled_whole():
+    if method.__name__ == "numpy" and is_traced(tensor) and local.ctx.frame.is_compiled_whole():
         return lambda *args, **kwargs: as_host_value(tensor.detach().clone())
     return method
-
-
-def _is_compiled_whole():
-    """Whether the code must not fall back to running eagerly: for `full_graph=True`, and in programs that are
-    recorded."""
-    frame = local.ctx.frame
-    return frame.recording or (frame.capture is not None and frame.capture.full_graph)
 
 
 # builtins ---------------------------------------------------------------------------------------------------
 
 
 def _range(*args):
-    frame = local.ctx.frame
-    if (
-        frame.recording
-        and frame.probe is None
-        and any(type(a) is int and a == -1 for a in args[:2])
-        and (len(args) < 3 or args[2] > 0)
-    ):
-        raise Unsupported(
-            "range() of -1, which a length that is not known is here; "
-            "use range(paddle.shape(x)[0]), or loop over the tensor"
-        )
+    local.ctx.frame.check_range(args)
     if any(map(is_traced, args)):
         return Range(*args)
     return range(*args)
 
 
 def _print(*args, **kwargs):
-    frame = local.ctx.frame
-    # inside a capture in the order of what the program writes itself
-    later = not frame.recording and (frame.region or frame.capture is not None or any(map(is_traced, args)))
-    return (show if later else print)(*args, **kwargs)
+    if local.ctx.frame.prints_later(any(map(is_traced, args))):
+        return show(*args, **kwargs)
+    return print(*args, **kwargs)
 
 
 def _reversed(over):

@@ -61,7 +61,7 @@ def _is_there(tensor):
         there = raw.array is not None
     else:
         there = isinstance(raw, jax.Array)
-    return there and raw.dtype in _KINDS and untracked(tensor)
+    return there and raw.dtype in _KINDS and untracked(tensor) and local.ctx.frame.has_value(tensor)
 
 
 def _are_plain(x, y, index, how):
@@ -192,8 +192,7 @@ def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
     _edges("send_uv", x, src_index, dst_index)
     check_index("send_uv", dst_index, y.shape[0], low=0, name="dst_index")
     if (
-        local.ctx.frame.eager
-        and on_cpu()
+        on_cpu()
         and _are_plain(x, y, src_index, message_op)
         and all(map(_is_there, (x, y, src_index, dst_index)))
     ):

@@ -5,10 +5,10 @@ import math
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.kernels.value_checks import (
     add_check,
-    can_enqueue_check,
     enqueue_check,
     traced_value,
 )
@@ -274,7 +274,7 @@ def _check_probabilities(*args, **kwargs):
     elif (found := at_hand(given)) is not None:
         if (wrong := _wrong(found)).any():
             raise ValueError(_NO_PROBABILITY.format(found[wrong].flat[0]))
-    elif can_enqueue_check(given):
+    elif local.ctx.frame.has_value(given):
         enqueue_check(no_probability(given)._raw, _outside)
 
 

@@ -90,7 +90,7 @@ class _BatchNormBase(Layer):
         else:
             shown = "NCHW"
         # as Paddle's after a call; a compiled function would have to do it at each
-        if self._data_format != shown and local.ctx.frame.eager:
+        if self._data_format != shown and local.ctx.frame.has_value(input):
             self._data_format = shown
         return F.batch_norm(
             input,

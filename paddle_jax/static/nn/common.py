@@ -3,9 +3,9 @@
 import math
 
 from paddle_jax._core.base import unique_name
-from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant, Normal
 from paddle_jax.nn.layer.norm import SpectralNorm
@@ -17,7 +17,7 @@ class Owner:
     """Creates the parameters of one call, named after it."""
 
     def __init__(self, kind, name, *inputs):
-        if not local.ctx.frame.recording:
+        if in_dynamic_mode():
             raise RuntimeError(
                 f"{kind}: it creates parameters of a static program; "
                 "call paddle.enable_static() first, or use the Layer in paddle.nn"

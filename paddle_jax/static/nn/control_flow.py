@@ -8,15 +8,16 @@ from paddle_jax._program.control_flow.blocks import branch, loop
 from paddle_jax._program.control_flow.cond import cond as cond_on_traced
 from paddle_jax._program.control_flow.while_loop import while_loop as repeat_while
 from paddle_jax._program.variable import variable
+from paddle_jax.framework.mode import in_dynamic_mode
 
 
 def _kind(tensor):
     """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = tensor._raw
     if not isinstance(raw, ABSTRACT_TYPES):
-        if local.ctx.frame.recording:
-            return "static"
-        return "eager"
+        if in_dynamic_mode():
+            return "eager"
+        return "static"
     if type(raw) is Symbol:
         return "static"
     return "traced"
@@ -49,7 +50,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     _callable("cond", "true_fn", true_fn)
     _callable("cond", "false_fn", false_fn)
     if not isinstance(pred, Tensor):
-        if not local.ctx.frame.recording:
+        if in_dynamic_mode():
             error = AssertionError
         else:
             error = TypeError
@@ -109,7 +110,7 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
         raise TypeError(f"while_loop: loop_vars: got {type(loop_vars).__name__}; it must be a list or tuple")
     if len(loop_vars) == 0:
         raise ValueError("while_loop: loop_vars: got none; there must be one at least")
-    if local.ctx.frame.recording:
+    if not in_dynamic_mode():
         return loop(cond, body, loop_vars)
 
     def tested(*state):
@@ -203,7 +204,7 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
         raise TypeError(
             f"switch_case: branch_index: got {type(branch_index).__name__}; it must be a Tensor of integers"
         )
-    if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and local.ctx.frame.recording:
+    if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and not in_dynamic_mode():
         raise TypeError(
             f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; "
             "allowed are uint8, int32, int64"

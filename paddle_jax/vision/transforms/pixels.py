@@ -40,7 +40,7 @@ def scaled(img, mean, std, shape):
 
 def _at_hand(img):
     """The elements of a Tensor if the host has them and no gradient is wanted; else None."""
-    if not local.ctx.frame.eager or local.ctx.amp is not None or not untracked(img):
+    if not local.ctx.frame.has_value(img) or local.ctx.amp is not None or not untracked(img):
         return None
     raw = img._raw
     if type(raw) is np.ndarray:
