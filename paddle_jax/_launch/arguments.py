@@ -5,6 +5,7 @@ import argparse
 import os
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from paddle_jax._launch import variables
@@ -49,24 +50,7 @@ def parsed(argv):
     text("--log_overwrite", default="False", help="True: start log files anew")
     text("--job_id", default="default", help="name of the job, in the name of the launcher's log")
     text("--run_mode", default="collective", help="collective")
-    text(
-        "--max_restart",
-        type=int,
-        default=3,
-        help="how often all processes are started again, with --elastic_level 1",
-    )
-    text(
-        "--elastic_level",
-        type=int,
-        default=-1,
-        help="1: start all processes again when one fails; default -1: end",
-    )
-    text(
-        "--elastic_timeout",
-        type=float,
-        default=30,
-        help="seconds to wait for up to M machines once N have come; default 30",
-    )
+    _add_elastic_options(text)
     for name in _IGNORED:
         text(f"--{name}", help=argparse.SUPPRESS)
     text("--servers", help=argparse.SUPPRESS)
@@ -83,6 +67,35 @@ def parsed(argv):
         found.master = found.master or master  # for one machine it is the address of another job
     _complete(parser, found)
     return found
+
+
+def _add_elastic_options(text: Callable[..., object]) -> None:
+    """The options of jobs that begin again."""
+    text(
+        "--max_restart",
+        type=int,
+        default=3,
+        help="how often all processes are started again after a failure, with --elastic_level 1",
+    )
+    text(
+        "--elastic_level",
+        type=int,
+        default=-1,
+        help="1: start all processes again when one fails or asks for it (exit status 101); default -1: end",
+    )
+    text(
+        "--elastic_timeout",
+        type=float,
+        default=30,
+        help="seconds to wait for up to M machines once N have come, and for N again when some are lost; "
+        "default 30",
+    )
+    text(
+        "--elastic_ttl",
+        type=float,
+        default=10,
+        help="seconds without a heartbeat after which a machine counts as lost; default 10",
+    )
 
 
 _EPILOG = (

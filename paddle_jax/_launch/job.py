@@ -6,10 +6,15 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from paddle_jax._launch import arguments, rendezvous
-from paddle_jax._launch.pod import Pod, alone
+from paddle_jax._launch import arguments
+from paddle_jax._launch.pod import Pod
+from paddle_jax._launch.ports import free_ports
+from paddle_jax._launch.rendezvous import Event, Meeting, Membership, RendezvousError
+from paddle_jax._launch.store import Place
 
+RESTART_STATUS = 101  # exit status of a process that asks to be started again
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAUSE = 0.1  # seconds between two looks at the log of the first process
 _FIRST_START = 300.0  # seconds in which all machines must have come
@@ -29,44 +34,129 @@ def run(argv: list[str], alias: bool = False) -> int:
         return job.run()
     except _Stopped as stopped:
         job.say("WARNING", f"got {signal.Signals(stopped.number).name}, and hands it on")
-        if job.pod is not None:
-            job.pod.end(stopped.number)
-            job.show()
+        job.stop(stopped.number)
         return 128 + stopped.number
-    except rendezvous.RendezvousError as error:
+    except RendezvousError as error:
         job.say("ERROR", str(error))
         return 1
+    finally:
+        job.membership.close()
 
 
 class _Stopped(BaseException):
     """A signal that ends the launcher."""
 
-    def __init__(self, number):
+    def __init__(self, number: int) -> None:
         self.number = number
 
 
-class _Job:
-    """One call of the launcher."""
+class OneMachine:
+    """The job of one machine: as Membership, without others."""
 
-    def __init__(self, given):
+    def __init__(self, given: Any) -> None:
         self.given = given
-        self.pod = None
+        self.event = Event("none")
+        self._generation = 0
+        self._failures = 0
+        self._reason = ""
+
+    def join(self) -> Meeting:
+        given = self.given
+        host = given.host or "127.0.0.1"
+        coordinator, *ports = free_ports(given.nproc + 1)
+        master = given.master or f"127.0.0.1:{coordinator}"
+        endpoints = [f"{host}:{port}" for port in ports]
+        return Meeting(given.rank, 1, endpoints, master, self._generation, self._reason)
+
+    def report_failure(self, text: str, asks_for_restart: bool) -> Event:
+        if not asks_for_restart:
+            self._failures += 1
+        if self.given.elastic_level < 1 or self._failures > self.given.max_restart:
+            return Event("end", text)
+        self._generation += 1
+        self._reason = text
+        return Event("restart", text)
+
+    def finish(self) -> Event:
+        return Event("finished")
+
+    def leave(self) -> None:
+        """Nobody has to know."""
+
+    def pause(self) -> None:
+        """There is no heartbeat."""
+
+    def close(self) -> None:
+        """There is no store."""
+
+
+class _Outcome(NamedTuple):
+    """How the processes of one generation have ended on this machine.
+
+    Attributes:
+        event: what has to happen now.
+        status: exit status of the launcher if the job ends.
+    """
+
+    event: Event
+    status: int
+
+
+class _Job:
+    """One call of the launcher.
+
+    Attributes:
+        given: its arguments.
+        membership: Membership, or OneMachine.
+        meeting: Meeting of the generation, or None.
+        pod: Pod of the processes, or None.
+        shown: how much of the first process's log has been printed.
+        log: file of the launcher's own lines.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        self.pod: Pod | None = None
         self.shown = 0
+        self.meeting: Meeting | None = None
         Path(given.log_dir).mkdir(parents=True, exist_ok=True)
-        self.meeting = None
         self.log = Path(given.log_dir) / f"{given.job_id}.pod{max(given.rank, 0)}.log"
         for note in given.notes:
             self.say("WARNING", note)
+        self.membership = self._membership()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
 
+    def _membership(self) -> Membership | OneMachine:
+        given = self.given
+        if given.most == 1:
+            return OneMachine(given)
+        host, _, port = given.master.rpartition(":")
+        if given.least < given.most:
+            patience = given.elastic_timeout
+        else:
+            patience = float("inf")
+        restarts = given.max_restart if given.elastic_level >= 1 else 0
+        place = Place(
+            host=host,
+            port=int(port),
+            least=given.least,
+            most=given.most,
+            seconds=_FIRST_START,
+            patience=patience,
+            restarts=restarts,
+            timeout=given.elastic_timeout,
+            lost=given.elastic_ttl,
+        )
+        return Membership(place, given, lambda line: self.say("INFO", line))
+
     @staticmethod
-    def _stop(number, frame):
+    def _stop(number: int, frame: Any) -> None:
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(each, signal.SIG_IGN)
         raise _Stopped(number)
 
-    def say(self, level, text):
+    def say(self, level: str, text: str) -> None:
         """Writes a line about the launcher itself."""
         line = f"LAUNCH {level} {time.strftime('%Y-%m-%d %H:%M:%S')} {text}"
         with self.log.open("a") as log:
@@ -76,91 +166,98 @@ class _Job:
         ):
             print(line, file=sys.stderr, flush=True)
 
-    def run(self):
-        """Meets the other machines and runs the processes; returns the exit status."""
-        self.meeting = self._meet()
-        try:
-            return self._run_processes()
-        finally:
-            self.meeting.close()
+    def run(self) -> int:
+        """Runs the generations of the job; returns the exit status."""
+        while True:
+            self.meeting = self._meet()
+            outcome = self._run_processes(self.meeting)
+            if outcome.event.kind != "restart":
+                return outcome.status
+            self.say("WARNING", f"starts all processes again: {outcome.event.reason}")
 
-    def _run_processes(self):
-        """Runs the processes, again if they fail and may be; returns the exit status."""
-        if self.given.elastic_level >= 1 and self.given.most == 1:
-            again = self.given.max_restart
-        else:
-            again = 0
-        for restart in range(again + 1):
-            code = self._once(restart)
-            if code == 0 or restart == again:
-                return code
-            self.say(
-                "WARNING",
-                f"starts all processes again, {again - restart - 1} more times after this; "
-                f"PADDLE_RESTART_COUNT is {restart + 1}",
-            )
-        return code
-
-    def _meet(self):
-        """The ranks and addresses of all machines; this one alone needs to ask nobody."""
-        given = self.given
-        if given.most == 1:
-            return alone(given)
-        host, _, port = given.master.rpartition(":")
-        if given.least < given.most:
-            patience = given.elastic_timeout
-        else:
-            patience = float("inf")
-        place = rendezvous.Place(host, int(port), given.least, given.most, _FIRST_START, patience)
-        described = rendezvous.description(given)
-        meeting = rendezvous.meet(place, described, lambda line: self.say("INFO", line))
-        self.log = Path(given.log_dir) / f"{given.job_id}.pod{meeting.rank}.log"
-        self.say("INFO", f"is machine {meeting.rank} of {meeting.nodes}; processes: {meeting.endpoints}")
+    def _meet(self) -> Meeting:
+        meeting = self.membership.join()
+        if isinstance(self.membership, Membership):
+            self.log = Path(self.given.log_dir) / f"{self.given.job_id}.pod{meeting.rank}.log"
+            self.say("INFO", f"is machine {meeting.rank} of {meeting.nodes}; processes: {meeting.endpoints}")
         return meeting
 
-    def _once(self, restart):
-        self.pod = pod = Pod(self.given, self.meeting, restart)
-        if pod.removed and not restart:
+    def _run_processes(self, meeting: Meeting) -> _Outcome:
+        """Runs the processes of one generation until all have ended."""
+        self.pod = pod = Pod(self.given, meeting)
+        if pod.removed and not meeting.generation:
             self.say(
                 "WARNING",
                 f"{', '.join(pod.removed)}: they describe another job; the processes do not get them",
             )
         self.shown = pod.starts[0]
         ids = ", ".join(str(process.pid) for process in pod.processes)
+        if meeting.generation:
+            count = f" (PADDLE_RESTART_COUNT is {meeting.generation})"
+        else:
+            count = ""
         self.say(
             "INFO",
-            f"runs {len(pod.processes)} processes, with the ids {ids}; "
+            f"runs {len(pod.processes)} processes{count}, with the ids {ids}; "
             f"logs: {self.given.log_dir}/workerlog.N",
         )
         while not pod.done():
-            found = pod.wait(_PAUSE)
+            ended = pod.wait(_PAUSE)
             self.show()
-            if found is not None and found[1] != 0:
-                return self._failed(*found)
+            if ended is not None and ended[1] != 0:
+                return self._failed(pod, *ended)
+            if self.membership.event.kind != "none":
+                return self._interrupted(pod, self.membership.event)
         self.say("INFO", "all processes have ended well")
-        return 0
+        event = self.membership.finish()
+        if event.kind == "end":
+            self.say("ERROR", event.reason)
+            return _Outcome(event, 1)
+        return _Outcome(event, 0)
 
-    def _failed(self, i, code):
-        """Ends the others, and says what is known."""
-        self.pod.await_others()
-        self.pod.end()
-        self.show()
+    def _failed(self, pod: Pod, i: int, code: int) -> _Outcome:
+        """A process has failed: says what is known, and ends the others."""
         rank = self.meeting.rank * self.given.nproc + i
         if code > 0:
             how = f"with exit status {code}"
         else:
             how = f"by signal {signal.Signals(-code).name}"
-        self.say(
-            "ERROR",
-            f"rank {rank} (process {self.pod.processes[i].pid}) was the first to end {how}; "
-            f"the other processes have been ended. The last lines of {self.pod.logs[i]}:",
-        )
-        print(self.pod.tail(i), file=sys.stderr, flush=True)
-        if code > 0:
-            return code
-        return 128 - code
+        text = f"rank {rank} (process {pod.processes[i].pid}) was the first to end {how}"
+        event = self.membership.report_failure(text, code == RESTART_STATUS)
+        self.membership.pause()
+        pod.await_others()
+        pod.end()
+        self.show()
+        if code != RESTART_STATUS or event.kind == "end":
+            self.say(
+                "ERROR",
+                f"{text}; the other processes have been ended. The last lines of {pod.logs[i]}:",
+            )
+            print(pod.tail(i), file=sys.stderr, flush=True)
+        if event.reason != text and event.kind == "end":
+            self.say("ERROR", event.reason)
+        return _Outcome(event, code if code > 0 else 128 - code)
 
-    def show(self):
+    def _interrupted(self, pod: Pod, event: Event) -> _Outcome:
+        """Another machine has ended the generation."""
+        self.membership.pause()
+        if event.kind == "end":
+            pod.await_others()  # they may say more
+        pod.end()
+        self.show()
+        if event.kind == "end":
+            self.say("ERROR", f"{event.reason}; the processes of this machine have been ended")
+        return _Outcome(event, 1)
+
+    def stop(self, number: int) -> None:
+        """Ends the processes by a signal that the launcher got."""
+        self.membership.leave()
+        self.membership.pause()
+        if self.pod is not None:
+            self.pod.end(number)
+            self.show()
+
+    def show(self) -> None:
         """Prints what the first process has written since the last look."""
         with self.pod.logs[0].open("rb") as log:
             log.seek(self.shown)

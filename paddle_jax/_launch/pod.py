@@ -10,9 +10,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from paddle_jax._launch import variables
-from paddle_jax._launch.ports import free_ports
 from paddle_jax._launch.rendezvous import Meeting
 
 GRACE = 3.0  # seconds between asking a process to end and ending it
@@ -22,15 +22,7 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def alone(given) -> Meeting:
-    """The addresses of the processes of a job on this machine alone."""
-    host = given.host or "127.0.0.1"
-    coordinator, *ports = free_ports(given.nproc + 1)
-    master = given.master or f"127.0.0.1:{coordinator}"
-    return Meeting(given.rank, 1, [f"{host}:{port}" for port in ports], master)
-
-
-def described(given, meeting: Meeting, restart: int) -> list[dict[str, str]]:
+def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
     """The variables that the launcher sets for each process of this machine."""
     size = len(meeting.endpoints)
     first = meeting.rank * given.nproc
@@ -42,7 +34,7 @@ def described(given, meeting: Meeting, restart: int) -> list[dict[str, str]]:
         "PADDLE_LOCAL_SIZE": given.nproc,
         "PADDLE_NNODES": meeting.nodes,
         "PADDLE_LOG_DIR": Path(given.log_dir).resolve(),
-        "PADDLE_RESTART_COUNT": restart,
+        "PADDLE_RESTART_COUNT": meeting.generation,
         "PADDLE_JOB_ID": given.job_id,
         "POD_NAME": f"pod{meeting.rank}",
     }
@@ -88,7 +80,7 @@ class Pod:
         processes: the processes.
     """
 
-    def __init__(self, given, meeting, restart=0):
+    def __init__(self, given: Any, meeting: Meeting) -> None:
         self.given = given
         self.ended = queue.SimpleQueue()
         self.codes = {}
@@ -102,7 +94,7 @@ class Pod:
         ]
         self.processes = []
         try:
-            for i, own in enumerate(described(given, meeting, restart)):
+            for i, own in enumerate(described(given, meeting)):
                 self._start(i, own, folder)
         except BaseException:
             self.end()

@@ -22,6 +22,7 @@ DEFAULTS = {
     "PADDLE_MAX_RESTART": "max_restart",
     "PADDLE_ELASTIC_LEVEL": "elastic_level",
     "PADDLE_ELASTIC_TIMEOUT": "elastic_timeout",
+    "PADDLE_ELASTIC_TTL": "elastic_ttl",
     "PADDLE_SERVER_NUM": "server_num",
     "PADDLE_TRAINER_NUM": "trainer_num",
     "PADDLE_SERVERS_ENDPOINTS": "servers",

@@ -186,13 +186,13 @@ def test_wrong_arguments(args, text, capsys):
 
 
 def test_arguments(monkeypatch):
-    from paddle_jax._launch import arguments, pod
+    from paddle_jax._launch import arguments, job, pod
     from paddle_jax._launch.rendezvous import Meeting
 
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     given = arguments.parsed(["--devices", "4,5,6,7", "--nproc_per_node", "2", __file__, "--x", "1"])
     assert given.training_script_args == ["--x", "1"] and given.nnodes == 1
-    own = pod.described(given, pod.alone(given), 0)
+    own = pod.described(given, job.OneMachine(given).join())
     assert [each["FLAGS_selected_gpus"] for each in own] == ["4,5", "6,7"]
     several = arguments.parsed(
         [
@@ -210,7 +210,7 @@ def test_arguments(monkeypatch):
         ]
     )
     meeting = Meeting(1, 2, [f"10.0.0.{i // 2}:{7000 + i}" for i in range(4)], "10.0.0.0:6999")
-    own = pod.described(several, meeting, 0)
+    own = pod.described(several, meeting)
     assert [each["PADDLE_TRAINER_ID"] for each in own] == ["2", "3"]
     assert [each["PADDLE_CURRENT_ENDPOINT"] for each in own] == ["10.0.0.1:7002", "10.0.0.1:7003"]
     assert {each["PADDLE_MASTER"] for each in own} == {"10.0.0.0:6999"}

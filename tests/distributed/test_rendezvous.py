@@ -6,7 +6,8 @@ import time
 import pytest
 
 from paddle_jax._launch import arguments, variables
-from paddle_jax._launch.rendezvous import Meeting, Place, RendezvousError, meet
+from paddle_jax._launch.rendezvous import RendezvousError, request_answer
+from paddle_jax._launch.store import Place, key_of, open_store
 from paddle_jax.distributed import fleet
 from tests.distributed import pairs
 
@@ -25,46 +26,56 @@ def described(number, **changes):
         "script": "abc",
         "job": "default",
         "pid": number,
+        "elastic": "-1, 3",
         "token": "",
     } | changes
 
 
-def met(*launchers, least=None, most=None, seconds=5.0, patience=float("inf")):
-    """What launchers that come at once are told: a Meeting or the text of an error each."""
+def answers_for(*launchers, least=None, most=None, seconds=5.0, patience=float("inf")):
+    """What launchers that come at once hear, each: the answer of the store, or the text of an error."""
     count = len(launchers)
     place = Place("127.0.0.1", pairs.free_port(), least or count, most or count, seconds, patience)
     results = [None] * count
+    server = open_store(place)
 
     def launcher(number):
         try:
-            results[number] = meet(place, launchers[number], lambda line: None)
+            words = launchers[number]
+            if number == 0 and words["rank"] < 0:
+                words = words | {"rank": 0}  # as the launcher that keeps the store says
+            answer = request_answer(place, words, lambda line: None, seconds)
+            results[number] = answer.get("error", answer)
         except RendezvousError as error:
             results[number] = str(error)
 
     threads = [threading.Thread(target=launcher, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
-        time.sleep(0.05)  # the first one opens the store
+        time.sleep(0.05)  # they come in this order
     for thread in threads:
         thread.join(20)
-    for result in results:
-        if isinstance(result, Meeting):
-            result.close()
+    server.close()
     return results
 
 
+def ranks(answers, launchers):
+    return [answer["ranks"][key_of(one)] for answer, one in zip(answers, launchers, strict=True)]
+
+
 def test_ranks_follow_the_order_of_arrival():
-    found = met(described(0), described(1), described(2))
-    assert [one.rank for one in found] == [0, 1, 2]
-    assert {one.coordinator for one in found} == {"127.0.0.1:7009"}
-    assert all(one.endpoints == found[0].endpoints and one.nodes == 3 for one in found)
-    assert found[0].endpoints == [f"127.0.0.1:{7000 + 10 * i + j}" for i in range(3) for j in range(2)]
+    launchers = [described(number) for number in range(3)]
+    answers = answers_for(*launchers)
+    assert ranks(answers, launchers) == [0, 1, 2]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["coordinator"] == "127.0.0.1:7009" and answers[0]["nodes"] == 3
+    assert answers[0]["endpoints"] == [f"127.0.0.1:{7000 + 10 * i + j}" for i in range(3) for j in range(2)]
 
 
 def test_given_ranks_are_kept():
-    found = met(described(0, rank=2), described(1), described(2, rank=0))
-    assert [one.rank for one in found] == [2, 1, 0]
-    assert found[0].coordinator == "127.0.0.1:7029"
+    launchers = [described(0, rank=2), described(1), described(2, rank=0)]
+    answers = answers_for(*launchers)
+    assert ranks(answers, launchers) == [2, 1, 0]
+    assert answers[0]["coordinator"] == "127.0.0.1:7029"
 
 
 @pytest.mark.parametrize(
@@ -75,38 +86,41 @@ def test_given_ranks_are_kept():
         ({"version": "2"}, ["the version of paddle_jax", "has 1", "has 2"]),
         ({"script": "xyz"}, ["training script", "abc", "xyz"]),
         ({"rank": 0}, ["--rank 0 was given on", "process 0", "process 1"]),
+        ({"elastic": "1, 3"}, ["--elastic_level and --max_restart", "has -1, 3", "has 1, 3"]),
         ({"rank": 5}, ["--rank", "has 5", "below 2"]),
         ({"token": "secret"}, ["PADDLE_JOB_TOKEN"]),
     ],
 )
 def test_what_does_not_agree_is_refused_on_both_sides(changes, words):
     started = time.monotonic()
-    found = met(described(0), described(1, **changes))
+    found = answers_for(described(0), described(1, **changes))
     assert time.monotonic() - started < 10
     assert found[0] == found[1]
     assert all(word in found[0] for word in words), found[0]
 
 
 def test_machines_that_do_not_come():
-    (found,) = met(described(0), least=2, most=2, seconds=0.5)
+    (found,) = answers_for(described(0), least=2, most=2, seconds=0.5)
     assert "1 of 2 machines have come within" in found and "process 0" in found
 
 
 def test_nobody_at_the_address():
     place = Place("192.0.2.1", 9, 2, 2, 0.5, 1.0)  # an address for documentation: nobody has it
     with pytest.raises(RendezvousError, match="no launcher answers at 192.0.2.1:9"):
-        meet(place, described(0), lambda line: None)
+        request_answer(place, described(0), lambda line: None, 0.5)
 
 
 def test_fewer_machines_than_may_come():
-    found = met(described(0), described(1), least=1, most=3, patience=0.5)
-    assert [one.rank for one in found] == [0, 1] and found[0].nodes == 2
+    launchers = [described(0), described(1)]
+    answers = answers_for(*launchers, least=1, most=3, patience=0.5)
+    assert ranks(answers, launchers) == [0, 1] and answers[0]["nodes"] == 2
 
 
 def test_one_machine_too_many():
-    found = met(described(0), described(1), described(2), least=2, most=2)
-    assert [one.rank for one in found[:2]] == [0, 1]
-    assert found[2] == "2 machines have come already; this one is too many"
+    launchers = [described(0), described(1), described(2)]
+    answers = answers_for(*launchers, least=2, most=2)
+    assert ranks(answers[:2], launchers[:2]) == [0, 1]
+    assert answers[2] == "2 machines have come already; this one is too many"
 
 
 def test_variables_of_another_job(monkeypatch):

@@ -1,0 +1,436 @@
+"""The store of a job: which machines take part, what they have agreed on, and when all begin again.
+
+One launcher keeps it, and serves it over HTTP. A job has generations. In each one all launchers join, get the
+same answer, and run their processes. A generation ends when a machine is lost, when one comes to a job with
+room for it (`--nnodes N:M`), or when a process fails and may be started again. Then all join the next one.
+
+The data are JSON; nothing that is received is run. With PADDLE_JOB_TOKEN in the environment of all launchers
+the store takes only those that know it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import http.server
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+RETRY = 0.2  # seconds between two questions to the store
+_LINGER = 3.0  # seconds for which the store answers after the last word, so that all hear it
+_WATCH = 0.5  # seconds between two looks at the heartbeats
+_REJOIN = 20.0  # seconds in which a machine has to join the next generation; it ends its processes meanwhile
+_MAX_BODY = 1 << 16  # bytes of a question
+_AGREE = {  # what must be equal on all machines, and how messages call it
+    "nnodes": "--nnodes",
+    "nproc": "--nproc_per_node",
+    "version": "the version of paddle_jax",
+    "python": "the version of Python",
+    "script": "the training script (digest)",
+    "job": "--job_id",
+    "elastic": "--elastic_level and --max_restart",
+}
+
+Description = dict[str, Any]  # what a launcher tells the store: see rendezvous.description
+Answer = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Where and for how long launchers meet.
+
+    Attributes:
+        host, port: the address of the store.
+        least, most: how many machines must come, and how many may.
+        seconds: for how long to wait for `least` of them at the start.
+        patience: for how long to wait for more than `least`.
+        restarts: how often failed processes may be started again; 0 where the first failure ends the job.
+        timeout: for how long a job that has lost machines waits until `least` are there again.
+        lost: seconds without a heartbeat after which a machine counts as lost.
+    """
+
+    host: str
+    port: int
+    least: int
+    most: int
+    seconds: float
+    patience: float
+    restarts: int = 0
+    timeout: float = 30.0
+    lost: float = 10.0
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether the job goes on when a machine or a process is lost."""
+        return self.least < self.most or self.restarts > 0
+
+
+def key_of(described: Description) -> str:
+    """The name of a launcher among all."""
+    return f"{described['host']} {described['pid']}"
+
+
+def name_of(described: Description) -> str:
+    """A launcher, as messages name it."""
+    if described["rank"] >= 0:
+        rank = f" (--rank {described['rank']})"
+    else:
+        rank = ""
+    return f"{described['host']} process {described['pid']}{rank}"
+
+
+class Member:
+    """A launcher that takes part in the generation.
+
+    Attributes:
+        described: its Description.
+        rank: number of its machine.
+        heard: time of its last word, by `time.monotonic`.
+        is_done: whether its processes have ended well.
+    """
+
+    def __init__(self, described: Description, rank: int) -> None:
+        self.described = described
+        self.rank = rank
+        self.heard = time.monotonic()
+        self.is_done = False
+
+
+class JobStore:
+    """The launchers of the job, and the answer to all of them.
+
+    Attributes:
+        place: Place.
+        generation: number of the generation; 0 at the start of the job.
+        arrived: descriptions of the launchers that have joined it, in the order of arrival.
+        answer: the reply to all of them, once it is known.
+        members: {key: Member} once the generation runs.
+        expected: keys of the launchers that have to join after a restart.
+        failures: how often processes have been started again after a failure.
+        reason: why the generation began; empty for the first one.
+        ending: why the job ends before its processes do, else None.
+        changed: notified at each change.
+        started: when the generation began to form.
+        answered: keys of those that have got the answer, or heard that the job ends.
+    """
+
+    def __init__(self, place: Place, generation: int = 0) -> None:
+        self.place = place
+        self.generation = generation
+        self.arrived: list[Description] = []
+        self.answer: Answer | None = None
+        self.members: dict[str, Member] = {}
+        self.expected: set[str] = set()
+        self.failures = 0
+        self.reason = ""
+        self.ending: str | None = None
+        self.changed = threading.Condition()
+        self.started = time.monotonic()
+        self.answered: set[str] = set()
+
+    # joining ------------------------------------------------------------------------------------------------
+
+    def join(self, described: Description) -> Answer:
+        """Takes a launcher in, or refuses the whole job. Returns the answer, or which ones have come."""
+        with self.changed:
+            refused = self._admit(described)
+            if refused is not None:
+                return {"error": refused}
+            if self.answer is None:
+                self.changed.wait(RETRY)
+            if self.answer is None:
+                self._begin_or_give_up()
+            if self.answer is None:
+                return {"waiting": [name_of(one) for one in self.arrived]}
+            self.answered.add(key_of(described))
+            return self.answer
+
+    def _admit(self, described: Description) -> str | None:
+        """Adds a launcher to those that have arrived; the reason where it may not join."""
+        if any(key_of(one) == key_of(described) for one in self.arrived):
+            return None  # it asks again
+        if self.answer is not None:
+            if "error" in self.answer:
+                return None
+            if not self._has_room(described):
+                return f"{self.place.most} machines have come already; this one is too many"
+            self._restart(f"{name_of(described)} has come")
+        self.arrived.append(described)
+        problem = self._problem(described)
+        if problem is not None:
+            self.answer = {"error": problem}
+        elif len(self.arrived) == self.place.most:
+            self._agree()
+        self.changed.notify_all()
+        return None
+
+    def _has_room(self, described: Description) -> bool:
+        """Whether a machine may come to a job that runs."""
+        if key_of(described) in self.members:  # it had been taken for lost, or begins again
+            return True
+        return self.place.least < self.place.most and len(self.members) < self.place.most
+
+    def _problem(self, new: Description) -> str | None:
+        """Why a launcher does not fit to those that have come."""
+        first = self.arrived[0]
+        for name, text in _AGREE.items():
+            if new[name] != first[name]:
+                return (
+                    f"{text}: {name_of(first)} has {first[name]}, {name_of(new)} has {new[name]}; "
+                    "it must be the same on all machines"
+                )
+        if not hmac.compare_digest(new["token"], first["token"]):
+            return f"PADDLE_JOB_TOKEN of {name_of(new)} differs from that of {name_of(first)}"
+        for other in self.arrived[:-1]:
+            if not self.generation and new["rank"] >= 0 and new["rank"] == other["rank"]:
+                return f"--rank {new['rank']} was given on {name_of(other)} and on {name_of(new)}"
+        if new["rank"] >= self.place.most:
+            return f"--rank: {name_of(new)} has {new['rank']}; it must be below {self.place.most} (--nnodes)"
+        return None
+
+    def _begin_or_give_up(self) -> None:
+        """Begins with fewer machines when enough have come, or ends when the time is over."""
+        waited = time.monotonic() - self.started
+        count = len(self.arrived)
+        enough = self.place.least <= count
+        if self.generation:
+            here = {key_of(one) for one in self.arrived}
+            all_back = self.expected <= here or waited > _REJOIN
+            if enough and all_back:
+                self._agree()
+            elif waited > max(self.place.timeout, _REJOIN if enough else 0.0):
+                self.answer = {
+                    "error": f"{self.reason}; {count} of at least {self.place.least} machines "
+                    f"are left after {waited:.0f} s"
+                }
+        elif enough and waited > self.place.patience and self._ranks_fit(count):
+            self._agree()
+        elif waited > self.place.seconds:
+            came = ", ".join(name_of(one) for one in self.arrived)
+            self.answer = {
+                "error": f"{count} of {self.place.least} machines have come within {waited:.0f} s: {came}; "
+                "start the launcher on all of them, with the same --master"
+            }
+
+    def _ranks_fit(self, count: int) -> bool:
+        return all(one["rank"] < count for one in self.arrived)
+
+    def _agree(self) -> None:
+        """Gives everyone a rank, and makes the answer."""
+        ranks = self._ranks()
+        nodes: list[Description] = [{}] * len(ranks)
+        for described, rank in zip(self.arrived, ranks, strict=True):
+            nodes[rank] = described
+        self.members = {key_of(node): Member(node, rank) for rank, node in enumerate(nodes)}
+        self.expected = set()
+        self.answer = {
+            "generation": self.generation,
+            "reason": self.reason,
+            "nodes": len(nodes),
+            "ranks": {key_of(node): rank for rank, node in enumerate(nodes)},
+            "endpoints": [f"{node['host']}:{port}" for node in nodes for port in node["ports"]],
+            "coordinator": f"{nodes[0]['host']}:{nodes[0]['coordinator']}",
+        }
+
+    def _ranks(self) -> list[int]:
+        """The rank of each launcher that has arrived.
+
+        A launcher keeps the rank that it was given or had in the generation before, where nobody else has
+        it. The others get those that are free, first the ones whose rank is too high now.
+        """
+        count = len(self.arrived)
+        ranks = [-1] * count
+        for i, described in enumerate(self.arrived):
+            wanted = self._wanted_rank(described)
+            if 0 <= wanted < count and wanted not in ranks:
+                ranks[i] = wanted
+        free = iter(sorted(set(range(count)) - set(ranks)))
+        for i in sorted(range(count), key=lambda i: (self._wanted_rank(self.arrived[i]) < 0, i)):
+            if ranks[i] < 0:
+                ranks[i] = next(free)
+        return ranks
+
+    def _wanted_rank(self, described: Description) -> int:
+        """The rank that a launcher had before, or was given; -1 for none."""
+        previous = described.get("previous", -1)
+        if previous >= 0:
+            return previous
+        return described["rank"]
+
+    # while the job runs -------------------------------------------------------------------------------------
+
+    def _restart(self, reason: str) -> None:
+        """Begins the next generation, which all members have to join."""
+        self.expected = {key for key, member in self.members.items() if not member.is_done}
+        self.generation += 1
+        self.reason = reason
+        self.arrived = []
+        self.answer = None
+        self.members = {}
+        self.answered = set()
+        self.started = time.monotonic()
+        self.changed.notify_all()
+
+    def end(self, reason: str) -> None:
+        """Ends the job on all machines."""
+        with self.changed:
+            if self.ending is None:
+                self.ending = reason
+                self.answered = set()
+                self.changed.notify_all()
+
+    def hear(self, word: dict[str, Any]) -> Answer:
+        """Takes a heartbeat or a report; returns what the launcher has to do.
+
+        Args:
+            word: `key`, `token`, `generation` of the launcher; `state`: "running", "done", "failed" or
+                "left" (of any generation). A failure has its `text`, and `asks`: whether the process asks
+                for a restart.
+        """
+        with self.changed:
+            if word["state"] == "left":
+                self._take_leave(word)
+                return {"event": "none"}
+            member = self.members.get(word["key"])
+            if member is not None and word["generation"] == self.generation:
+                if not hmac.compare_digest(str(word["token"]), member.described["token"]):
+                    return {"event": "end", "reason": "PADDLE_JOB_TOKEN is another one than at the start"}
+                member.heard = time.monotonic()
+                self._take_report(member, word)
+            return self._event(word)
+
+    def _take_report(self, member: Member, word: dict[str, Any]) -> None:
+        state = word["state"]
+        if state == "done":
+            member.is_done = True
+            if not self.place.is_elastic:  # it does not wait for the others
+                self.answered.add(word["key"])
+            self.changed.notify_all()
+        elif state == "failed":
+            self._take_failure(word)
+
+    def _take_leave(self, word: dict[str, Any]) -> None:
+        """A launcher ends. It may have joined a generation without knowing the answer yet."""
+        member = self.members.get(word["key"])
+        if member is not None and hmac.compare_digest(str(word["token"]), member.described["token"]):
+            self._lose(member, f"{name_of(member.described)} has left")
+        elif member is None:
+            self.expected.discard(word["key"])
+
+    def _take_failure(self, word: dict[str, Any]) -> None:
+        """A process has failed: all begin again where that is allowed, else all end."""
+        if not word["asks"]:
+            self.failures += 1
+        allowed = self.place.is_elastic and self.failures <= self.place.restarts
+        if word["asks"] and self.place.is_elastic or allowed:
+            self._restart(word["text"])
+        else:
+            self.end(word["text"])
+
+    def _lose(self, member: Member, reason: str) -> None:
+        """A machine is lost: the others go on without it where that is allowed, else all end."""
+        if self.place.is_elastic:
+            del self.members[key_of(member.described)]
+            self._restart(reason)
+        else:
+            self.end(reason)
+
+    def _event(self, word: dict[str, Any]) -> Answer:
+        """What a launcher has to do now."""
+        if self.ending is not None:
+            self.answered.add(word["key"])
+            return {"event": "end", "reason": self.ending}
+        if word["generation"] != self.generation or self.answer is None:
+            return {"event": "restart", "reason": self.reason, "generation": self.generation}
+        if word["key"] not in self.members:
+            return {"event": "restart", "reason": "it was taken for lost", "generation": self.generation}
+        if all(member.is_done for member in self.members.values()):
+            self.answered.add(word["key"])
+            return {"event": "finished"}
+        return {"event": "none"}
+
+    def drop_silent(self) -> None:
+        """Notices machines without a heartbeat."""
+        with self.changed:
+            now = time.monotonic()
+            for member in list(self.members.values()):
+                silent = now - member.heard
+                if silent > self.place.lost and not member.is_done:
+                    self._lose(
+                        member,
+                        f"{name_of(member.described)} is lost: it has not been heard for {silent:.0f} s",
+                    )
+                    return
+
+    def linger(self) -> None:
+        """Lets the others hear the last answer before the store closes."""
+        limit = time.monotonic() + _LINGER
+        while time.monotonic() < limit:
+            with self.changed:
+                if self.members and self.answered >= set(self.members):
+                    return
+                if not self.members and self.answered >= {key_of(one) for one in self.arrived}:
+                    return
+            time.sleep(0.02)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    """Answers the questions of launchers."""
+
+    def do_POST(self) -> None:
+        store: JobStore = self.server.store  # pyright: ignore[reportAttributeAccessIssue]
+        questions: dict[str, Callable[[Any], Answer]] = {"/join": store.join, "/word": store.hear}
+        try:
+            word = json.loads(self.rfile.read(min(int(self.headers["Content-Length"]), _MAX_BODY)))
+            answer = questions[self.path](word)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            answer = {"error": f"the question was not understood: {error!r}"}
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
+
+
+class StoreServer(http.server.ThreadingHTTPServer):
+    """The store behind its address.
+
+    Attributes:
+        store: JobStore.
+    """
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, host: str, store: JobStore) -> None:
+        super().__init__((host, store.place.port), _Handler)
+        self.store = store
+        self._open = True
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+        threading.Thread(target=self._drop_regularly, daemon=True).start()
+
+    def _drop_regularly(self) -> None:
+        while self._open:
+            time.sleep(_WATCH)
+            self.store.drop_silent()
+
+    def close(self) -> None:
+        """Closes the store, once the others have heard its last word."""
+        self.store.linger()
+        self._open = False
+        self.shutdown()
+        self.server_close()
+
+
+def open_store(place: Place, generation: int = 0) -> StoreServer | None:
+    """The server of the store, if this machine has the address and nobody listens there; else None."""
+    try:
+        addresses = {str(info[4][0]) for info in socket.getaddrinfo(place.host, None)}
+        return StoreServer(sorted(addresses)[0], JobStore(place, generation))
+    except OSError:
+        return None

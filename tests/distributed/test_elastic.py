@@ -1,0 +1,238 @@
+"""Jobs that go on when machines come, go, or fail. Each launcher stands for a machine."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from paddle_jax._launch import store as stores
+from paddle_jax._launch.store import JobStore, Place
+from tests.distributed import pairs
+from tests.distributed.test_rendezvous import described
+
+# A process that says its rank at each start, and waits until a file says that the job is over.
+WAITING = """
+import os, pathlib, sys, time
+names = ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_RESTART_COUNT", "PADDLE_MASTER")
+rank, size, restart, _ = (os.environ[name] for name in names)
+print(f"rank {rank} of {size}, restart {restart}", flush=True)
+failing = sys.argv[2:] and sys.argv[2] == rank and int(restart) < int(sys.argv[4])
+if failing:
+    sys.exit(int(sys.argv[3]))
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.02)
+print("over", flush=True)
+"""
+
+
+class Launchers:
+    """Launchers of one job on this machine, each with logs of its own."""
+
+    def __init__(self, folder, *options):
+        self.folder = folder
+        self.options = options
+        self.over = folder / "over"
+        self.script = folder / "waiting.py"
+        self.script.write_text(WAITING)
+        self.master = f"127.0.0.1:{pairs.free_port()}"
+        self.started = []
+
+    def start(self, *words):
+        number = len(self.started)
+        command = [sys.executable, "-m", "paddle_jax.distributed.launch", "--master", self.master]
+        command += ["--nproc_per_node", "1", "--log_dir", str(self.folder / f"log{number}"), *self.options]
+        with (self.folder / f"launcher{number}").open("wb") as out:
+            process = subprocess.Popen(
+                [*command, str(self.script), str(self.over), *words],
+                env=pairs.environment(PADDLE_ELASTIC_TTL="2"),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        self.started.append(process)
+        return process
+
+    def text(self, number):
+        return (self.folder / f"launcher{number}").read_text()
+
+    def log(self, number):
+        """What the process of a launcher has printed."""
+        path = self.folder / f"log{number}" / "workerlog.0"
+        return path.read_text() if path.exists() else ""
+
+    def await_line(self, number, line, seconds=20):
+        limit = time.monotonic() + seconds
+        while line not in self.log(number):
+            assert time.monotonic() < limit, f"no {line!r} in:\n{self.log(number)}\n{self.text(number)}"
+            time.sleep(0.05)
+
+    def finish(self):
+        self.over.touch()
+        return [process.wait(20) for process in self.started]
+
+    def end(self):
+        for process in self.started:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def launchers(tmp_path):
+    made = []
+
+    def make(*options):
+        made.append(Launchers(tmp_path, *options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def test_a_machine_is_lost_and_another_comes(launchers):
+    job = launchers("--nnodes", "2:3", "--elastic_timeout", "1")
+    for number in range(3):
+        job.start()
+        time.sleep(0.3 if number == 0 else 0)  # the first one keeps the store
+    for number in range(3):
+        job.await_line(number, "of 3, restart 0")
+    rank = int(re.search(r"rank (\d)", job.log(1))[1])
+    job.started[1].kill()
+    for number in (0, 2):
+        job.await_line(number, "of 2, restart 1")
+    assert "is lost: it has not been heard for" in job.text(0)
+    assert "rank 0 of 2, restart 1" in job.log(0) and "rank 1 of 2, restart 1" in job.log(2)
+    job.start()  # there is room for it
+    for number in (0, 2, 3):
+        job.await_line(number, "of 3, restart 2")
+    assert "rank 2 of 3, restart 2" in job.log(3) and rank in (1, 2)
+    assert "has come" in job.text(0)
+    codes = job.finish()
+    assert codes == [0, -signal.SIGKILL, 0, 0]
+
+
+@pytest.mark.parametrize(("status", "count"), [(7, "1"), (101, "5")])
+def test_all_begin_again_after_a_failure(launchers, status, count):
+    """A restart that a process asks for (101) does not count as a failure."""
+    job = launchers("--nnodes", "2", "--elastic_level", "1", "--max_restart", "1")
+    for _ in range(2):
+        job.start("1", str(status), count)
+    for number in range(2):
+        job.await_line(number, f"of 2, restart {count}")
+    assert job.finish() == [0, 0]
+    assert all("starts all processes again" in job.text(number) for number in range(2))
+
+
+def test_too_many_failures_end_all(launchers):
+    job = launchers("--nnodes", "2", "--elastic_level", "1", "--max_restart", "1")
+    for _ in range(2):
+        job.start("1", "7", "9")
+    codes = [process.wait(20) for process in job.started]
+    assert sorted(codes) == [1, 7]
+    assert all("with exit status 7" in job.text(number) for number in range(2))
+    assert not any("restart 2" in job.log(number) for number in range(2))
+
+
+def test_a_failure_ends_all_machines(launchers):
+    job = launchers("--nnodes", "2")
+    for _ in range(2):
+        job.start("1", "7", "1")
+    started = time.monotonic()
+    codes = [process.wait(20) for process in job.started]
+    assert sorted(codes) == [1, 7] and time.monotonic() - started < 10
+    assert all("rank 1" in job.text(number) and "exit status 7" in job.text(number) for number in range(2))
+
+
+def test_too_few_machines_are_left(launchers):
+    job = launchers("--nnodes", "2:3", "--elastic_timeout", "1")
+    first = job.start()
+    time.sleep(0.3)
+    second = job.start()
+    job.await_line(0, "of 2, restart 0")
+    second.send_signal(signal.SIGTERM)  # it says so, and need not be missed first
+    assert second.wait(10) == 128 + signal.SIGTERM and first.wait(15) == 1
+    assert "has left; 1 of at least 2 machines are left" in job.text(0)
+
+
+def test_the_launcher_with_the_store_ends(launchers):
+    job = launchers("--nnodes", "1:2", "--elastic_timeout", "1")
+    first = job.start()
+    time.sleep(0.3)
+    second = job.start()
+    job.await_line(1, "of 2, restart 0")
+    child = int(re.search(r"with the ids (\d+)", job.text(1))[1])
+    first.send_signal(signal.SIGKILL)
+    assert second.wait(15) == 1
+    assert "no launcher answers at" in job.text(1)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+# the store alone --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time that the store reads: clock[0]."""
+    now = [100.0]
+    monkeypatch.setattr(stores.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(stores, "RETRY", 0.0)
+    return now
+
+
+def running(least, most, **settings):
+    """A store of `most` machines that run, and their descriptions."""
+    place = Place("127.0.0.1", 1, least, most, 300.0, 30.0, **settings)
+    store = JobStore(place)
+    machines = [described(number) for number in range(most)]
+    for one in machines:
+        store.join(one)
+    return store, machines
+
+
+def word(one, generation=0, state="running", **more):
+    return {"key": stores.key_of(one), "token": "", "generation": generation, "state": state} | more
+
+
+def test_ranks_move_as_little_as_possible(clock):
+    store, machines = running(1, 4)
+    clock[0] += 9
+    for one in (machines[0], machines[2], machines[3]):
+        assert store.hear(word(one)) == {"event": "none"}
+    clock[0] += 2
+    store.drop_silent()
+    assert store.hear(word(machines[0]))["event"] == "restart"
+    answers = [store.join(machines[number] | {"previous": number, "pid": number}) for number in (3, 2, 0)]
+    assert answers[-1]["ranks"] == {"127.0.0.1 0": 0, "127.0.0.1 2": 2, "127.0.0.1 3": 1}
+    assert answers[-1]["generation"] == 1 and "process 1 is lost" in answers[-1]["reason"]
+
+
+def test_one_failure_seen_by_several_counts_once(clock):
+    store, machines = running(2, 2, restarts=1)
+    for number, one in enumerate(machines):
+        answer = store.hear(word(one, state="failed", text=f"rank {number} failed", asks=False))
+        assert (answer["event"], answer["reason"]) == ("restart", "rank 0 failed")
+    assert store.failures == 1 and store.generation == 1
+
+
+def test_a_word_of_an_older_generation_changes_nothing(clock):
+    store, machines = running(1, 2)
+    store.hear(word(machines[1], state="left"))
+    store.join(machines[0] | {"previous": 0})
+    assert store.answer["nodes"] == 1
+    store.hear(word(machines[0], generation=0, state="failed", text="late", asks=False))
+    assert store.generation == 1 and store.ending is None
+
+
+def test_a_wrong_token_is_refused(clock):
+    store, machines = running(2, 2)
+    failed = word(machines[0], state="failed", text="made up", asks=False)
+    answer = store.hear(failed | {"token": "guess"})
+    assert answer["event"] == "end" and "PADDLE_JOB_TOKEN" in answer["reason"]
+    store.hear(word(machines[0], state="left") | {"token": "guess"})
+    assert store.hear(word(machines[1])) == {"event": "none"}
