@@ -2,8 +2,8 @@
 
     python tools/check_names.py
 
-WORDS are refused as a part of a name (`_settle`, `settled_value`), NAMES as whole names. docs/design/rooms.md
-and CONTRIBUTING.md say which words are used. Names of Paddle's API are exempt: they are in `_paths.txt`.
+WORDS are refused as a part of a name (`_settle`, `settled_value`), NAMES as whole names. docs/design/house.md
+says which words are used. Names of Paddle's API are exempt: they are in `_paths.txt`.
 """
 
 import ast
