@@ -49,14 +49,14 @@ def parsed(argv):
     text("--log_level", default="INFO", help="what the launcher says about itself: INFO, WARNING or ERROR")
     text("--log_overwrite", default="False", help="True: start log files anew")
     text("--job_id", default="default", help="name of the job, in the name of the launcher's log")
-    text("--run_mode", default="collective", help="collective")
+    text("--run_mode", default="collective", help="collective, or ps: with parameter servers")
     _add_elastic_options(text)
     for name in _IGNORED:
         text(f"--{name}", help=argparse.SUPPRESS)
-    text("--servers", help=argparse.SUPPRESS)
-    text("--server_num", help=argparse.SUPPRESS)
-    text("--trainers", "--workers", help=argparse.SUPPRESS)
-    text("--trainer_num", "--worker_num", help=argparse.SUPPRESS)
+    text("--server_num", type=int, help="parameter servers on this machine")
+    text("--trainer_num", "--worker_num", type=int, help="workers beside parameter servers")
+    text("--servers", help="addresses of all parameter servers, host:port,host:port")
+    text("--trainers", "--workers", help="addresses of all workers")
     text("training_script", help="a Python file, or a command")
     text("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
     environment = variables.defaults()
@@ -75,13 +75,15 @@ def _add_elastic_options(text: Callable[..., object]) -> None:
         "--max_restart",
         type=int,
         default=3,
-        help="how often all processes are started again after a failure, with --elastic_level 1",
+        help="how often all processes (with servers: each one) are started again after a failure, with "
+        "--elastic_level 1",
     )
     text(
         "--elastic_level",
         type=int,
         default=-1,
-        help="1: start all processes again when one fails or asks for it (exit status 101); default -1: end",
+        help="1: start all processes (with servers: that one) again when one fails or asks for it (exit status "
+        "101); default -1: end",
     )
     text(
         "--elastic_timeout",
@@ -106,8 +108,7 @@ _EPILOG = (
 
 def _complete(parser, found):
     """Fills in what follows from what was given, and refuses what cannot work."""
-    if found.run_mode != "collective" or any(getattr(found, name) for name in _SERVERS):
-        parser.error("parameter servers are not there; run the program with --run_mode collective")
+    _server_options(parser, found)
     found.notes = [
         f"--{name} has no meaning here and is ignored"
         for name in _IGNORED
@@ -141,6 +142,39 @@ def _complete(parser, found):
         found.notes.append(
             f"{found.nproc} processes share {cores} cores: they will wait for each other; fewer are faster"
         )
+
+
+def _server_options(parser, found):
+    """Checks the options for parameter servers; any of them stands for --run_mode ps."""
+    if found.run_mode not in ("collective", "ps"):
+        parser.error(f"--run_mode: got {found.run_mode!r}; it must be collective or ps")
+    if found.run_mode == "collective" and not any(getattr(found, name) is not None for name in _SERVERS):
+        return
+    found.run_mode = "ps"
+    if found.nnodes != "1" or found.ips:
+        parser.error("--nnodes: with parameter servers name all processes by --servers and --trainers")
+    if bool(found.servers) != bool(found.trainers):
+        parser.error("--servers and --trainers: give both, or --server_num and --trainer_num")
+    if found.servers and (found.server_num or found.trainer_num):
+        parser.error("--servers: it says how many there are; leave --server_num and --trainer_num out")
+    for name in ("servers", "trainers"):
+        _check_endpoints(parser, name, getattr(found, name))
+    found.server_num = 1 if found.server_num is None else found.server_num
+    found.trainer_num = 1 if found.trainer_num is None else found.trainer_num
+    for name in ("server_num", "trainer_num"):
+        if getattr(found, name) < 1:
+            parser.error(f"--{name}: got {getattr(found, name)}; it must be positive")
+
+
+def _check_endpoints(parser, name, text):
+    """Refuses addresses that are none, or that come twice."""
+    endpoints = text.split(",") if text else []
+    for endpoint in endpoints:
+        host, _, port = endpoint.rpartition(":")
+        if not host or not port.isdigit():
+            parser.error(f"--{name}: got {endpoint!r}; it must be host:port,host:port")
+        if endpoints.count(endpoint) > 1:
+            parser.error(f"--{name}: got {endpoint} twice")
 
 
 def _count_machines(parser, found):

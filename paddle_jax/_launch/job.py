@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paddle_jax._launch import arguments
-from paddle_jax._launch.pod import Pod
+from paddle_jax._launch import arguments, server_job
+from paddle_jax._launch.pod import Pod, planned
 from paddle_jax._launch.ports import free_ports
 from paddle_jax._launch.rendezvous import Event, Meeting, Membership, RendezvousError
 from paddle_jax._launch.store import Place
@@ -29,7 +29,8 @@ def run(argv: list[str], alias: bool = False) -> int:
     """
     given = arguments.parsed(argv)
     given.alias = alias
-    job = _Job(given)
+    kind = _ServerJob if given.run_mode == "ps" else _Job
+    job = kind(given)
     try:
         return job.run()
     except _Stopped as stopped:
@@ -110,7 +111,8 @@ class _Job:
         membership: Membership, or OneMachine.
         meeting: Meeting of the generation, or None.
         pod: Pod of the processes, or None.
-        shown: how much of the first process's log has been printed.
+        first: number of the process whose log is printed.
+        shown: how much of this log has been printed.
         log: file of the launcher's own lines.
     """
 
@@ -118,6 +120,7 @@ class _Job:
         self.given = given
         self.pod: Pod | None = None
         self.shown = 0
+        self.first = 0
         self.meeting: Meeting | None = None
         Path(given.log_dir).mkdir(parents=True, exist_ok=True)
         self.log = Path(given.log_dir) / f"{given.job_id}.pod{max(given.rank, 0)}.log"
@@ -184,7 +187,7 @@ class _Job:
 
     def _run_processes(self, meeting: Meeting) -> _Outcome:
         """Runs the processes of one generation until all have ended."""
-        self.pod = pod = Pod(self.given, meeting)
+        self.pod = pod = Pod(self.given, planned(self.given, meeting))
         if pod.removed and not meeting.generation:
             self.say(
                 "WARNING",
@@ -218,11 +221,7 @@ class _Job:
     def _failed(self, pod: Pod, i: int, code: int) -> _Outcome:
         """A process has failed: says what is known, and ends the others."""
         rank = self.meeting.rank * self.given.nproc + i
-        if code > 0:
-            how = f"with exit status {code}"
-        else:
-            how = f"by signal {signal.Signals(-code).name}"
-        text = f"rank {rank} (process {pod.processes[i].pid}) was the first to end {how}"
+        text = f"rank {rank} (process {pod.processes[i].pid}) was the first to end {_how(code)}"
         event = self.membership.report_failure(text, code == RESTART_STATUS)
         self.membership.pause()
         pod.await_others()
@@ -259,9 +258,112 @@ class _Job:
 
     def show(self) -> None:
         """Prints what the first process has written since the last look."""
-        with self.pod.logs[0].open("rb") as log:
+        with self.pod.logs[self.first].open("rb") as log:
             log.seek(self.shown)
             data = log.read()
         self.shown += len(data)
         if data:
             os.write(1, data)
+
+
+def _how(code: int) -> str:
+    """How a process has ended, for messages."""
+    if code > 0:
+        return f"with exit status {code}"
+    return f"by signal {signal.Signals(-code).name}"
+
+
+class _ServerJob(_Job):
+    """A job with parameter servers. A process that fails is started again alone, with --elastic_level 1.
+
+    Attributes:
+        plan: Plan, what is started on this machine.
+        restarts: {number of a process: how often it was started again}.
+    """
+
+    def run(self) -> int:
+        """Runs servers and workers; returns the exit status."""
+        self.plan = server_job.plan(self.given)
+        self.first = min(self.plan.servers_here, len(self.plan.processes) - 1)  # worker 0, if it is here
+        self.pod = pod = Pod(self.given, self.plan.processes)
+        self.restarts = dict.fromkeys(range(len(pod.processes)), 0)
+        if pod.removed:
+            self.say(
+                "WARNING",
+                f"{', '.join(pod.removed)}: they describe another job; the processes do not get them",
+            )
+        self.shown = pod.starts[self.first]
+        ids = ", ".join(f"{self._name(i)} {process.pid}" for i, process in enumerate(pod.processes))
+        self.say("INFO", f"runs {ids}; logs: {self.given.log_dir}/serverlog.N and workerlog.N")
+        while not pod.done():
+            ended = pod.wait(_PAUSE)
+            self.show()
+            self._end_late_workers(pod)
+            if ended is not None and ended[1] != 0 and not self._restart(pod, *ended):
+                return self._end_all(pod, *ended)
+            if self.plan.all_here and self._workers_have_ended(pod) and not pod.done():
+                return self._end_servers(pod)
+        self.say("INFO", "all processes have ended well")
+        return 0
+
+    def _name(self, i: int) -> str:
+        """What messages call a process."""
+        return self.plan.processes[i].log.replace("log.", " ")
+
+    def _restart(self, pod: Pod, i: int, code: int) -> bool:
+        """Starts a process again, if that is allowed."""
+        count = self.restarts[i] + 1
+        if self.given.elastic_level < 1 or count > self.given.max_restart:
+            return False
+        self.restarts[i] = count
+        self.say(
+            "WARNING",
+            f"{self._name(i)} has ended {_how(code)}; it is started again alone, "
+            f"{self.given.max_restart - count} more times after this; PADDLE_RESTART_COUNT is {count}",
+        )
+        pod.restart(i, count)
+        self.say("INFO", f"runs {self._name(i)} {pod.processes[i].pid}")
+        if i == self.first:
+            self.shown = pod.starts[i]
+        return True
+
+    def _end_all(self, pod: Pod, i: int, code: int) -> int:
+        """Ends the other processes of a job in which one has failed."""
+        pod.await_others()
+        pod.end()
+        self.show()
+        self.say(
+            "ERROR",
+            f"{self._name(i)} (process {pod.processes[i].pid}) was the first to end {_how(code)}; the other "
+            f"processes have been ended. The last lines of {pod.logs[i]}:",
+        )
+        print(pod.tail(i), file=sys.stderr, flush=True)
+        return code if code > 0 else 128 - code
+
+    def _end_late_workers(self, pod: Pod) -> None:
+        """Ends workers that the servers have waited for too long."""
+        for worker in server_job.late_workers(self.plan):
+            i = self.plan.place_of_worker(worker)
+            if i is not None and pod.processes[i].poll() is None:
+                self.say(
+                    "WARNING",
+                    f"{self._name(i)} keeps the others waiting (PADDLE_PS_WORKER_TIMEOUT); it is ended",
+                )
+                pod.kill(i)
+
+    def _workers_have_ended(self, pod: Pod) -> bool:
+        count = len(self.plan.processes)
+        return all(pod.codes.get(i) == 0 for i in range(self.plan.servers_here, count))
+
+    def _end_servers(self, pod: Pod) -> int:
+        """Waits for the servers, once all workers have ended."""
+        limit = time.monotonic() + server_job.GRACE
+        while time.monotonic() < limit and not pod.done():
+            ended = pod.wait(_PAUSE)
+            if ended is not None and ended[1] != 0:
+                return self._end_all(pod, *ended)
+        self.show()
+        if not pod.done():
+            self.say("WARNING", "the workers have ended without fleet.stop_worker(); the servers are ended")
+            pod.end()
+        return 0

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paddle_jax._launch import variables
 from paddle_jax._launch.rendezvous import Meeting
@@ -67,11 +67,31 @@ def command(given):
     return [sys.executable, "-u", *alias, *rest]
 
 
+class Planned(NamedTuple):
+    """A process to start.
+
+    Attributes:
+        log: name of the file that it writes to.
+        variables: what the launcher sets for it.
+        secrets: variables that no file shows.
+    """
+
+    log: str
+    variables: dict[str, str]
+    secrets: dict[str, str]
+
+
+def planned(given: Any, meeting: Meeting) -> list[Planned]:
+    """The processes of this machine in a job in which all do the same."""
+    return [Planned(f"workerlog.{i}", own, {}) for i, own in enumerate(described(given, meeting))]
+
+
 class Pod:
     """The running processes; each has a process group of its own, which ends as a whole.
 
     Attributes:
         given: arguments of the launcher.
+        planned: list of Planned, what is started.
         ended: (number, exit status) of processes that have ended.
         codes: {number: exit status} of those that were noticed.
         removed: variables of another job that the processes do not get.
@@ -80,43 +100,57 @@ class Pod:
         processes: the processes.
     """
 
-    def __init__(self, given: Any, meeting: Meeting) -> None:
+    def __init__(self, given: Any, planned: list[Planned]) -> None:
         self.given = given
+        self.planned = planned
         self.ended = queue.SimpleQueue()
         self.codes = {}
         self.removed = []
         folder = Path(given.log_dir)
         folder.mkdir(parents=True, exist_ok=True)
-        self.logs = [folder / f"workerlog.{i}" for i in range(given.nproc)]
+        self.logs = [folder / one.log for one in planned]
         self.starts = [
             0 if given.log_overwrite == "True" or not log.exists() else log.stat().st_size
             for log in self.logs
         ]
         self.processes = []
         try:
-            for i, own in enumerate(described(given, meeting)):
-                self._start(i, own, folder)
+            for i in range(len(planned)):
+                self.processes.append(self._start(i))
         except BaseException:
             self.end()
             raise
 
-    def _start(self, i, own, folder):
+    def _start(self, i):
+        own = self.planned[i].variables
         environment, self.removed = variables.inherited(own)
         text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
-        (folder / f"envlog.{i}").write_text(text)
+        (Path(self.given.log_dir) / f"envlog.{i}").write_text(text)
         with self.logs[i].open("ab" if self.starts[i] else "wb") as log:
             # no other thread of the launcher holds locks
             process = subprocess.Popen(
                 command(self.given),
-                env=environment,
+                env=environment | self.planned[i].secrets,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
                 preexec_fn=_tied,
             )
-        self.processes.append(process)
         threading.Thread(target=lambda: self.ended.put((i, process.wait())), daemon=True).start()
+        return process
+
+    def restart(self, i: int, count: int) -> None:
+        """Starts a process that has ended again; PADDLE_RESTART_COUNT says how often that happened."""
+        self.planned[i].variables["PADDLE_RESTART_COUNT"] = str(count)
+        self.starts[i] = self.logs[i].stat().st_size
+        self.codes.pop(i, None)
+        self.processes[i] = self._start(i)
+
+    def kill(self, i: int) -> None:
+        """Ends a process, and what it has started, by force."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.processes[i].pid, signal.SIGKILL)
 
     def wait(self, seconds):
         """The next process that ends within so many seconds: (its number, its exit status), or None."""

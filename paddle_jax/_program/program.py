@@ -54,6 +54,7 @@ class Program:
         fetched: list of the Variables of the results, for a program from a file.
         file_runner: the Runner of the file, while the program does what the file says; else None.
         runs: int, how often it ran, for the random numbers of a seeded program.
+        remote: object that runs the program with rows of parameter servers, or None.
         random_seed: int, seed of its random operations; 0: they draw from the generator of `paddle.seed`.
     Example:
         >>> main = paddle.static.Program()
@@ -79,6 +80,7 @@ class Program:
         self.fetched: list[Variable] = []
         self.file_runner: Any = None
         self.runs = 0
+        self.remote: Any = None
 
     # symbols ------------------------------------------------------------------------------------------------
 

@@ -39,6 +39,11 @@ def init_parallel_env(nccl_config=None):
             stacklevel=2,
         )
         return None
+    if launch_variables.has_servers():
+        raise RuntimeError(
+            "init_parallel_env: this is a job with parameter servers (PADDLE_PSERVERS_IP_PORT_LIST), whose "
+            "workers have no collectives; use fleet.util.all_reduce, or a job without servers"
+        )
     found = launch_variables.read()
     if not startup_barrier.is_connected() and found.coordinator is None:
         raise ValueError(

@@ -94,15 +94,8 @@ class Executor:
         """
         if self._closed:
             raise RuntimeError("Executor.run: the executor is closed; make a new one")
-        if program is None:
-            program = default_main_program()
-        elif type(program) is not Program:
-            program = getattr(program, "_program", program)
-            if not isinstance(program, Program):
-                raise TypeError(
-                    f"Executor.run: program: got {type(program).__name__}; "
-                    "it must be a Program or a CompiledProgram"
-                )
+        if type(program) is not Program:
+            program = _chosen_program(program)
         scope = global_scope() if scope is None else scope
         values = scope.values
         if type(feed) is not dict and feed is not None:
@@ -111,12 +104,15 @@ class Executor:
             run_startup(program, scope, self.place if self._elsewhere else None)
         if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
             fetch_list = _flat_fetch_list(fetch_list)
+        if program.remote is not None:
+            out = program.remote.run(program, values, feed or {}, fetch_list, use_prune)
+            return list(map(_c_typed if return_numpy else _as_dense_tensor, out))
         entry = program.compiled_runs.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
         if entry is None:
             entry = compiled_run(program, fetch_list, use_prune)
         out = entry(values, feed or {})
         if not return_numpy:
-            return [DenseTensor({"fetched": v}, "fetched") for v in out]
+            return list(map(_as_dense_tensor, out))
         return [_c_typed(v) for v in entry.to_numpy(out)]
 
     def close(self):
@@ -125,6 +121,22 @@ class Executor:
 
     def flush(self):
         """Does nothing: nothing is held back."""
+
+
+def _chosen_program(program: Any) -> Program:
+    """The Program that is meant by what was given to a run."""
+    if program is None:
+        return default_main_program()
+    program = getattr(program, "_program", program)
+    if not isinstance(program, Program):
+        raise TypeError(
+            f"Executor.run: program: got {type(program).__name__}; it must be a Program or a CompiledProgram"
+        )
+    return program
+
+
+def _as_dense_tensor(value: Any) -> DenseTensor:
+    return DenseTensor({"fetched": value}, "fetched")
 
 
 def run_startup(program: Program, scope: Any, place: Any = None) -> None:

@@ -107,7 +107,7 @@ def test_one_process():
     strategy.hybrid_configs = {"mp_degree": 1, "pp_degree": 2}
     with pytest.raises(AssertionError, match="pp_degree 2"):
         fleet.init(is_collective=True, strategy=strategy)
-    with pytest.raises(NotImplementedError, match="is_collective=True"):
+    with pytest.raises(AssertionError, match="worker_num"):
         fleet.init(fleet.UserDefinedRoleMaker(role=fleet.Role.SERVER, server_endpoints=["127.0.0.1:6171"]))
     strategy = fleet.DistributedStrategy()
     strategy.gradient_merge = True

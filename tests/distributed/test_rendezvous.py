@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+import paddle_jax
 from paddle_jax._launch import arguments, variables
 from paddle_jax._launch.rendezvous import RendezvousError, request_answer
 from paddle_jax._launch.store import Place, key_of, open_store
@@ -153,33 +154,96 @@ def test_defaults_from_the_environment(monkeypatch, tmp_path):
     assert several.rank == -1
 
 
-@pytest.mark.parametrize("words", [["--worker_num", "2"], ["--workers", "127.0.0.1:1"], ["--nnodes", "3:2"]])
+@pytest.mark.parametrize("words", [["--workers", "127.0.0.1:1"], ["--nnodes", "3:2"]])
 def test_refused_options(words, tmp_path, capsys):
     (tmp_path / "train.py").write_text("")
     with pytest.raises(SystemExit):
         arguments.parsed([*words, str(tmp_path / "train.py")])
     text = capsys.readouterr().err
-    assert "parameter servers are not there" in text or "N:M" in text
+    assert "give both" in text or "N:M" in text
 
 
-def test_a_parameter_server_does_not_train(monkeypatch):
-    for name, value in {
-        "PADDLE_PSERVERS_IP_PORT_LIST": "127.0.0.1:6170,127.0.0.1:6171",
-        "TRAINING_ROLE": "PSERVER",
-        "POD_IP": "127.0.0.1",
-        "PADDLE_PORT": "6171",
-    }.items():
+_WORKER = {
+    "PADDLE_PSERVERS_IP_PORT_LIST": "127.0.0.1:6170,127.0.0.1:6171",
+    "PADDLE_TRAINERS_NUM": "3",
+    "PADDLE_TRAINER_ID": "2",
+    "PADDLE_TRAINER_ENDPOINTS": "127.0.0.1:6180,127.0.0.1:6181,127.0.0.1:6182",
+    "POD_IP": "127.0.0.1",
+    "PADDLE_PORT": "6182",
+    "TRAINING_ROLE": "TRAINER",
+}
+_SERVER = _WORKER | {"TRAINING_ROLE": "PSERVER", "PADDLE_PORT": "6171"}
+_ASKED = (
+    "_is_worker",
+    "_is_server",
+    "_is_first_worker",
+    "_worker_num",
+    "_server_num",
+    "_worker_index",
+    "_server_index",
+    "_get_trainer_endpoints",
+    "_get_pserver_endpoints",
+)
+
+
+@pytest.mark.parametrize("environment", [_WORKER, _SERVER, {}], ids=["worker", "server", "alone"])
+def test_roles_equal_paddle(environment, monkeypatch, oracle):
+    for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    role = fleet.PaddleCloudRoleMaker()
-    assert role._is_server() and role._server_index() == 1 and role._server_num() == 2
-    with pytest.raises(NotImplementedError, match="there are no parameter servers here"):
+    role = fleet.PaddleCloudRoleMaker(is_collective=False)
+    theirs = oracle.distributed.fleet.PaddleCloudRoleMaker(is_collective=False)
+    # a server of Paddle gives its own number as that of a worker, too
+    for name in _ASKED if environment else _ASKED[:4]:
+        assert getattr(role, name)() == getattr(theirs, name)(), name
+
+
+@pytest.mark.parametrize(
+    ("environment", "missing"),
+    [
+        (_WORKER, "PADDLE_TRAINERS_NUM"),
+        (_WORKER, "PADDLE_TRAINER_ID"),
+        (_WORKER, "TRAINING_ROLE"),
+        (_SERVER, "PADDLE_PORT"),
+        (_SERVER, "POD_IP"),
+    ],
+)
+def test_a_role_that_lacks_a_variable(environment, missing, monkeypatch, oracle):
+    for name, value in environment.items():
+        if name != missing:
+            monkeypatch.setenv(name, value)
+    monkeypatch.delenv(missing, raising=False)
+    for package in (oracle, paddle_jax):
+        with pytest.raises(ValueError, match=f"Can not find {missing}"):
+            package.distributed.fleet.PaddleCloudRoleMaker(is_collective=False)._is_server()
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"PADDLE_PORT": "1"}, ValueError, "127.0.0.1:1"),
+        ({"TRAINING_ROLE": "COOK"}, ValueError, "TRAINING_ROLE: got 'COOK'"),
+        ({"TRAINING_ROLE": "HETER_TRAINER"}, NotImplementedError, "role 3"),
+        ({"TRAINING_ROLE": "COORDINATOR"}, NotImplementedError, "role 5"),
+        ({"TRAINING_ROLE": "TRAINER", "PADDLE_TRAINER_ID": "3"}, ValueError, "PADDLE_TRAINERS_NUM says 3"),
+    ],
+)
+def test_roles_that_there_are_none_of(changes, error, words, monkeypatch):
+    for name, value in (_SERVER | changes).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(error, match=words):
         fleet.init(is_collective=False)
-    monkeypatch.setenv("PADDLE_PORT", "1")
-    with pytest.raises(ValueError, match="127.0.0.1:1"):
-        fleet.init(is_collective=False)
-    monkeypatch.delenv("POD_IP")
-    with pytest.raises(ValueError, match="Can not find POD_IP"):
-        fleet.init(is_collective=False)
-    monkeypatch.setenv("TRAINING_ROLE", "COOK")
-    with pytest.raises(ValueError, match="TRAINING_ROLE: got 'COOK'"):
-        fleet.init(is_collective=False)
+
+
+def test_workers_of_a_job_with_servers_have_no_collectives(monkeypatch):
+    for name, value in _WORKER.items():
+        monkeypatch.setenv(name, value)
+    assert fleet.init(is_collective=False).worker_index() == 2
+    assert fleet.util.get_file_shard(["a", "b", "c", "d"]) == ["d"]
+    assert fleet.server_endpoints() == ["127.0.0.1:6170", "127.0.0.1:6171"]
+    with pytest.raises(RuntimeError, match="parameter servers"):
+        paddle_jax.distributed.init_parallel_env()
+    with pytest.raises(RuntimeError, match="call fleet.init_worker"):
+        fleet.barrier_worker()
+    for name in _WORKER:
+        monkeypatch.delenv(name)
+    fleet.init(is_collective=True)

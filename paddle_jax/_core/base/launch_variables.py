@@ -62,6 +62,12 @@ def endpoints() -> list[str]:
     return os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(",")
 
 
+def has_servers() -> bool:
+    """Whether this process belongs to a job with parameter servers. Its processes are not connected with each
+    other."""
+    return bool(os.environ.get("TRAINING_ROLE") and os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST"))
+
+
 def read() -> LaunchEnvironment:
     """All variables. MASTER_ADDR and MASTER_PORT come before PADDLE_MASTER, and that before the first of
     PADDLE_TRAINER_ENDPOINTS.
@@ -84,6 +90,8 @@ def read() -> LaunchEnvironment:
 
 def _coordinator() -> str | None:
     """The address at which process 0 waits for the others, or None."""
+    if has_servers():
+        return None
     host = os.environ.get("MASTER_ADDR")
     port = os.environ.get("MASTER_PORT")
     if host and port:

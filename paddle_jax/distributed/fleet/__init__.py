@@ -49,6 +49,13 @@ init_worker = fleet.init_worker
 stop_worker = fleet.stop_worker
 init_server = fleet.init_server
 run_server = fleet.run_server
+completed_rounds = fleet.completed_rounds
+load_model = fleet.load_model
+save_one_table = fleet.save_one_table
+load_one_table = fleet.load_one_table
+save_dense_params = fleet.save_dense_params
+shrink = fleet.shrink
+print_table_stat = fleet.print_table_stat
 
 __all__ = [
     "CommunicateTopology",

@@ -38,9 +38,9 @@ from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
     TensorParallel,
 )
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
+from paddle_jax.distributed.fleet.server_methods import ServerMethods
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
 from paddle_jax.framework.mode import in_dynamic_mode
-from paddle_jax.static.variable_files import save_vars
 
 __all__ = ["Fleet"]
 
@@ -79,7 +79,7 @@ _WRAPPERS = {
 }
 
 
-class Fleet:
+class Fleet(ServerMethods):
     """All of `paddle.distributed.fleet`; its methods are functions there.
 
     Example:
@@ -101,16 +101,17 @@ class Fleet:
         Args:
             role_maker: PaddleCloudRoleMaker or UserDefinedRoleMaker. Default None:
                 PaddleCloudRoleMaker(is_collective).
-            is_collective: True for processes that all do the same. False, for programs with parameter
-                servers, makes sense for a process alone.
+            is_collective: True for processes that all do the same. False for programs with parameter
+                servers, and for a process alone.
             strategy: DistributedStrategy. Default None: one with data parallelism over all processes.
             log_level: accepted.
         Returns:
             This object.
         Raises:
             ValueError: role_maker is none; a process alone has fewer devices than the degrees make up.
-                TypeError: strategy is none. NotImplementedError: parameter
-                servers, or several workers that are not collective; cp_degree above 1.
+                TypeError: strategy is none; a variable of a job with parameter
+                servers is missing. NotImplementedError: several workers that are neither collective nor have
+                servers, a role that there is none of, cp_degree above 1.
                 AssertionError: the product of the degrees is not the number of processes.
         Example:
             >>> from paddle_jax.distributed import fleet
@@ -124,7 +125,7 @@ class Fleet:
             raise ValueError(
                 f"`role_maker` should be subclass of `RoleMakerBase`, but got {type(role_maker)}"
             )
-        role_maker.refuse_servers()
+        role_maker.check_role()
         if strategy is None:
             strategy = DistributedStrategy()
         if not isinstance(strategy, DistributedStrategy):
@@ -140,10 +141,13 @@ class Fleet:
                 "or nn.SyncBatchNorm.convert_sync_batchnorm",
                 stacklevel=2,
             )
-        if launch_variables.size() > 1:
-            init_parallel_env()
         self._role_maker = role_maker
         self._user_defined_strategy = strategy
+        self._start_servers(role_maker, strategy)
+        if Current.servers is not None:
+            return self  # processes with servers are not connected with each other
+        if launch_variables.size() > 1:
+            init_parallel_env()
         topology = _topology(strategy)
         Current.grid = Groups.alone = None
         if launch_variables.size() == 1 and topology.world_size() > 1:
@@ -182,11 +186,11 @@ class Fleet:
         return self._role()._is_first_worker()
 
     def is_worker(self):
-        """True: `fleet.init` takes workers only."""
+        """Whether this process trains."""
         return self._role()._is_worker()
 
     def is_server(self):
-        """False: there are no parameter servers."""
+        """Whether this process is a parameter server."""
         return self._role()._is_server()
 
     def worker_endpoints(self, to_string=False):
@@ -198,17 +202,19 @@ class Fleet:
         return found
 
     def server_num(self):
-        """The number of parameter servers: 0."""
+        """The number of parameter servers."""
         return self._role()._server_num()
 
     def server_index(self):
-        """0: no process is a parameter server."""
+        """The number of this process among the parameter servers; in a worker its own number, as in
+        Paddle."""
         return self._role()._server_index()
 
     def server_endpoints(self, to_string=False):
-        """The addresses of parameter servers: none, so an empty str, as in Paddle,
-        whatever `to_string` is."""
-        return ",".join(self._role()._get_pserver_endpoints())
+        """The addresses of parameter servers: a list, or a str with commas between them. Without servers it
+        is an empty str, as in Paddle, whatever `to_string` is."""
+        found = self._role()._get_pserver_endpoints()
+        return found if found and not to_string else ",".join(found)
 
     def node_num(self):
         """The number of machines, as far as the launcher has told it."""
@@ -219,51 +225,12 @@ class Fleet:
         """The number of this process on its machine, as the launcher has told it: a str, or None."""
         return os.environ.get("PADDLE_LOCAL_RANK")
 
-    def init_worker(self, scopes=None):
-        """Would connect this process to its parameter servers. It has none, so nothing happens, and a warning
-        says so, as in Paddle."""
-        self._without_servers("init_worker")
-
-    def stop_worker(self):
-        """Would leave the parameter servers. There are none, so nothing happens, and a warning says
-        so, as in Paddle."""
-        self._without_servers("stop_worker")
-
-    def init_server(self, *args, **kwargs):
-        """Would fill a parameter server. Nothing happens in a worker, and a warning says so, as in Paddle."""
-        self._without_servers("init_server")
-
-    def run_server(self):
-        """Would serve parameters until the program ends. Nothing happens in a worker, and a warning says
-        so, as in Paddle."""
-        self._without_servers("run_server")
-
-    def save_persistables(self, executor, dirname, main_program=None, mode=0):
-        """Writes what the Scope holds for a static program, each Variable into the file of its name. See
-        `paddle.static.save_vars`, and `load_vars` for the way back.
-
-        Args:
-            executor: accepted.
-            dirname: str, the folder.
-            main_program: Program. Default: the main one.
-            mode: accepted.
-        Differs from Paddle: it needs no parameter servers, without which Paddle warns and writes nothing.
-        """
-        self._role()
-        save_vars(executor, dirname, main_program)
-
-    def _without_servers(self, name):
-        self._role()
-        warnings.warn(
-            f"fleet.{name}: there are no parameter servers, so it does nothing; "
-            "`fleet.is_server()` tells where it is needed",
-            stacklevel=3,
-        )
-
     def barrier_worker(self):
-        """Waits until all processes have called it."""
+        """Waits until all workers have called it."""
         self._role()
-        if is_initialized():
+        if Current.servers is not None:
+            Current.servers.gather("")
+        elif is_initialized():
             barrier()
 
     @property
@@ -303,6 +270,8 @@ class Fleet:
             >>> fleet.init(is_collective=True).distributed_model(net) is net
             True
         """
+        if Current.servers is not None:
+            return model  # its optimizer does what there is to do
         strategy = self._user_defined_strategy
         mode = self._hcg.get_parallel_mode()
         if isinstance(model, PipelineLayer):
@@ -338,6 +307,9 @@ class Fleet:
         """
         if strategy is not None:
             self._user_defined_strategy = strategy
+        if Current.servers is not None:
+            self._optimizer = self._server_optimizer(optimizer)
+            return self._optimizer
         if Current.grid is not None:
             self._optimizer = Current.grid.shard_states(optimizer)
             return self._optimizer

@@ -4,9 +4,7 @@ The process of rank 0 has a second server at the master endpoint, where all intr
 goodbye. A connection that each keeps open to it tells when a process has gone.
 """
 
-import concurrent.futures
 import contextlib
-import hmac
 import json
 import threading
 import time
@@ -17,22 +15,10 @@ from typing import Any, NamedTuple
 from paddle_jax._core.base import launch_variables
 from paddle_jax._launch.ports import own_address
 from paddle_jax.distributed.rpc import serialization
+from paddle_jax.distributed.rpc.channel import LAST_WORDS, OPTIONS, grpc_module, serve
 
-_THREADS = 16
 _SERVICE = "paddle.rpc"
-_LAST_WORDS = 5.0  # seconds in which a server that stops answers what is under way
 _AGAIN = 0.1  # seconds between two tries to reach the master
-_OPTIONS = [
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.so_reuseport", 0),
-    ("grpc.keepalive_time_ms", 2000),
-    ("grpc.keepalive_timeout_ms", 2000),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 500),
-    ("grpc.enable_http_proxy", 0),
-]
 
 
 class WorkerInfo(NamedTuple):
@@ -49,52 +35,6 @@ class WorkerInfo(NamedTuple):
     rank: int
     ip: str
     port: int
-
-
-def grpc_module() -> Any:
-    """The library that carries the calls.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    try:
-        import grpc
-    except ImportError as error:
-        raise ImportError("paddle.distributed.rpc needs gRPC: pip install 'paddle_jax[rpc]'") from error
-    return grpc
-
-
-def _server(token, address, methods, streams=()):
-    """A running server, and its port.
-
-    Args:
-        token: what callers must know.
-        address: "host:port"; port 0 takes a free one.
-        methods: {name: function of (bytes, context) that gives bytes}.
-        streams: {name: function of (bytes, context) that gives an iterator}.
-    """
-    grpc = grpc_module()
-
-    def guarded(function):
-        def call(request, context):
-            given = dict(context.invocation_metadata()).get("token", "")
-            if not hmac.compare_digest(given, token):
-                context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is not that of this job")
-            return function(request, context)
-
-        return call
-
-    handlers = {name: grpc.unary_unary_rpc_method_handler(guarded(f)) for name, f in methods.items()}
-    handlers |= {name: grpc.unary_stream_rpc_method_handler(guarded(f)) for name, f in dict(streams).items()}
-    pool = concurrent.futures.ThreadPoolExecutor(_THREADS, "paddle.rpc")
-    server = grpc.server(pool, options=_OPTIONS)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers),))
-    try:
-        port = server.add_insecure_port(address)
-    except RuntimeError as error:
-        raise RuntimeError(f"init_rpc: {address}: the port is in use, or the address is not ours") from error
-    server.start()
-    return server, port
 
 
 class _Master:
@@ -211,9 +151,9 @@ class Agent:
         if rank == 0:
             state = _Master(size)
             methods = {"Join": state.join, "Leave": state.leave}
-            self._master_server, _ = _server(token, master, methods, {"Watch": state.detect_exit})
+            self._master_server, _ = serve(_SERVICE, token, master, methods, {"Watch": state.detect_exit})
         host, _, port = (own or f"{own_address(master)}:0").rpartition(":")
-        self._server, bound = _server(token, f"{host}:{port}", {"Call": self._answer})
+        self._server, bound = serve(_SERVICE, token, f"{host}:{port}", {"Call": self._answer})
         self.info = WorkerInfo(name, rank, host, bound)
         self._master = self._channel(master)
         try:
@@ -238,7 +178,7 @@ class Agent:
     def _channel(self, address):
         with self._lock:
             if address not in self._channels:
-                self._channels[address] = grpc_module().insecure_channel(address, options=_OPTIONS)
+                self._channels[address] = grpc_module().insecure_channel(address, options=OPTIONS)
             return self._channels[address]
 
     def _introduced(self, size, master):
@@ -305,9 +245,9 @@ class Agent:
         self._stop()
 
     def _stop(self):
-        self._server.stop(_LAST_WORDS).wait()
+        self._server.stop(LAST_WORDS).wait()
         if self._master_server is not None:
-            self._master_server.stop(_LAST_WORDS).wait()
+            self._master_server.stop(LAST_WORDS).wait()
         for channel in self._channels.values():
             channel.close()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 _WAIT = 0.05  # seconds between two looks for the file of the first process
 
 
-def job_token(master: str, rank: int, seconds: float) -> str:
+def job_token(master: str, rank: int, seconds: float, caller: str = "init_rpc: master_endpoint") -> str:
     """The token of the job: PADDLE_JOB_TOKEN, which the launcher sets, or that of a file of this user.
 
     The process of rank 0 writes the file, readable by its user alone. It serves processes of one machine that
@@ -21,6 +21,7 @@ def job_token(master: str, rank: int, seconds: float) -> str:
         master: "host:port" of the process of rank 0.
         rank: number of this process.
         seconds: for how long to wait for the file.
+        caller: what errors begin with.
     Raises:
         ValueError: the master is on a network, and there is no PADDLE_JOB_TOKEN.
         TimeoutError: the process of rank 0 has not written the file.
@@ -31,17 +32,26 @@ def job_token(master: str, rank: int, seconds: float) -> str:
     host, _, port = master.rpartition(":")
     if not _is_loopback(host):
         raise ValueError(
-            f"init_rpc: master_endpoint: got {master}; beyond this machine the processes need a common "
+            f"{caller}: got {master}; beyond this machine the processes need a common "
             "secret: set PADDLE_JOB_TOKEN on all of them"
         )
-    folder = Path(tempfile.gettempdir()) / f"paddle_jax-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
-        raise PermissionError(f"init_rpc: {folder}: it must belong to this user alone; remove it")
-    file = folder / f"rpc-{port}"
+    file = private_folder() / f"rpc-{port}"
     if rank == 0:
         return _written(file)
     return _read(file, seconds)
+
+
+def private_folder() -> Path:
+    """A folder for temporary files that nobody else can read.
+
+    Raises:
+        PermissionError: somebody else has made it.
+    """
+    folder = Path(tempfile.gettempdir()) / f"paddle_jax-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
+        raise PermissionError(f"{folder}: it must belong to this user alone; remove it")
+    return folder
 
 
 def _is_loopback(host):
@@ -66,5 +76,5 @@ def _read(file, seconds):
             return token
         time.sleep(_WAIT)
     raise TimeoutError(
-        f"init_rpc: the process of rank 0 has not started within {seconds:.0f} s; start all processes"
+        f"{file}: the process of rank 0 has not started within {seconds:.0f} s; start all processes"
     )

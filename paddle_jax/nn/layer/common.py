@@ -1,5 +1,6 @@
 """Layers without a family of their own: Linear, Embedding, Flatten, Upsample, Fold and others."""
 
+from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.tensors.tensor import Parameter
@@ -28,6 +29,7 @@ from paddle_jax.nn.layer.padding import (
     ZeroPad3D,
 )
 from paddle_jax.nn.layer.parameter import after_filling
+from paddle_jax.nn.remote_lookup import RemoteLookup
 
 
 class Identity(Layer):
@@ -132,7 +134,8 @@ class Embedding(Layer):
         max_norm: float, rows used are scaled down to this norm first.
         norm_type: float, the p of that norm.
         scale_grad_by_freq: divide the gradient of a row by how often it occurs.
-        sparse: tell optimizers which rows were used; `Adam(lazy_mode=True)` leaves the others alone.
+        sparse: tell optimizers which rows were used; `Adam(lazy_mode=True)` leaves the others alone. With
+            parameter servers the table is on the servers, and `weight` is None.
         _weight: Tensor [num_embeddings, embedding_dim] to start from.
         _freeze: no training.
         device: where the table is put.
@@ -186,6 +189,11 @@ class Embedding(Layer):
         self._weight_attr = weight_attr
         self._name = name
         self._dtype = get_default_dtype() if dtype is None else dtype
+        self._remote = None
+        if sparse and _weight is None and not _freeze and RemoteLookup.layer is not None:
+            self._remote = self._remote_table(max_norm, scale_grad_by_freq)
+            self.weight = None
+            return
         self.weight = self._table(_weight)
         if _freeze:
             self.weight.stop_gradient = True
@@ -210,11 +218,26 @@ class Embedding(Layer):
             after_filling(weight, self._clear_padding)
         return weight
 
+    def _remote_table(self, max_norm, scale_grad_by_freq):
+        """The rows on parameter servers; no table is made here."""
+        if max_norm is not None or scale_grad_by_freq:
+            raise NotImplementedError(
+                f"Embedding: got max_norm={max_norm}, scale_grad_by_freq={scale_grad_by_freq}; rows on "
+                "parameter servers have neither; leave them out, or pass sparse=False"
+            )
+        padding = self._padding_idx
+        if padding is not None:
+            padding %= self._num_embeddings
+        name = unique_name.generate(f"{self._full_name}.w")
+        return RemoteLookup.layer(self._size, padding, self._weight_attr, name)
+
     def _clear_padding(self, weight):
         weight._value = weight._value.at[self._padding_idx].set(0)
 
     @alias(input="x")
     def forward(self, x):
+        if self._remote is not None:
+            return self._remote(x)
         return F.embedding(
             x,
             self.weight,

@@ -10,6 +10,7 @@ from paddle_jax.static.nn.common import (
     layer_norm,
     prelu,
     row_conv,
+    sparse_embedding,
     spectral_norm,
 )
 from paddle_jax.static.nn.control_flow import case, cond, switch_case, while_loop
@@ -33,6 +34,7 @@ __all__ = [
     "prelu",
     "py_func",
     "row_conv",
+    "sparse_embedding",
     "spectral_norm",
     "static_pylayer",
     "switch_case",

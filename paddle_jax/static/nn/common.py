@@ -10,6 +10,7 @@ from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant, Normal
 from paddle_jax.nn.layer.norm import SpectralNorm
 from paddle_jax.nn.layer.parameter import new_parameter
+from paddle_jax.nn.remote_lookup import RemoteLookup
 from paddle_jax.static.weight_norm import WeightNormParamAttr, normalized
 
 
@@ -123,7 +124,9 @@ def embedding(
     Args:
         input: Variable of int64 [...], the numbers of the rows.
         size: list or tuple of two ints, the shape of the table.
-        is_sparse, is_distributed: accepted; gradients are dense.
+        is_sparse: with parameter servers the table is on the servers, and size[0] bounds nothing; without,
+            accepted.
+        is_distributed: as is_sparse.
         padding_idx: int, the row that is zeros and gets no gradient; negative counts from the
             end. Default None.
         param_attr: ParamAttr, or what stands for one.
@@ -140,8 +143,78 @@ def embedding(
         paddle.Size([-1, 3, 4])
         >>> paddle.disable_static()
     """
-    table = Owner("embedding", None, input).parameter(list(size), param_attr, dtype)
+    owner = Owner("embedding", None, input)
+    if (is_sparse or is_distributed) and RemoteLookup.record is not None:
+        return _remote(owner, input, size, padding_idx, param_attr, dtype)
+    table = owner.parameter(list(size), param_attr, dtype)
     return F.embedding(input, table, padding_idx=padding_idx, sparse=is_sparse)
+
+
+def _remote(owner, input, size, padding_idx, param_attr, dtype, **how):
+    """Rows of a table that parameter servers have."""
+    attr = ParamAttr._to_attr(param_attr)
+    if not isinstance(attr, ParamAttr):
+        raise ValueError(f"{owner.kind}: param_attr: got {param_attr!r}; a table needs a ParamAttr or None")
+    if str(dtype).rpartition(".")[2] != "float32":
+        raise ValueError(f"{owner.kind}: dtype: got {dtype}; tables of parameter servers are float32")
+    name = attr.name or unique_name.generate(f"{owner.name}.w")
+    return RemoteLookup.record(input, size, padding_idx, attr, name, **how)
+
+
+def sparse_embedding(
+    input,
+    size,
+    padding_idx=None,
+    is_test=False,
+    entry=None,
+    table_class="MemorySparseTable",
+    param_attr=None,
+    dtype="float32",
+    slot=None,
+):
+    """Rows of a table that parameter servers have: any int64 is an id, and a row is there once it was used.
+
+    Without servers the table is a Parameter of `size`.
+
+    Args:
+        input: Variable of int64 [...], the ids.
+        size: list or tuple of two ints; size[0] bounds nothing with servers, size[1] is the length of a row.
+        padding_idx: int, the id that gives zeros and gets no gradient; a negative one counts from size[0].
+        is_test: True leaves the table as it is: rows that are missing are not made.
+        entry: CountFilterEntry, ProbabilityEntry or ShowClickEntry, which ids it takes in. Default: all.
+        table_class: "MemorySparseTable".
+        param_attr: ParamAttr, or what stands for one.
+        dtype: "float32".
+        slot: accepted.
+    Returns:
+        Variable [..., size[1]].
+    Raises:
+        ValueError: table_class, entry or dtype is another one.
+    Example:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     ids = paddle.static.data("ids", [None, 3], "int64")
+        ...     paddle.static.nn.sparse_embedding(ids, [10, 4]).shape
+        paddle.Size([-1, 3, 4])
+        >>> paddle.disable_static()
+    """
+    owner = Owner("sparse_embedding", None, input)
+    if table_class not in ("MemorySparseTable", "CommonSparseTable", "SSDSparseTable"):
+        raise ValueError(
+            f"sparse_embedding: table_class: got {table_class!r}; it must be 'MemorySparseTable' or "
+            "'SSDSparseTable'"
+        )
+    if entry is not None and not hasattr(entry, "_to_attr"):
+        raise ValueError(
+            f"sparse_embedding: entry: got {type(entry).__name__}; it must be a CountFilterEntry, "
+            "ProbabilityEntry or ShowClickEntry"
+        )
+    if RemoteLookup.record is None:
+        table = owner.parameter(list(size), param_attr, dtype)
+        return F.embedding(input, table, padding_idx=padding_idx, sparse=True)
+    how = {"entry": entry, "storage": table_class, "is_test": is_test}
+    return _remote(owner, input, size, padding_idx, param_attr, dtype, **how)
 
 
 def batch_norm(

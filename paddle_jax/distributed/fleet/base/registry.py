@@ -7,10 +7,11 @@ class Current:
     Attributes:
         hcg: the HybridCommunicateGroup, or None before `fleet.init`.
         fleet: the Fleet.
+        servers: the Runtime of a job with parameter servers, else None.
         grid: the DeviceGrid of a process that drives several devices alone, else None.
     """
 
-    hcg = fleet = grid = None
+    hcg = fleet = grid = servers = None
 
     @classmethod
     def groups(cls):

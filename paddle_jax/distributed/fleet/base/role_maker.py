@@ -3,12 +3,13 @@
 import os
 
 from paddle_jax._core.base import launch_variables
+from paddle_jax._core.base.errors import CheckError
 
 __all__ = ["PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"]
 
 
 class Role:
-    """Numbers for what a process does. `fleet.init` takes workers only: there are no parameter servers."""
+    """Numbers for what a process does. `fleet.init` takes workers and servers."""
 
     WORKER = 1
     SERVER = 2
@@ -27,17 +28,24 @@ class RoleMakerBase:
         self._count = count
         self._trainers, self._servers = list(endpoints), list(servers)
 
-    def refuse_servers(self):
-        """Raises NotImplementedError where the answers ask for parameter servers, or for processes that
-        are not connected."""
-        lonely = launch_variables.size() == 1 and self._count == 1 and not self._servers
-        if not self._is_worker() or not (self._is_collective or lonely):
+    def check_role(self):
+        """Raises NotImplementedError for roles that there are none of, and for several workers without
+        servers that are not connected."""
+        if self._role not in (Role.WORKER, Role.SERVER, Role.ALL):
             raise NotImplementedError(
-                f"fleet.init: role_maker: got is_collective={self._is_collective}, "
-                f"role {self._role}, {self._count} workers, {len(self._servers)} "
-                "servers; there are no parameter servers here, and several workers are "
-                "collective; pass is_collective=True and start the program by `python "
-                "-m paddle_jax.distributed.launch`"
+                f"fleet.init: role_maker: got role {self._role}; there are workers ({Role.WORKER}) and "
+                f"servers ({Role.SERVER}); TRAINING_ROLE must be TRAINER or PSERVER"
+            )
+        if self._is_collective and self._is_server():
+            raise NotImplementedError(
+                "fleet.init: role_maker: got a server with is_collective=True; pass is_collective=False"
+            )
+        lonely = launch_variables.size() == 1 and self._count == 1
+        if not self._is_collective and not self._servers and not lonely:
+            raise NotImplementedError(
+                f"fleet.init: role_maker: got is_collective=False, {self._count} workers and no servers; "
+                "start the program with --server_num, or pass is_collective=True, by `python -m "
+                "paddle_jax.distributed.launch`"
             )
 
     def _worker_index(self):
@@ -56,9 +64,7 @@ class RoleMakerBase:
         return self._role == Role.SERVER
 
     def _server_index(self):
-        if self._is_server():
-            return self._current_id
-        return 0
+        return self._current_id
 
     def _server_num(self):
         return len(self._servers)
@@ -81,9 +87,11 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     """What the variables of the launcher say of this process.
 
     Args:
-        is_collective: True for processes that all do the same. False, for programs with parameter servers,
-            makes sense for a process alone, which has none; `fleet.init` refuses it where there are more.
+        is_collective: True for processes that all do the same. False for a job with parameter servers, where
+            PADDLE_PSERVERS_IP_PORT_LIST names them, and for a process alone.
         kwargs: accepted.
+    Raises:
+        ValueError: a variable of a job with parameter servers is missing, or has no meaning.
     Example:
         >>> from paddle_jax.distributed import fleet
         >>> fleet.PaddleCloudRoleMaker(is_collective=True).to_string()
@@ -91,21 +99,43 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     """
 
     def __init__(self, is_collective=False, **kwargs):
-        alone = ["127.0.0.1:6170"] if is_collective else []
+        servers = [] if is_collective else _listed("PADDLE_PSERVERS_IP_PORT_LIST")
+        if servers:
+            super().__init__(False, *_role_among(servers), servers)
+            return
+        endpoints = ["127.0.0.1:6170"] if is_collective else []
         if launch_variables.endpoints()[0]:
             endpoints = launch_variables.endpoints()
-        else:
-            endpoints = alone
-        if is_collective:
-            servers = []
-        else:
-            servers = _listed("PADDLE_PSERVERS_IP_PORT_LIST")
-        role = _training_role() if servers else Role.WORKER
-        if role == Role.SERVER:
-            number = _place_of_server(servers)
-        else:
-            number = launch_variables.rank()
-        super().__init__(is_collective, role, number, launch_variables.size(), endpoints, servers)
+        rank = launch_variables.rank()
+        super().__init__(is_collective, Role.WORKER, rank, launch_variables.size(), endpoints)
+
+
+def _role_among(servers):
+    """(role, number, how many workers, their addresses) of this process in a job with servers."""
+    count = int(_needed("PADDLE_TRAINERS_NUM", str.isdigit, "a number"))
+    role = _training_role()
+    number = 0
+    if role == Role.WORKER:
+        number = int(_needed("PADDLE_TRAINER_ID", str.isdigit, "a number"))
+        if number >= count:
+            raise ValueError(f"PADDLE_TRAINER_ID: got {number}; PADDLE_TRAINERS_NUM says {count}")
+    elif role == Role.SERVER:
+        number = _place_of_server(servers)
+    return role, number, count, _listed("PADDLE_TRAINER_ENDPOINTS")
+
+
+def _needed(name, is_valid, what):
+    """The text of a variable.
+
+    Raises:
+        ValueError: it is missing, or another one.
+    """
+    text = os.environ.get(name)
+    if not text:
+        raise ValueError(f"Can not find {name}, please check your environment: a job with servers needs it")
+    if not is_valid(text):
+        raise ValueError(f"{name}: got {text!r} in the environment; it must be {what}")
+    return text
 
 
 def _listed(name):
@@ -119,14 +149,13 @@ def _training_role():
     Raises:
         ValueError: TRAINING_ROLE is missing, or names no role.
     """
-    name = os.environ.get("TRAINING_ROLE")
-    roles = {"TRAINER": Role.WORKER, "PSERVER": Role.SERVER, "HETER_TRAINER": Role.HETER_WORKER}
-    if name not in roles:
-        raise ValueError(
-            f"TRAINING_ROLE: got {name!r} in the environment; with PADDLE_PSERVERS_IP_PORT_LIST it must be "
-            f"one of {', '.join(roles)}"
-        )
-    return roles[name]
+    roles = {
+        "TRAINER": Role.WORKER,
+        "PSERVER": Role.SERVER,
+        "HETER_TRAINER": Role.HETER_WORKER,
+        "COORDINATOR": Role.COORDINATOR,
+    }
+    return roles[_needed("TRAINING_ROLE", roles.__contains__, f"one of {', '.join(roles)}")]
 
 
 def _place_of_server(servers):
@@ -135,10 +164,8 @@ def _place_of_server(servers):
     Raises:
         ValueError: POD_IP or PADDLE_PORT is missing, or they name none of them.
     """
-    for name in ("POD_IP", "PADDLE_PORT"):
-        if not os.environ.get(name):
-            raise ValueError(f"Can not find {name}: a parameter server needs it in its environment")
-    own = f"{os.environ['POD_IP']}:{os.environ['PADDLE_PORT']}"
+    port = _needed("PADDLE_PORT", str.isdigit, "a number")
+    own = f"{_needed('POD_IP', bool, 'an address')}:{port}"
     if own not in servers:
         raise ValueError(f"POD_IP and PADDLE_PORT: got {own}; PADDLE_PSERVERS_IP_PORT_LIST has {servers}")
     return servers.index(own)
@@ -152,8 +179,9 @@ class UserDefinedRoleMaker(RoleMakerBase):
         is_collective: True for processes that all do the same; False as for `PaddleCloudRoleMaker`.
         init_gloo: accepted.
         kwargs: current_id: int, the number of this process. worker_num: int. worker_endpoints and
-            server_endpoints: lists of str, "host:port" of each process. role: a number of Role; what is no
-            worker can be asked, but `fleet.init` refuses it.
+            server_endpoints: lists of str, "host:port" of each process. role: a number of Role.
+    Raises:
+        AssertionError: a job with servers has neither worker_num nor worker_endpoints.
     Example:
         >>> from paddle_jax.distributed import fleet
         >>> role = fleet.UserDefinedRoleMaker(is_collective=True, current_id=0, worker_num=1,
@@ -164,6 +192,8 @@ class UserDefinedRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
         endpoints = kwargs.get("worker_endpoints") or []
+        if kwargs.get("server_endpoints") and not is_collective and not kwargs.get("worker_num", endpoints):
+            raise CheckError("UserDefinedRoleMaker: worker_num: got none; give it, or worker_endpoints")
         count = kwargs.get("worker_num") or len(endpoints) or launch_variables.size()
         super().__init__(
             is_collective,

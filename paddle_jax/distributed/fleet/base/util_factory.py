@@ -1,11 +1,14 @@
 """Small exchanges between all processes."""
 
+import json
+
 import numpy as np
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.communication.group import barrier, is_initialized
 from paddle_jax.distributed.communication.objects import all_gather_object
+from paddle_jax.distributed.fleet.base.registry import Current
 
 __all__ = ["UtilBase"]
 
@@ -48,8 +51,10 @@ class UtilBase:
         """A list of what each process has given."""
         if comm_world not in ("worker", "all"):
             raise CheckError(
-                f"fleet.util: comm_world: got {comm_world!r}; it must be worker or all: there are no servers"
+                f"fleet.util: comm_world: got {comm_world!r}; it must be worker or all (the workers, too)"
             )
+        if Current.servers is not None:
+            return [_loaded(text) for text in Current.servers.gather(_dumped(input))]
         found = []
         if is_initialized():
             all_gather_object(found, input)
@@ -57,7 +62,9 @@ class UtilBase:
 
     def barrier(self, comm_world="worker"):
         """Waits until all processes have come here."""
-        if is_initialized():
+        if Current.servers is not None:
+            Current.servers.gather("")
+        elif is_initialized():
             barrier()
 
     def get_file_shard(self, files):
@@ -71,6 +78,9 @@ class UtilBase:
             raise TypeError("files should be a list of file need to be read.")
         count = launch_variables.size()
         place = launch_variables.rank()
+        if Current.servers is not None:
+            count = Current.servers.workers
+            place = Current.servers.index
         least, more = divmod(len(files), count)
         begin = place * least + min(place, more)
         return files[begin : begin + least + (place < more)]
@@ -79,3 +89,22 @@ class UtilBase:
         """Prints on one process."""
         if launch_variables.rank() == rank_id:
             print(message)
+
+
+def _dumped(value):
+    """A number, list, dict or NumPy array as text.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return json.dumps({"array": value.tolist(), "dtype": str(value.dtype)})
+    return json.dumps(value)
+
+
+def _loaded(text):
+    """The value of a text that `_dumped` gave."""
+    value = json.loads(text)
+    if isinstance(value, dict) and value.keys() == {"array", "dtype"}:
+        return np.array(value["array"], value["dtype"])
+    return value

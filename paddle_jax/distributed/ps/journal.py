@@ -1,0 +1,129 @@
+"""What a server keeps on disk: a snapshot of its state, and the requests that came after it.
+
+The journal is not flushed to the disk at each request: what a killed process has written is kept by the
+system. PADDLE_PS_FSYNC_SECONDS flushes it that often, for the loss of a machine.
+"""
+
+import io
+import json
+import os
+import struct
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_RECORD = struct.Struct("<II")  # length, checksum
+_LIMIT = 64 << 20  # bytes of a journal after which a snapshot is due
+_INTERVAL = 60.0  # seconds after which one is due
+_QUIET = 60.0  # seconds between two warnings
+
+
+class Journal:
+    """The files of one server.
+
+    Attributes:
+        folder: Path.
+        number: int, of the snapshot that the journal follows.
+        size: int, bytes in the journal.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.number = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)
+        self._file: io.FileIO | None = None
+        self.size = 0
+        self._taken = time.monotonic()
+        self._flushed = time.monotonic()
+        self._warned = -_QUIET
+        self._flush_every = float(os.environ.get("PADDLE_PS_FSYNC_SECONDS") or 0)
+
+    def _path(self, kind: str, number: int) -> Path:
+        return self.folder / f"{kind}.{number}"
+
+    def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+        """(plain values, arrays) of the last snapshot, or None."""
+        path = self._path("snapshot", self.number)
+        if not path.exists():
+            return None
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return json.loads(str(arrays.pop("plain"))), arrays
+
+    def records(self) -> Iterator[bytes]:
+        """The requests after the snapshot. What was not written whole at the end is cut off."""
+        path = self._path("journal", self.number)
+        data = path.read_bytes() if path.exists() else b""
+        end = 0
+        while end + _RECORD.size <= len(data):
+            length, checksum = _RECORD.unpack_from(data, end)
+            record = data[end + _RECORD.size : end + _RECORD.size + length]
+            if len(record) < length or zlib.crc32(record) != checksum:
+                break
+            yield record
+            end += _RECORD.size + length
+        if end < len(data):
+            os.truncate(path, end)
+
+    def append(self, record: bytes) -> None:
+        """Writes a request.
+
+        Raises:
+            OSError: the disk is full; nothing was written then.
+        """
+        if self._file is None:
+            self._file = self._path("journal", self.number).open("ab", buffering=0)
+            self.size = self._file.tell()
+        try:
+            self._write(_RECORD.pack(len(record), zlib.crc32(record)))
+            self._write(record)
+        except OSError:
+            os.truncate(self._file.fileno(), self.size)
+            self._file.seek(self.size)
+            raise
+        self.size += _RECORD.size + len(record)
+        if self._flush_every and time.monotonic() - self._flushed > self._flush_every:
+            os.fsync(self._file.fileno())
+            self._flushed = time.monotonic()
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
+
+    def is_due(self) -> bool:
+        """Whether a new snapshot should be taken."""
+        return self.size > _LIMIT or (self.size > 0 and time.monotonic() - self._taken > _INTERVAL)
+
+    def take(self, plain: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Writes a snapshot; the journal begins again. Where the disk is full the old one is kept."""
+        number = self.number + 1
+        unfinished = self.folder / "unfinished"
+        self._taken = time.monotonic()
+        try:
+            with unfinished.open("wb") as file:
+                np.savez(file, plain=np.array(json.dumps(plain)), **arrays)
+            unfinished.rename(self._path("snapshot", number))
+        except OSError as error:
+            unfinished.unlink(missing_ok=True)
+            if time.monotonic() - self._warned > _QUIET:
+                self._warned = time.monotonic()
+                print(
+                    f"parameter server: {self.folder}: no snapshot could be written ({error}); the old one "
+                    "and its journal are kept",
+                    file=sys.stderr,
+                    flush=True,
+                )
+            return
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        for kind in ("snapshot", "journal"):
+            self._path(kind, self.number).unlink(missing_ok=True)
+        self.number = number
+        self.size = 0

@@ -1,0 +1,256 @@
+"""Static programs whose rows are on servers.
+
+A lookup becomes two inputs of the program: the rows of the batch's different ids, and for each id its place
+among them. So no compiled program contains an id, and gradients of rows come back added up. The number of
+rows is padded to a power of 2: few shapes, few compilations.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.program import Program
+from paddle_jax._program.recorder import data
+from paddle_jax._program.scope import DenseTensor, global_scope
+from paddle_jax.distributed.ps.optimizer_rules import attribute_facts, first_of, rule_of
+from paddle_jax.distributed.ps.runtime import Runtime
+from paddle_jax.distributed.ps.worker import Gradients
+from paddle_jax.nn import functional as F
+from paddle_jax.static.backward import differentiated
+from paddle_jax.static.executor import compiled_run
+
+_LEAST_ROWS = 16  # rows of the smallest input
+
+
+class Lookup(NamedTuple):
+    """A lookup of a program.
+
+    Attributes:
+        table: name of the table.
+        ids: Variable of the ids.
+        inverse: name of the input with the place of each id among the rows.
+        padding: id that gives zeros, or None.
+        is_test: whether the lookup leaves the table as it is.
+    """
+
+    table: str
+    ids: Any
+    inverse: str
+    padding: int | None
+    is_test: bool
+
+
+class Rows(NamedTuple):
+    """The rows of a table for a batch.
+
+    Attributes:
+        ids: int64 [n], each one once.
+        values: float32 [n, width].
+        counts: int64 [n], how often each one occurs.
+        inverses: {input: int32 array}, the place of each id of a lookup; -1 for padding.
+    """
+
+    ids: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+    inverses: dict[str, np.ndarray]
+
+
+class RemoteProgram:
+    """What a program has on servers.
+
+    Attributes:
+        runtime: Runtime.
+        lookups: list of Lookups.
+        rows: {table name: name of the input with its rows}.
+        optimizer: Optimizer, or None for a program that does not train.
+        gradients: {name of a table or Parameter: Variable}.
+    """
+
+    def __init__(self, runtime: Runtime):
+        self.runtime = runtime
+        self.lookups: list[Lookup] = []
+        self.rows: dict[str, str] = {}
+        self.optimizer: Any = None
+        self.gradients: dict[str, Any] = {}
+
+    def copied(self, for_test: bool) -> RemoteProgram:
+        """For a copy of the program; without training in one for tests."""
+        found = RemoteProgram(self.runtime)
+        found.lookups = list(self.lookups)
+        found.rows = dict(self.rows)
+        if not for_test:
+            found.optimizer = self.optimizer
+            found.gradients = dict(self.gradients)
+        return found
+
+    # recording ----------------------------------------------------------------------------------------------
+
+    def lookup(self, ids: Any, name: str, width: int, padding: int | None, is_test: bool) -> Any:
+        """Adds a lookup to the program that is recorded; returns the Variable of its result."""
+        program = local.ctx.frame.program
+        if name not in self.rows:
+            self.rows[name] = f"{name}@ROWS"
+            rows = data(self.rows[name], [None, width], "float32")
+            rows.stop_gradient = False
+        inverse = f"{name}@PLACES_{len(self.lookups)}"
+        places = data(inverse, list(ids.shape), "int32")
+        self.lookups.append(Lookup(name, ids, inverse, padding, is_test))
+        return F.embedding(places, program.data[self.rows[name]])
+
+    def minimize(
+        self, optimizer: Any, loss: Any, params: list[Any], no_grad_set: Any
+    ) -> list[tuple[Any, Any]]:
+        """Adds gradients to the program, and tables for Parameters; returns pairs of both."""
+        program = loss._raw.program
+        for name in self.rows:
+            self.runtime.set_rule(name, rule_of(optimizer, self.runtime.attributes[name]))
+        tables = [program.data[rows] for rows in self.rows.values()]
+        wanted = [program.symbol_of(param) for param in params] + [rows._raw for rows in tables]
+        found = differentiated(program, [loss._raw], [None], wanted, no_grad_set)
+        trained = [
+            (param, gradient) for param, gradient in zip(params, found, strict=False) if gradient is not None
+        ]
+        self.runtime.add_dense(optimizer, [param for param, _ in trained], _scope_values)
+        self.runtime.add_refresher(_put_into_scope)
+        self.gradients = {param.name: gradient for param, gradient in trained}
+        for name, gradient in zip(self.rows, found[len(params) :], strict=True):
+            if gradient is not None:
+                self.gradients[name] = gradient
+        self.optimizer = optimizer
+        return trained
+
+    # running ------------------------------------------------------------------------------------------------
+
+    def run(
+        self, program: Program, values: dict[str, Any], feed: Any, fetch_list: list[Any], use_prune: bool
+    ) -> list[Any]:
+        """Runs the program: pulls rows, computes, and pushes gradients; returns what is fetched."""
+        trains = self.optimizer is not None and not use_prune
+        worker = self.runtime.connected("Executor.run")
+        wanted = [*fetch_list, *(self.gradients.values() if trains else ())]
+        entry = compiled_run(program, wanted, use_prune)
+        needed = {name for name, _ in entry.data}
+        feed = dict(feed)
+        pulled = {}
+        for table in self.rows:
+            lookups = [
+                lookup for lookup in self.lookups if lookup.table == table and lookup.inverse in needed
+            ]
+            if lookups:
+                pulled[table] = self._pull(worker, program, values, feed, lookups, trains)
+                feed[self.rows[table]] = padded(pulled[table].values)
+                feed |= pulled[table].inverses
+        out = entry(values, feed)
+        if trains:
+            computed = entry.to_numpy(out[len(fetch_list) :])
+            worker.finish_step(self._gradients(dict(zip(self.gradients, computed, strict=True)), pulled))
+            self.runtime.refresh()
+        return [*entry.to_numpy(out[: len(fetch_list)])]
+
+    def _pull(self, worker, program, values, feed, lookups: list[Lookup], trains: bool) -> Rows:
+        """The rows that the lookups of a table need."""
+        arrays = [_host_ids(program, lookup.ids, values, feed) for lookup in lookups]
+        flat = [array.ravel().astype(np.int64, copy=False) for array in arrays]
+        is_padding = [
+            ids == lookup.padding if lookup.padding is not None else np.zeros(len(ids), bool)
+            for lookup, ids in zip(lookups, flat, strict=True)
+        ]
+        real = np.concatenate([ids[~padding] for ids, padding in zip(flat, is_padding, strict=True)])
+        unique, places, counts = np.unique(real, return_inverse=True, return_counts=True)
+        inverses = {}
+        begin = 0
+        for lookup, array, padding in zip(lookups, arrays, is_padding, strict=True):
+            inverse = np.full(len(padding), -1, np.int32)
+            length = len(padding) - int(padding.sum())
+            inverse[~padding] = places[begin : begin + length]
+            begin += length
+            inverses[lookup.inverse] = inverse.reshape(array.shape)
+        training = trains and not all(lookup.is_test for lookup in lookups)
+        number = self.runtime.tables[lookups[0].table].number
+        rows = worker.pull(number, unique, counts if training else None)
+        return Rows(unique, rows, counts, inverses)
+
+    def _gradients(self, computed: dict[str, np.ndarray], pulled: dict[str, Rows]) -> Gradients:
+        """What the servers get of the gradients."""
+        sparse = {}
+        for name, rows in pulled.items():
+            if name in computed:
+                sparse[self.runtime.tables[name].number] = rows.ids, computed[name][: len(rows.ids)]
+        dense = {}
+        for table in self.runtime.worker.dense.values():
+            if any(name in computed for name, _ in table.parts):
+                dense[table.number] = self.runtime.flattened(table, computed)
+        return Gradients(sparse, dense, float(self.optimizer.get_lr()))
+
+
+def _host_ids(program: Program, ids: Any, values: dict[str, Any], feed: dict[str, Any]) -> np.ndarray:
+    """The ids of a lookup: what is fed, or what the program computes of it."""
+    if ids._raw.kind != "data":
+        entry = compiled_run(program, [ids], True)
+        return entry.to_numpy(entry(values, feed))[0]
+    if ids.name not in feed:
+        raise KeyError(ids.name)
+    value = feed[ids.name]
+    if isinstance(value, Tensor):
+        return to_numpy(value._raw)
+    return np.asarray(value._array() if isinstance(value, DenseTensor) else value)
+
+
+def padded(rows: np.ndarray) -> np.ndarray:
+    """Rows, and zeros up to a power of 2."""
+    count = max(_LEAST_ROWS, 1 << max(len(rows) - 1, 0).bit_length())
+    found = np.zeros((count, rows.shape[1]), np.float32)
+    found[: len(rows)] = rows
+    return found
+
+
+def _scope_values() -> dict[str, np.ndarray]:
+    """The values of the Scope."""
+    return {name: to_numpy(value) for name, value in global_scope().values.items() if value is not None}
+
+
+def _put_into_scope(values: dict[str, np.ndarray]) -> None:
+    """Sets Parameters of the Scope."""
+    held = global_scope().values
+    held.update({name: value for name, value in values.items() if name in held})
+
+
+def recorder_of(runtime: Runtime) -> Any:
+    """The function that records lookups; see `RemoteLookup.record`."""
+
+    def record(
+        ids: Any,
+        size: Any,
+        padding_idx: int | None,
+        attr: Any,
+        name: str,
+        entry: Any = None,
+        storage: str = "MemorySparseTable",
+        is_test: bool = False,
+    ) -> Any:
+        program = local.ctx.frame.program
+        if program.remote is None:
+            program.remote = RemoteProgram(runtime)
+        table = runtime.add_sparse(
+            name,
+            int(size[1]),
+            first_of(attr.initializer, list(size)),
+            "" if entry is None else entry._to_attr(),
+            storage,
+        )
+        runtime.attributes[name] = attribute_facts(attr)
+        padding = padding_idx
+        if padding_idx is not None and padding_idx < 0:
+            padding = int(size[0]) + padding_idx
+        return program.remote.lookup(ids, name, table.width, padding, is_test)
+
+    return record
+
+
+__all__ = ["RemoteProgram", "recorder_of"]

@@ -1,0 +1,276 @@
+"""The tables of a server, in memory."""
+
+from typing import Any
+
+import numpy as np
+
+from paddle_jax.distributed.ps.first_values import chances, first_values
+from paddle_jax.distributed.ps.id_index import IdIndex
+from paddle_jax.distributed.ps.table_spec import TableSpec, piece_of
+from paddle_jax.distributed.ps.update_rules import RULES
+
+_FIRST_CAPACITY = 256
+# columns of the statistics of a row
+_COUNT = 0
+_SHOW = 1
+_CLICK = 2
+_UNSEEN = 3
+_CHANGE = 4  # the score of shows and clicks since the last save of a base
+_STATISTICS = 5
+_ENTRY_KEY = 0x454E5452  # of the random numbers that decide which ids are taken in
+_ACCESSOR = {
+    "show_click_decay_rate": 0.98,
+    "delete_threshold": 0.8,
+    "delete_after_unseen_days": 30.0,
+    "base_threshold": 1.5,
+    "nonclk_coeff": 0.1,
+    "click_coeff": 1.0,
+}
+
+
+def accessor_settings(**changes: float) -> dict[str, float]:
+    """The settings of statistics, Paddle's where they are not given."""
+    return _ACCESSOR | changes
+
+
+class SparseTable:
+    """Rows by id. A row is there once it was updated, or pulled in training.
+
+    Attributes:
+        spec: TableSpec.
+        index: IdIndex.
+        rows: float32 [capacity, width + states], doubled when full.
+        statistics: float32 [capacity, 5]: pulls, shows, clicks, days unseen, score since the last base.
+    """
+
+    def __init__(self, spec: TableSpec, seed: int):
+        self.spec = spec
+        self._seed = seed
+        self._rule = RULES[spec.rule["name"]]
+        self._state = self._rule.first_state(spec.rule, spec.width)
+        kind, *values = spec.entry.split(":")
+        self._least = int(values[0]) if kind == "count_filter_entry" else 0
+        self._chance = float(values[0]) if kind == "probability_entry" else 1.0
+        self.clear()
+
+    def clear(self) -> None:
+        """Removes all rows."""
+        self.index = IdIndex()
+        self.rows = np.zeros((_FIRST_CAPACITY, self.spec.width + len(self._state)), np.float32)
+        self.statistics = np.zeros((_FIRST_CAPACITY, _STATISTICS), np.float32)
+
+    @property
+    def counts_pulls(self) -> bool:
+        """Whether pulls in training change the table."""
+        return self._least > 0
+
+    def __len__(self) -> int:
+        return self.index.count
+
+    def _add(self, ids: np.ndarray) -> np.ndarray:
+        """Places of ids, each one once; new ones get their first values."""
+        before = self.index.count
+        places = self.index.add(ids)
+        after = self.index.count
+        if after == before:
+            return places
+        capacity = len(self.rows)
+        while capacity < after:
+            capacity *= 2
+        if capacity > len(self.rows):
+            self.rows = _grown(self.rows, capacity)
+            self.statistics = _grown(self.statistics, capacity)
+        new = np.flatnonzero(places >= before)
+        width = self.spec.width
+        self.rows[places[new], :width] = self._first(ids[new])
+        self.rows[places[new], width:] = self._state
+        self.statistics[places[new]] = 0
+        return places
+
+    def _first(self, ids: np.ndarray) -> np.ndarray:
+        return first_values(ids, self.spec.width, self.spec.first, self._seed, self.spec.number)
+
+    def _is_admitted(self, ids: np.ndarray) -> np.ndarray:
+        """Which ids an entry by chance takes in."""
+        return chances(ids, 1, _ENTRY_KEY ^ self._seed)[:, 0] < self._chance
+
+    def count(self, ids: np.ndarray, times: np.ndarray) -> None:
+        """Counts pulls in training.
+
+        Args:
+            ids: int64 [n], each one once.
+            times: float32 [n], how often each one occurs.
+        """
+        places = self._add(ids)
+        self.statistics[places, _COUNT] += times
+
+    def pull(self, ids: np.ndarray) -> np.ndarray:
+        """The rows of ids, float32 [n, width]. Ids that are not taken in have zeros."""
+        places = self.index.find(ids)
+        found = self.rows[np.maximum(places, 0), : self.spec.width]
+        missing = places < 0
+        if missing.any():
+            found[missing] = 0 if self.counts_pulls else self._first(ids[missing])
+        if self.counts_pulls:
+            found[~missing & (self.statistics[np.maximum(places, 0), _COUNT] < self._least)] = 0
+        if self._chance < 1:
+            found[~self._is_admitted(ids)] = 0
+        return found
+
+    def update(self, ids: np.ndarray, gradients: np.ndarray, rate: float) -> None:
+        """Updates rows by gradients.
+
+        Args:
+            ids: int64 [n], each one once.
+            gradients: float32 [n, width].
+            rate: the learning rate.
+        """
+        ids, gradients = self._trained(ids, gradients)
+        places = self._add(ids)
+        width = self.spec.width
+        rows = self.rows[places]
+        values = rows[:, :width]
+        settings = self.spec.rule
+        if settings["decay"]:
+            gradients = gradients + np.float32(settings["decay"]) * values
+        self._rule.update(settings, values, rows[:, width:], gradients, np.float32(rate * settings["factor"]))
+        self.rows[places] = rows
+        self.statistics[places, _UNSEEN] = 0
+
+    def add(self, ids: np.ndarray, differences: np.ndarray) -> None:
+        """Adds differences to rows."""
+        ids, differences = self._trained(ids, differences)
+        places = self._add(ids)
+        self.rows[places, : self.spec.width] += differences
+        self.statistics[places, _UNSEEN] = 0
+
+    def _trained(self, ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those ids, with their values, that are trained already."""
+        keep = None
+        if self._chance < 1:
+            keep = self._is_admitted(ids)
+        elif self.counts_pulls:
+            places = self.index.find(ids)
+            keep = (places >= 0) & (self.statistics[np.maximum(places, 0), _COUNT] >= self._least)
+        if keep is None or keep.all():
+            return ids, values
+        return ids[keep], values[keep]
+
+    def show(self, ids: np.ndarray, shows: np.ndarray, clicks: np.ndarray) -> None:
+        """Counts shows and clicks of ids, each one once."""
+        places = self._add(ids)
+        self.statistics[places, _SHOW] += shows
+        self.statistics[places, _CLICK] += clicks
+        self.statistics[places, _CHANGE] += self._score(shows, clicks)
+        self.statistics[places, _UNSEEN] = 0
+
+    def _score(self, shows: Any, clicks: Any) -> Any:
+        settings = self.spec.accessor
+        return (shows - clicks) * settings["nonclk_coeff"] + clicks * settings["click_coeff"]
+
+    def shrink(self, threshold: float | None) -> int:
+        """Lets shows and clicks fade, and removes rows with a small score or that were not seen for long;
+        returns how many.
+
+        Args:
+            threshold: score below which a row goes. Default None: that of the table's settings.
+        """
+        settings = self.spec.accessor
+        count = self.index.count
+        least = settings["delete_threshold"] if threshold is None else threshold
+        statistics = self.statistics[:count]
+        statistics[:, _SHOW : _CLICK + 1] *= np.float32(settings["show_click_decay_rate"])
+        goes = statistics[:, _UNSEEN] > settings["delete_after_unseen_days"]
+        if self.spec.entry.startswith("show_click_entry") or threshold is not None:
+            goes |= self._score(statistics[:, _SHOW], statistics[:, _CLICK]) < least
+        keep = np.flatnonzero(~goes)
+        ids = self.index.ids()[keep]
+        rows = self.rows[keep]
+        statistics = statistics[keep].copy()
+        self.clear()
+        self.put(ids, rows, statistics)
+        return count - len(keep)
+
+    def end_day(self) -> None:
+        """Makes every row one day more unseen."""
+        self.statistics[: self.index.count, _UNSEEN] += 1
+
+    def to_save(self, mode: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(ids, rows with states, statistics) of what a save in a mode writes: 0 and 3 all; 1 what has
+        scored the base threshold since the last base; 2 what has, over its life."""
+        count = self.index.count
+        ids = self.index.ids()
+        rows = self.rows[:count]
+        statistics = self.statistics[:count]
+        if mode in (1, 2):
+            least = self.spec.accessor["base_threshold"]
+            score = self._score(statistics[:, _SHOW], statistics[:, _CLICK])
+            keep = (statistics[:, _CHANGE] if mode == 1 else score) >= least
+            if mode == 2:
+                self.statistics[:count, _CHANGE][keep] = 0
+            ids = ids[keep]
+            rows = rows[keep]
+            statistics = statistics[keep]
+        return ids, rows, statistics
+
+    def put(self, ids: np.ndarray, rows: np.ndarray, statistics: np.ndarray) -> None:
+        """Sets rows with their states and statistics.
+
+        Raises:
+            ValueError: they have another width.
+        """
+        if rows.shape[1:] != self.rows.shape[1:] or statistics.shape[1:] != self.statistics.shape[1:]:
+            raise ValueError(
+                f"table {self.spec.name!r}: got rows of {rows.shape[1]} columns; it has "
+                f"{self.rows.shape[1]} (width {self.spec.width} and the states of {self.spec.rule['name']})"
+            )
+        if len(ids):
+            places = self._add(np.ascontiguousarray(ids, np.int64))
+            self.rows[places] = rows
+            self.statistics[places] = statistics
+
+
+def _grown(array: np.ndarray, capacity: int) -> np.ndarray:
+    found = np.zeros((capacity, *array.shape[1:]), array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+class DenseTable:
+    """A server's part of the values of Parameters, as one row.
+
+    Attributes:
+        spec: TableSpec.
+        begin: int, where the part begins.
+        values: float32 [1, length].
+        states: float32 [1, columns], of the update rule: blocks as long as the values, then single numbers.
+        state_blocks: int, how many blocks.
+        is_set: bool, whether worker 0 has given the values.
+    """
+
+    def __init__(self, spec: TableSpec, server: int, servers: int):
+        self.spec = spec
+        self._rule = RULES[spec.rule["name"]]
+        self.begin, end = piece_of(spec.width, server, servers)
+        self.values = np.zeros((1, end - self.begin), np.float32)
+        self.states = self._rule.first_state(spec.rule, end - self.begin)[None].copy()
+        first = self._rule.first_state
+        self.state_blocks = len(first(spec.rule, 2)) - len(first(spec.rule, 1))
+        self.is_set = False
+
+    def assign(self, values: np.ndarray) -> None:
+        """Sets the values; float32 [1, length]."""
+        self.values[:] = values
+        self.is_set = True
+
+    def update(self, gradients: np.ndarray, rate: float) -> None:
+        """Updates the values by gradients, float32 [1, length]."""
+        settings = self.spec.rule
+        if settings["decay"]:
+            gradients = gradients + np.float32(settings["decay"]) * self.values
+        scaled_rate = np.float32(rate * settings["factor"])
+        self._rule.update(settings, self.values, self.states, gradients, scaled_rate)
+
+    def add(self, differences: np.ndarray) -> None:
+        """Adds differences to the values."""
+        self.values += differences

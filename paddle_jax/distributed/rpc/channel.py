@@ -1,0 +1,89 @@
+"""Servers and connections on gRPC, for remote calls and for parameter servers."""
+
+import concurrent.futures
+import hmac
+from collections.abc import Callable, Mapping
+from typing import Any
+
+THREADS = 16
+LAST_WORDS = 5.0  # seconds in which a server that stops answers what is under way
+OPTIONS = [
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.so_reuseport", 0),
+    ("grpc.keepalive_time_ms", 2000),
+    ("grpc.keepalive_timeout_ms", 2000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 500),
+    ("grpc.enable_http_proxy", 0),
+]
+
+
+def grpc_module(user: str = "paddle.distributed.rpc", extra: str = "rpc") -> Any:
+    """The library that carries the calls.
+
+    Args:
+        user: what needs it.
+        extra: the extra that has it.
+    Raises:
+        ImportError: it is not installed.
+    """
+    try:
+        import grpc
+    except ImportError as error:
+        raise ImportError(f"{user} needs gRPC: pip install 'paddle_jax[{extra}]'") from error
+    return grpc
+
+
+def serve(
+    service: str,
+    token: str,
+    address: str,
+    methods: Mapping[str, Callable[[bytes, Any], bytes]],
+    streams: Mapping[str, Callable[[bytes, Any], Any]] | None = None,
+    *,
+    caller: str = "init_rpc",
+    local: str | None = None,
+    threads: int = THREADS,
+) -> tuple[Any, int]:
+    """A running server, and its port.
+
+    Args:
+        service: its name.
+        token: what callers must know.
+        address: "host:port"; port 0 takes a free one.
+        methods: {name: function of (bytes, context) that gives bytes}.
+        streams: {name: function of (bytes, context) that gives an iterator}.
+        caller: what its errors begin with.
+        local: path of a Unix socket at which it is reached as well.
+        threads: how many requests are answered at once.
+    Raises:
+        RuntimeError: the address cannot be used.
+    """
+    grpc = grpc_module()
+
+    def guarded(function):
+        def call(request, context):
+            given = dict(context.invocation_metadata()).get("token", "")
+            if not hmac.compare_digest(str(given).encode(), token.encode()):
+                context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is not that of this job")
+            return function(request, context)
+
+        return call
+
+    handlers = {name: grpc.unary_unary_rpc_method_handler(guarded(f)) for name, f in methods.items()}
+    handlers |= {
+        name: grpc.unary_stream_rpc_method_handler(guarded(f)) for name, f in (streams or {}).items()
+    }
+    pool = concurrent.futures.ThreadPoolExecutor(threads, service)
+    server = grpc.server(pool, options=OPTIONS)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    try:
+        port = server.add_insecure_port(address)
+        if local is not None:
+            server.add_insecure_port(f"unix:{local}")
+    except RuntimeError as error:
+        raise RuntimeError(f"{caller}: {address}: the port is in use, or the address is not ours") from error
+    server.start()
+    return server, port
