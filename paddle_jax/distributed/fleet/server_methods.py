@@ -97,13 +97,15 @@ class ServerMethods:
 
     def completed_rounds(self) -> int:
         """How many steps this worker has finished: above 0 in a process that was started again, which goes on
-        with the data of that step. Paddle has no such function.
+        with the data of that step. 0 without servers. Paddle has no such function.
 
         Raises:
             RuntimeError: `init_worker` was not called.
         """
-        runtime = self._servers("completed_rounds")
-        return 0 if runtime is None else runtime.completed_rounds()
+        self._role()
+        if Current.servers is None:
+            return 0
+        return Current.servers.completed_rounds()
 
     # files --------------------------------------------------------------------------------------------------
 

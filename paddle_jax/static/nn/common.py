@@ -190,6 +190,7 @@ def sparse_embedding(
         Variable [..., size[1]].
     Raises:
         ValueError: table_class, entry or dtype is another one.
+    Differs from Paddle: it works without servers, too; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
