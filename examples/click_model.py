@@ -2,8 +2,8 @@
 
     python -m paddle_jax -m paddle.distributed.launch --server_num 2 --trainer_num 2 examples/click_model.py
 
-Without the launcher it trains alone. Add `--elastic_level 1` and end a server or a worker by `kill -9`: its id is in `log/default.pod0.log`. The job
-goes on, and the last values are the same.
+Without the launcher it trains alone. Add `--elastic_level 1` and end a server or a worker by `kill -9`; the
+ids are in `log/default.pod0.log`. The job goes on, and the last values are the same.
 
 The data are synthetic: each id of 8 features has a hidden weight, and the sum of an example's weights decides
 how likely a click is.

@@ -82,8 +82,8 @@ def _add_elastic_options(text: Callable[..., object]) -> None:
         "--elastic_level",
         type=int,
         default=-1,
-        help="1: start all processes (with servers: that one) again when one fails or asks for it (exit status "
-        "101); default -1: end",
+        help="1: start all processes (with servers: that one) again when one fails or asks for it (exit "
+        "status 101); default -1: end",
     )
     text(
         "--elastic_timeout",
