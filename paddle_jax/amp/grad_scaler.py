@@ -15,6 +15,7 @@ from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.recording import extend_step
+from paddle_jax._core.tensors.layout import by_devices
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
@@ -173,17 +174,33 @@ class AmpScaler:
             params = optimizer._all_params()
         else:
             params = optimizer._parameter_list
-        grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
-        if grads:
-            *new, found = execute(
-                unscaling(len(grads)),
-                [read_raw(self._scale), read_raw(self._found_inf), *map(read_raw, grads)],
-            )
-            assign_all([*grads, self._found_inf], [*new, found])
+        trained = [p for p in params if p._grad is not None and not p.stop_gradient]
+        on_meshes = [[p._grad for p in some] for some in by_devices(trained)]
+        if len(on_meshes) > 1:
+            self._unscale_apart(on_meshes)
+        elif on_meshes:
+            *new, found = self._unscaled(on_meshes[0])
+            assign_all([*on_meshes[0], self._found_inf], [*new, found])
         everywhere = getattr(optimizer, "_found_everywhere", None)
         if everywhere is not None:  # an optimizer of several processes: all of them step, or none
             self._found_inf._rebind(everywhere(self._found_inf._value))
         self._mark(optimizer, OptimizerState.UNSCALED)
+
+    def _unscaled(self, grads):
+        """Gradients on the same devices divided by the scale, and whether one of them is not finite, or was
+        found before."""
+        return execute(
+            unscaling(len(grads)), [read_raw(self._scale), read_raw(self._found_inf), *map(read_raw, grads)]
+        )
+
+    def _unscale_apart(self, on_meshes):
+        """Divides the gradients of the stages of a pipeline: all stages make a step, or none."""
+        anywhere = False
+        for grads in on_meshes:
+            *new, found = self._unscaled(grads)
+            assign_all(grads, new)
+            anywhere = bool(wrap(found)) or anywhere
+        self._found_inf._rebind(persistent_from_numpy(np.array([anywhere])))
 
     def _guarded(self, optimizer, step):
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""

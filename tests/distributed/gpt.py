@@ -103,6 +103,7 @@ def fill(net):
     hcg = fleet.get_hybrid_communicate_group()
     parts, place = hcg.get_model_parallel_world_size(), hcg.get_model_parallel_rank()
     for name, parameter in net.named_parameters():
+        name = plain_name(name)
         axis = getattr(parameter, "split_axis", None)
         shape = [n * parts if i == axis else n for i, n in enumerate(parameter.shape)]
         seed = sum(ord(letter) * (place + 1) for place, letter in enumerate(name)) % 2**31
@@ -111,6 +112,14 @@ def fill(net):
             whole += 1
         own = whole if axis is None else np.split(whole, parts, axis)[place]
         parameter.set_value(paddle.to_tensor(own))
+
+
+def plain_name(name):
+    """The name of a Parameter without chunks: `4.1.weight` is that of layer 5."""
+    first, second, *rest = name.split(".")
+    if first.isdigit() and second.isdigit():
+        return ".".join([str(int(first) + int(second)), *rest])
+    return name
 
 
 def tokens(step, rows=ROWS):
@@ -137,4 +146,37 @@ def train(degrees, steps=20, rows=lambda step: ROWS):
         optimizer.clear_grad()
         paddle.distributed.all_reduce(loss) if degrees else None
         losses.append(float(loss))
+    return np.array(losses), net, optimizer
+
+
+def pipeline(strategy, blocks=4, **settings):
+    """A PipelineLayer of the GPT for the degrees of the strategy, with the values of `fill`."""
+    hcg = fleet.get_hybrid_communicate_group()
+    net = parallel.PipelineLayer(
+        described(blocks), topology=hcg.topology(), loss_fn=Loss(), seg_method="layer:Block", **settings
+    )
+    fill(net)
+    return net, fleet.distributed_model(net)
+
+
+def train_pipeline(degrees, steps=20, micro=4, mode="1F1B", scaler=None, rows=ROWS, **settings):
+    """The losses of a GPT in a pipeline, and what was trained. rows: those of a step, on all replicas."""
+    copies = degrees.get("dp", 1) * degrees.get("sharding", 1)
+    sizes = {"accumulate_steps": micro, "micro_batch_size": rows // micro // copies, "schedule_mode": mode}
+    net, model = pipeline(start(degrees, **sizes), **settings)
+    schedule = paddle.optimizer.lr.StepDecay(0.01, 8)
+    optimizer = paddle.optimizer.AdamW(
+        schedule, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)
+    )
+    optimizer = fleet.distributed_optimizer(optimizer)
+    hcg = fleet.get_hybrid_communicate_group()
+    own = hcg.get_data_parallel_rank() + hcg.get_sharding_parallel_rank()
+    replicas = hcg.get_data_parallel_world_size() * hcg.get_sharding_parallel_world_size()
+    losses = []
+    for step in range(steps):
+        batch = paddle.to_tensor(tokens(step, rows))
+        part = batch[own * rows // replicas : (own + 1) * rows // replicas]
+        with paddle.amp.auto_cast(enable=scaler is not None, dtype="float16"):
+            data = [part[:, :-1], part[:, 1:]]
+            losses.append(float(model.train_batch(data, optimizer, schedule, scaler)))
     return np.array(losses), net, optimizer

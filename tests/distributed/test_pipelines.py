@@ -75,8 +75,20 @@ def test_schedules_end_whatever_the_sizes(kind):
     for stages in range(2, 6):
         for chunks in (1, 2, 3) if kind is not schedules.one_forward_one_backward else (1,):
             for micro_batches in range(stages, 3 * stages + 2):
-                done = run_through(kind, Pipeline(stages, micro_batches, chunks))
+                pipeline = Pipeline(stages, micro_batches, chunks)
+                done = run_through(kind, pipeline)
                 assert len(done) == 2 * stages * chunks * micro_batches
+                lists = [kind(pipeline, stage) for stage in range(stages)]
+                order = list(schedules.all_stages(pipeline, lists))
+                assert [[step for at, step in order if at == stage] for stage in range(stages)] == lists
+
+
+def test_schedules_that_do_not_fit_are_refused():
+    first = [schedules.Step(FORWARD, 0, 1), schedules.Step(FORWARD, 0, 0)]
+    last = [schedules.Step(FORWARD, 0, 0), schedules.Step(BACKWARD, 0, 0)]
+    assert len(list(schedules.all_stages(Pipeline(2, 2), [first, last]))) == 4
+    with pytest.raises(AssertionError, match="no stage can go on"):
+        list(schedules.all_stages(Pipeline(2, 2), [[first[0], schedules.Step(BACKWARD, 0, 0)], last]))
 
 
 def run_through(kind, pipeline):
@@ -212,6 +224,18 @@ def test_two_stages_train_as_one(alone):
             assert names[0] | names[1] == set(alone[case]["names"])
     assert "4.0.linear.weight" in found[1]["chunks"]["names"]
     assert found[0]["chunks"]["class"] == "PipelineParallelWithInterleave"
+
+
+@pytest.mark.slow
+def test_two_stages_in_one_process_train_as_one(alone):
+    flags = "--xla_force_host_platform_device_count=2"
+    found = trained(1, *CASES, XLA_FLAGS=flags, NPROC="64", STAGES=2)[0]
+    for case in CASES:
+        for name in ("losses", "evaluated"):
+            np.testing.assert_allclose(found[case][name], alone[case][name], rtol=1e-5)
+        assert found[case]["first"] == pytest.approx(alone[case]["first"]) and found[case]["outputs"] == 4
+        if case != "chunks":
+            assert found[case]["names"] == alone[case]["names"]
 
 
 @pytest.mark.slow

@@ -39,6 +39,19 @@ def layout_of(tensor: Tensor) -> NamedSharding | None:
     return None
 
 
+def by_devices(tensors: list[Tensor]) -> list[list[Tensor]]:
+    """Tensors in lists of those that lie on the same mesh. Those on one device go with any mesh."""
+    found: dict[frozenset | None, list[Tensor]] = {}
+    for tensor in tensors:
+        layout = layout_of(tensor)
+        devices = None if layout is None else frozenset(layout.device_set)
+        found.setdefault(devices, []).append(tensor)
+    on_one_device = found.pop(None, [])
+    lists = list(found.values()) or [[]]
+    lists[0] = [*lists[0], *on_one_device]
+    return [some for some in lists if some]
+
+
 def restore_layout(tensor: Tensor) -> None:
     """Puts the new value of a Tensor into the layout that the user requested for it."""
     requested = getattr(tensor, "_dist", None)

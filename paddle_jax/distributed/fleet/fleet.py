@@ -24,6 +24,7 @@ from paddle_jax.distributed.fleet.base.topology import (
 )
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
 from paddle_jax.distributed.fleet.layers.mpu.random import model_parallel_random_seed
+from paddle_jax.distributed.fleet.meta_parallel.device_pipeline import DevicePipeline
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     NoPipelineParallel,
@@ -348,8 +349,10 @@ class Fleet(ServerMethods):
 
 def _pipeline(model, hcg, strategy):
     """A PipelineLayer with the schedule that its stages, chunks and micro-batches ask for."""
-    stages = hcg.get_pipe_parallel_world_size()
+    stages = hcg.topology().get_dim("pipe")
     chunks = model.get_num_virtual_stages()
+    if stages > 1 and Current.grid is not None:
+        return DevicePipeline(model, hcg, strategy)
     if stages == 1:
         return NoPipelineParallel(model, strategy, hcg)
     if chunks == 1:

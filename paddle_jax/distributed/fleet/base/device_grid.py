@@ -95,6 +95,24 @@ class DeviceGrid:
             if not tensor.is_dist():
                 move(tensor, layout)
 
+    def leaves(self, value: Any, stage: int) -> Any:
+        """What a stage has given, as another one takes it: leaves of its tape on its devices. `stop_gradient`
+        stays as it is."""
+        if isinstance(value, Tensor):
+            moved = reshard_tensor(value.detach(), self._batch_layout(value, stage))
+            moved.stop_gradient = value.stop_gradient
+            return moved
+        if isinstance(value, tuple | list):
+            return type(value)(self.leaves(one, stage) for one in value)
+        if isinstance(value, dict):
+            return {name: self.leaves(one, stage) for name, one in value.items()}
+        return value
+
+    def lent(self, layer: Any, stage: int) -> contextlib.AbstractContextManager:
+        """Inside, a Layer has its Parameters and buffers on the devices of a stage. Gradients go back to the
+        devices of the Layer."""
+        return _Lent(layer, self.stage_mesh(stage))
+
     def shard_states(self, optimizer: Any) -> Any:
         """Cuts the states of an optimizer along "sharding"; without that degree they lie as Parameters do."""
         if self.degree("sharding") == 1:
@@ -105,7 +123,7 @@ class DeviceGrid:
         """A nest of Tensors as the devices of a stage take it: rows are cut along "dp" and "sharding", the
         second axis along "sep". What does not divide is copied."""
         if isinstance(value, Tensor):
-            if value.is_dist():
+            if value.is_dist() and value.process_mesh == self.stage_mesh(stage):
                 return value
             return reshard_tensor(value, self._batch_layout(value, stage))
         if isinstance(value, tuple | list) and type(value) in (tuple, list):
@@ -128,6 +146,34 @@ class DeviceGrid:
             if name in axes:
                 placements[place] = Shard(axes[name])
         return DistLayout(mesh, placements)
+
+
+class _Lent(contextlib.AbstractContextManager):
+    """See `DeviceGrid.lent`.
+
+    Attributes:
+        layer: the Layer.
+        mesh: ProcessMesh it is used on.
+        own: for each store of Tensors of the Layer: what it holds outside.
+    """
+
+    def __init__(self, layer, mesh):
+        self.layer = layer
+        self.mesh = mesh
+        self.own = []
+
+    def __enter__(self):
+        for part in self.layer.sublayers(include_self=True):
+            for store in (part._parameters, part._buffers):
+                self.own.append((store, dict(store)))
+                for name, tensor in store.items():
+                    if tensor is not None:
+                        placements = layout_of(tensor).placements
+                        store[name] = reshard_tensor(tensor, DistLayout(self.mesh, placements))
+
+    def __exit__(self, *raised):
+        for store, tensors in self.own:
+            store.update(tensors)
 
 
 class StatesOfStages(ShardingStage1):

@@ -8,6 +8,7 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp.auto_cast import auto_cast
 from paddle_jax.autograd import backward
+from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.meta_parallel.micro_batches import MicroBatches
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils import schedules
@@ -45,6 +46,9 @@ class _Batched(MetaParallelBase):
         self.accumulate_steps = configs["accumulate_steps"]
         self.micro_batch_size = configs["micro_batch_size"]
         self._delay_scale_loss = strategy.hybrid_configs["pp_configs"].delay_scale_loss
+        self._grid = Current.grid
+        if self._grid is not None:
+            self._grid.replicate([*layers.parameters(), *layers.buffers()])
         self.total_loss = None
         self.loss_fn_idx = 0
         self.optimizer = None
@@ -76,7 +80,7 @@ class _Batched(MetaParallelBase):
         self._begin()
         batches = self._batches(data)
         for micro_batch in range(self.accumulate_steps):
-            output = self._layers(batches.inputs(micro_batch))
+            output = self._layers(self._inputs(batches, micro_batch))
             self._backward(self._loss(output, batches.labels(micro_batch)))
         return self._result(return_micro_batch_loss)
 
@@ -127,7 +131,7 @@ class _Batched(MetaParallelBase):
         batches = self._batches(data)
         outputs = []
         for micro_batch in range(self.accumulate_steps):
-            outputs.append(self._layers(batches.inputs(micro_batch)))
+            outputs.append(self._layers(self._inputs(batches, micro_batch)))
             if compute_loss:
                 self._loss(outputs.pop(), batches.labels(micro_batch))
         if compute_loss:
@@ -140,7 +144,16 @@ class _Batched(MetaParallelBase):
         self.total_loss = [[] for _ in self._layers._loss_fn]
 
     def _batches(self, data):
-        return MicroBatches(data, self.accumulate_steps, self.micro_batch_size)
+        rows = self.micro_batch_size
+        if self._grid is not None:
+            # this process has the data of all replicas
+            rows *= self._grid.degree("dp") * self._grid.degree("sharding")
+        return MicroBatches(data, self.accumulate_steps, rows)
+
+    def _inputs(self, batches, micro_batch):
+        """The inputs of a micro-batch, on the devices of this process where it drives several."""
+        inputs = batches.inputs(micro_batch)
+        return inputs if self._grid is None else self._grid.batch(inputs)
 
     def _choose_loss(self, index):
         functions = self._layers._loss_fn
@@ -216,7 +229,7 @@ class NoPipelineParallel(_Batched):
     """
 
 
-class _Held:
+class Held:
     """What a stage keeps of a forward step until its backward step.
 
     Attributes:
@@ -255,11 +268,10 @@ class PipelineParallel(_Batched):
         self.stage_id = hcg.get_stage_id()
         self.num_model_chunks = layers.get_num_virtual_stages()
         self._check_sizes()
+        self._messages = None
         if self.num_stages > 1:
             self._messages = StageMessages(self.pp_group, self.num_model_chunks)
-        else:
-            self._messages = None
-        self._held: dict[tuple[int, int], _Held] = {}
+        self._held: dict[tuple[int, int], Held] = {}
 
     def _check_sizes(self):
         """Refuses numbers of stages and micro-batches that the schedule does not take."""
@@ -361,7 +373,7 @@ class PipelineParallel(_Batched):
         output = self._forward(step, value)
         if self._is_last(step.chunk):
             output = self._loss(output, batches.labels(step.micro_batch))
-        self._held[step.chunk, step.micro_batch] = _Held(value, output)
+        self._held[step.chunk, step.micro_batch] = Held(value, output)
 
     def _backward_step(self, step):
         """Takes the gradients of what a chunk gave, and sends back those of what it got."""
@@ -371,10 +383,10 @@ class PipelineParallel(_Batched):
             self._backward(held.output)
         else:
             gradients = self._messages.receive(GRADIENT, after[0], step.chunk, step.micro_batch)
-            _backward_from(held.output, gradients)
+            backward_from(held.output, gradients)
         before = self._messages.neighbour(step.chunk, -1)
         if before is not None:
-            gradients = tuple(tensor.grad for tensor in _wanting_gradients(held.input))
+            gradients = tuple(tensor.grad for tensor in wanting_gradients(held.input))
             self._messages.send(GRADIENT, *before, gradients)
 
     def _share_losses(self, each):
@@ -433,15 +445,15 @@ class PipelineParallelWithInterleaveFthenB(PipelineParallelWithInterleave):
         return schedules.forward_then_backward(self._sizes(), self.stage_id)
 
 
-def _wanting_gradients(value):
+def wanting_gradients(value):
     return [tensor for tensor in tensors_in(value) if not tensor.stop_gradient]
 
 
-def _backward_from(output, gradients):
+def backward_from(output, gradients):
     """The backward pass from what a stage gave; None for a Tensor that the next stage has not used."""
     pairs = [
         (tensor, gradient)
-        for tensor, gradient in zip(_wanting_gradients(output), gradients, strict=True)
+        for tensor, gradient in zip(wanting_gradients(output), gradients, strict=True)
         if gradient is not None
     ]
     if pairs:

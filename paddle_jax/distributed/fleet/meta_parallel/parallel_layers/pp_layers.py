@@ -1,5 +1,7 @@
-"""Models as a list of layers, cut into stages. Each process makes the layers of its own stage."""
+"""Models as a list of layers, cut into stages. Each process makes the layers of its own stage; one that
+drives several devices alone makes all of them, each on the devices of its stage."""
 
+import contextlib
 import functools as ft
 import pathlib
 from collections.abc import Callable, Iterator
@@ -8,6 +10,7 @@ from typing import Any
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.base.topology import CommunicateTopology
 from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import LayerDesc, SharedLayerDesc
@@ -115,6 +118,8 @@ class PipelineLayer(Layer):
         self._num_virtual_pipeline_stages = _chunks(num_virtual_pipeline_stages, seg_method)
         self._topo = _topology(num_stages, topology)
         self._num_stages = self._topo.get_dim("pipe")
+        # The DeviceGrid of a process that has the layers of all stages; None where it has those of one.
+        self._grid = Current.grid if self._num_stages > 1 else None
         self._total_stages_with_virtual_stages = self._num_stages * self._num_virtual_pipeline_stages
         self.global_rank = get_rank()
         self._stage_id = self._topo.get_coord(self.global_rank).pipe
@@ -137,15 +142,21 @@ class PipelineLayer(Layer):
         self.run_function = []
         self._model_chunks = []
         self._make_layers()
-        self.shared_comm = shared_weights(
-            self._layers_desc, self.get_stage_from_index, self._topo, self.global_rank, self.shared_layers
-        )
+        self.shared_comm = {}
+        if self._grid is None:
+            self.shared_comm = shared_weights(
+                self._layers_desc, self.get_stage_from_index, self._topo, self.global_rank, self.shared_layers
+            )
         self._synchronize_shared_weights()
 
+    def _own_parts(self):
+        """The numbers of the parts of the list that this process has."""
+        parts = range(self._total_stages_with_virtual_stages)
+        return parts if self._grid is not None else parts[self._stage_id :: self._num_stages]
+
     def _bounds(self):
-        """(begin, end) of each part of the list that this stage has."""
-        parts = range(self._stage_id, self._total_stages_with_virtual_stages, self._num_stages)
-        return [(self.segment_parts[part], self.segment_parts[part + 1]) for part in parts]
+        """(begin, end) of each part of the list that this process has."""
+        return [(self.segment_parts[part], self.segment_parts[part + 1]) for part in self._own_parts()]
 
     def _make_layers(self):
         """Makes the layers of this stage; random numbers outside go on as if it had drawn none."""
@@ -153,11 +164,22 @@ class PipelineLayer(Layer):
         numbers = get_rng_state()
         tracked = tracker.get_states_tracker()
         try:
-            for begin, end in self._bounds():
-                self._make_part(begin, end)
+            for part, (begin, end) in zip(self._own_parts(), self._bounds(), strict=True):
+                with self._on_stage(part % self._num_stages):
+                    self._make_part(begin, end)
         finally:
             set_rng_state(numbers)
             tracker.set_states_tracker(tracked)
+
+    @contextlib.contextmanager
+    def _on_stage(self, stage):
+        """Layers that are made inside lie on the devices of a stage, where this process has several."""
+        if self._grid is None:
+            yield
+            return
+        with self._grid.making(stage):
+            yield
+        self._grid.replicate([*self.parameters(), *self.buffers()], stage)
 
     def _make_part(self, begin, end):
         chunk = None
@@ -188,12 +210,16 @@ class PipelineLayer(Layer):
     def _shared(self, described):
         """What runs at a place of a shared Layer."""
         key = described.layer_name
-        if key not in self.shared_layers:
+        is_first = key not in self.shared_layers
+        if is_first:
             self.shared_layers[key] = described.build_layer()
         layer = self.shared_layers[key]
-        if described.forward_func is None:
-            return layer
-        return ft.partial(described.forward_func, layer)
+        function = layer
+        if described.forward_func is not None:
+            function = ft.partial(described.forward_func, layer)
+        if self._grid is None or is_first:
+            return function
+        return ft.partial(_call_lent, self._grid, layer, self._grid.stage, function)
 
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
         """What the last layer of this stage, or of one of its chunks, gives.
@@ -204,7 +230,31 @@ class PipelineLayer(Layer):
         Raises:
             AssertionError: there is no such chunk.
         """
-        functions = self._functions(chunk_id)
+        if self._grid is None:
+            return self._run(self._functions(chunk_id), input)
+        parts = range(self._total_stages_with_virtual_stages)
+        if chunk_id is not None:
+            self._functions(chunk_id)
+            parts = parts[chunk_id * self._num_stages : (chunk_id + 1) * self._num_stages]
+        for part in parts:
+            input = self.run_part(part, self._grid.batch(input, part % self._num_stages))
+        return input
+
+    def run_part(self, part: int, input: Any) -> Any:
+        """What a part of the model gives, where this process has all of them.
+
+        Args:
+            part: int, its number.
+            input: what it gets, on the devices of its stage.
+        """
+        if self._model_chunks:
+            return self._run(self._model_chunks[part].get_run_function(), input)
+        begin, end = self.segment_parts[part : part + 2]
+        return self._run(self.run_function[begin:end], input)
+
+    def _run(self, functions, input):
+        """What some functions give one after the other; some at a time are computed again in the backward
+        pass, if the settings say so."""
         step = self._recompute_interval
         if step <= 0:
             return _passed(functions, input)
@@ -309,6 +359,12 @@ class PipelineLayer(Layer):
         return getattr(self._topo.get_coord(self.global_rank), "model", 0)
 
 
+def _call_lent(grid, layer, stage, function, x):
+    """Calls a function of a shared Layer whose Parameters lie on the devices of another stage."""
+    with grid.lent(layer, stage):
+        return function(x)
+
+
 def _passed(functions, x):
     for function in functions:
         x = function(x)
@@ -343,6 +399,10 @@ def _topology(num_stages, topology):
     """The grid of all processes; where none is given, one of data parallel pipelines."""
     if num_stages is None and topology is None:
         raise ValueError("PipelineLayer: got neither num_stages nor topology; give one of them")
+    grid = Current.grid
+    if grid is not None and topology in (None, grid.topology) and num_stages in (None, 1, grid.stages):
+        # A pipe group of a process that drives all devices has one process, whatever the degree is.
+        return grid.topology
     if topology is not None:
         if num_stages is not None and num_stages != topology.get_dim("pipe"):
             raise CheckError(

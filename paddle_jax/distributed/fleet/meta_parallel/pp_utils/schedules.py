@@ -9,7 +9,10 @@ Sources: Huang et al., GPipe, 2019 (FThenB); Narayanan et al., Efficient Large-S
 on GPU Clusters Using Megatron-LM, 2021 (1F1B and interleaved).
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
+
+from paddle_jax._core.base.errors import CheckError
 
 FORWARD = "f"
 BACKWARD = "b"
@@ -73,6 +76,48 @@ def interleaved(pipeline: Pipeline, stage: int) -> list[Step]:
 def forward_only(pipeline: Pipeline, stage: int) -> list[Step]:
     """The forward steps of an evaluation."""
     return forward_then_backward(pipeline, stage)[: pipeline.chunks * pipeline.micro_batches]
+
+
+def all_stages(pipeline: Pipeline, lists: list[list[Step]]) -> Iterator[tuple[int, Step]]:
+    """The steps of all stages in an order in which one thread can run them: stages take turns, and a step
+    waits for what it needs.
+
+    Args:
+        pipeline: Pipeline.
+        lists: the schedule of each stage.
+    Returns:
+        iterator of (stage, Step).
+    Raises:
+        AssertionError: no stage can go on, as the lists do not fit each other.
+    """
+    waiting = [list(reversed(steps)) for steps in lists]
+    done: set[tuple[str, int, int]] = set()
+    while any(waiting):
+        before = len(done)
+        for stage, steps in enumerate(waiting):
+            if not steps or not _is_ready(pipeline, stage, steps[-1], done):
+                continue
+            step = steps.pop()
+            done.add((step.kind, part_of(pipeline, stage, step.chunk), step.micro_batch))
+            yield stage, step
+        if len(done) == before:
+            stuck = {stage: steps[-1] for stage, steps in enumerate(waiting) if steps}
+            raise CheckError(f"pipeline: schedule: no stage can go on; the next steps are {stuck}")
+
+
+def part_of(pipeline: Pipeline, stage: int, chunk: int) -> int:
+    """The number of a chunk of a stage among all parts of the model."""
+    return chunk * pipeline.stages + stage
+
+
+def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set) -> bool:
+    """Whether what a step needs is there: the part before, or the forward step and the part behind."""
+    part = part_of(pipeline, stage, step.chunk)
+    if step.kind == FORWARD:
+        return part == 0 or (FORWARD, part - 1, step.micro_batch) in done
+    last = pipeline.stages * pipeline.chunks - 1
+    behind = part == last or (BACKWARD, part + 1, step.micro_batch) in done
+    return behind and (FORWARD, part, step.micro_batch) in done
 
 
 def _orders(pipeline: Pipeline, groups) -> tuple[list[Step], list[Step]]:

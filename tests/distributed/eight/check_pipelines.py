@@ -1,0 +1,117 @@
+"""Pipelines of fleet in one process that drives eight devices: losses are those of one device."""
+
+import functools as ft
+
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+import paddle_jax.distributed as dist
+from paddle_jax.distributed import fleet
+from paddle_jax.distributed.fleet.meta_parallel import PipelineParallel
+from tests.distributed import gpt
+
+CASES = [
+    ({"dp": 2, "mp": 2, "pp": 2}, {"steps": 20}),
+    ({"pp": 4, "dp": 2}, {"blocks": 4}),
+    ({"pp": 2, "mp": 2}, {"blocks": 4, "num_virtual_pipeline_stages": 2}),
+    (
+        {"pp": 2, "sharding": 2, "dp": 2},
+        {"mode": "FThenB", "micro": 2, "recompute_interval": 1, "recompute_ctx": {}},
+    ),
+]
+
+
+@ft.cache
+def alone(blocks=2):
+    return gpt.train_pipeline({}, blocks=blocks)[0]
+
+
+@pytest.mark.parametrize(("degrees", "settings"), CASES, ids=str)
+def test_losses_are_those_of_one_device(degrees, settings):
+    settings = {"steps": 5, "blocks": 2} | settings
+    losses, net, _ = gpt.train_pipeline(degrees, **settings)
+    np.testing.assert_allclose(losses, alone(settings["blocks"])[: len(losses)], rtol=1e-5)
+    meshes = [set(parameter.process_mesh.process_ids) for parameter in net.parameters()]
+    stages = {frozenset(ids) for ids in meshes}
+    assert len(stages) == degrees["pp"] and not frozenset.intersection(*stages)
+
+
+def test_what_a_stage_has():
+    strategy = gpt.start({"dp": 2, "mp": 2, "pp": 2}, accumulate_steps=2, micro_batch_size=2)
+    net, model = gpt.pipeline(strategy, 2)
+    assert isinstance(model, PipelineParallel) and len(net.run_function) == 5
+    first, last = net.run_function[1].qkv.weight, net.run_function[2].qkv.weight
+    assert first.process_mesh.dim_names == ["dp", "mp"] and first.placements[1] == dist.Shard(1)
+    assert first.process_mesh.process_ids == [0, 1, 4, 5] and last.process_mesh.process_ids == [2, 3, 6, 7]
+    assert model.get_static_scheduler() == "f0;f1;b0;b1;\nf0;b0;f1;b1;"
+    with pytest.raises(AssertionError, match="batch of 4; pipeline_configs make it 2 micro-batches"):
+        batch = paddle.to_tensor(gpt.tokens(0, 4))
+        model.forward_backward_pipeline([batch[:, :-1], batch[:, 1:]])
+    batch = paddle.to_tensor(gpt.tokens(0))
+    data = [batch[:, :-1], batch[:, 1:]]
+    outputs = model.eval_batch(data)
+    assert [output.shape for output in outputs] == [[4, 8, 32]] * 2
+    whole = net(batch[:, :-1])
+    np.testing.assert_allclose(whole.numpy()[:4], outputs[0].numpy(), rtol=1e-5, atol=1e-6)
+    loss = model.eval_batch(data, compute_loss=True)
+    each = model.forward_backward_pipeline(data, return_micro_batch_loss=True)
+    np.testing.assert_allclose(each.sum().item(), loss.item(), rtol=1e-5)
+    assert loss.shape == [] and not loss.is_dist()
+
+
+def test_refused_schedules():
+    settings = {"num_virtual_pipeline_stages": 2}
+    with pytest.raises(AssertionError, match="2 micro-batches at least"):
+        gpt.pipeline(gpt.start({"pp": 2}, accumulate_steps=1), **settings)
+    with pytest.raises(AssertionError, match="schedule_mode: got 'zigzag'"):
+        gpt.pipeline(gpt.start({"pp": 2}, schedule_mode="zigzag"))
+
+
+def test_a_scaler_skips_a_step_on_all_stages():
+    found = []
+    for degrees in ({}, {"pp": 2, "mp": 2}):
+        scaler = paddle.amp.GradScaler(init_loss_scaling=2.0**24, incr_every_n_steps=3)
+        losses, _, _ = gpt.train_pipeline(degrees, 8, scaler=scaler, blocks=2)
+        found.append((losses, scaler.state_dict()["scale"].item()))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-4)
+    assert found[0][1] == found[1][1] < 2.0**24
+
+
+def test_checkpoints_resume_with_another_split(tmp_path):
+    """Three steps with one split, and three with another, are six of one device."""
+
+    def state(net, optimizer):
+        return {"model": net.state_dict(), "states": optimizer.state_dict()}
+
+    def steps(degrees, numbers, change):
+        sizes = {"accumulate_steps": 4, "micro_batch_size": 2 // degrees.get("dp", 1)}
+        net, model = gpt.pipeline(gpt.start(degrees, **sizes), 2)
+        for name, parameter in net.named_parameters():
+            parameter.name = name
+        optimizer = fleet.distributed_optimizer(paddle.optimizer.AdamW(0.01, parameters=net.parameters()))
+        change(net, optimizer)
+        losses = []
+        for step in numbers:
+            batch = paddle.to_tensor(gpt.tokens(step))
+            losses.append(float(model.train_batch([batch[:, :-1], batch[:, 1:]], optimizer)))
+        return losses, net, optimizer
+
+    wanted, _, _ = steps({}, range(6), lambda net, optimizer: None)
+    _, net, optimizer = steps({"pp": 2, "mp": 2}, range(3), lambda net, optimizer: None)
+    dist.save_state_dict(state(net, optimizer), str(tmp_path))
+
+    def restore(net, optimizer):
+        # one step makes the states that are to be read
+        for parameter in net.parameters():
+            parameter.grad = paddle.zeros_like(parameter)
+        optimizer.step()
+        optimizer.clear_grad()
+        target = state(net, optimizer)
+        dist.load_state_dict(target, str(tmp_path))
+        net.set_state_dict(target["model"])
+        optimizer.set_state_dict(target["states"])
+
+    for degrees in ({"pp": 2, "dp": 2}, {}):
+        losses, _, _ = steps(degrees, range(3, 6), restore)
+        np.testing.assert_allclose(losses, wanted[3:], rtol=1e-5)
