@@ -70,9 +70,9 @@ class DevicePipeline(PipelineParallel):
         for stage, step in self._steps(self._kind):
             if step.kind == FORWARD:
                 value, output = self._forward_part(stage, step, batches)
-                if self._part(stage, step) == self._parts - 1:
+                if self._number(stage, step) == self._parts - 1:
                     output = self._loss(output, self._labels(batches, step))
-                self._held[self._part(stage, step), step.micro_batch] = Held(value, output)
+                self._held[self._number(stage, step), step.micro_batch] = Held(value, output)
             else:
                 self._backward_part(stage, step)
         return self._result(return_micro_batch_loss)
@@ -89,7 +89,7 @@ class DevicePipeline(PipelineParallel):
         outputs = []
         for stage, step in self._steps(schedules.forward_only):
             _, output = self._forward_part(stage, step, batches)
-            if self._part(stage, step) < self._parts - 1:
+            if self._number(stage, step) < self._parts - 1:
                 continue
             if compute_loss:
                 self._loss(output, self._labels(batches, step))
@@ -111,7 +111,7 @@ class DevicePipeline(PipelineParallel):
         sizes = self._sizes()
         return schedules.all_stages(sizes, [kind(sizes, stage) for stage in range(self.num_stages)])
 
-    def _part(self, stage: int, step: Step) -> int:
+    def _number(self, stage: int, step: Step) -> int:
         return schedules.part_of(self._sizes(), stage, step.chunk)
 
     def _labels(self, batches, step):
@@ -119,7 +119,7 @@ class DevicePipeline(PipelineParallel):
 
     def _forward_part(self, stage, step, batches):
         """(what a part of the model gets, what it gives); the latter goes to the devices of the next part."""
-        part = self._part(stage, step)
+        part = self._number(stage, step)
         if part == 0:
             value = self._inputs(batches, step.micro_batch)
         else:
@@ -131,7 +131,7 @@ class DevicePipeline(PipelineParallel):
 
     def _backward_part(self, stage, step):
         """Takes the gradients of what a part gave, and hands those of what it got to the part before."""
-        part = self._part(stage, step)
+        part = self._number(stage, step)
         held = self._held.pop((part, step.micro_batch))
         if part == self._parts - 1:
             self._backward(held.output)
