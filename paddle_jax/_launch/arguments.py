@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from paddle_jax._launch import variables
+from paddle_jax._launch import schedulers, variables
 from paddle_jax._launch.ports import is_free
 
 _IGNORED = (
@@ -38,8 +38,9 @@ def parsed(argv):
     )
     text("--devices", "--gpus", "--npus", "--xpus", help="numbers of the accelerators to use, such as 0,1")
     text("--nnodes", default="1", help="number of machines, or N:M for N to M of them; default 1")
-    text("--master", help="host:port at which launchers meet; needed for several machines")
+    text("--master", help="host:port at which launchers meet, or etcd://host:port; for several machines")
     text("--rank", type=int, default=-1, help="number of this machine, from 0; default: in order of arrival")
+    text("--cluster", choices=["ray"], help="ray: run on the machines of a Ray cluster")
     text("--ips", help="addresses of all machines, instead of --nnodes, --master and --rank")
     text("--host", help="address of this machine")
     text(
@@ -59,14 +60,25 @@ def parsed(argv):
     text("--trainers", "--workers", help="addresses of all workers")
     text("training_script", help="a Python file, or a command")
     text("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
+    scheduled = schedulers.machines()
     environment = variables.defaults()
     master = environment.pop("master", None)
+    parser.set_defaults(nnodes=scheduled.get("nnodes", "1"))
     parser.set_defaults(**environment)
     found = parser.parse_args(argv)
     if found.nnodes != "1":
         found.master = found.master or master  # for one machine it is the address of another job
+        _take_from_scheduler(found, scheduled)
     _complete(parser, found)
     return found
+
+
+def _take_from_scheduler(found: argparse.Namespace, scheduled: dict[str, str]) -> None:
+    """Fills in what a scheduler says about this machine and the user does not."""
+    if found.rank < 0 and not found.ips:
+        found.rank = int(scheduled.get("rank", -1))
+    if not found.master and not found.cluster and "host_of_master" in scheduled:
+        found.master = f"{scheduled['host_of_master']}:{found.start_port}"
 
 
 def _add_elastic_options(text: Callable[..., object]) -> None:
@@ -187,6 +199,8 @@ def _count_machines(parser, found):
     found.least = int(first)
     found.most = int(last)
     found.nnodes = found.least
+    if found.cluster:
+        return  # the launchers on the machines of the cluster get the address of this one
     if found.most > 1 and (not found.master or found.rank >= found.most):
         parser.error(
             "several machines need --master host:port, the same on all; --rank may say 0 to "
@@ -240,9 +254,13 @@ def _script(parser, found):
 
 def _meeting_place(parser, found):
     """Refuses a --master that cannot be used."""
+    found.uses_etcd = False
     if not found.master:
         return
-    host, _, port = found.master.removeprefix("http://").rpartition(":")
+    found.uses_etcd = found.master.startswith("etcd://")
+    if found.uses_etcd and found.most == 1:
+        parser.error("--master: etcd://host:port is for several machines; give --nnodes")
+    host, _, port = found.master.removeprefix("http://").removeprefix("etcd://").rpartition(":")
     if not host or not port.isdigit():
         parser.error(f"--master: got {found.master!r}; it must be host:port")
     found.master = f"{host}:{port}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_jax._launch import arguments, server_job
+from paddle_jax._launch.etcd import Registry, RegistryError
 from paddle_jax._launch.pod import Pod, planned
 from paddle_jax._launch.ports import free_ports
 from paddle_jax._launch.rendezvous import Event, Meeting, Membership, RendezvousError
@@ -29,19 +30,59 @@ def run(argv: list[str], alias: bool = False) -> int:
     """
     given = arguments.parsed(argv)
     given.alias = alias
+    if given.cluster == "ray":
+        return _run_on_ray(given)
     kind = _ServerJob if given.run_mode == "ps" else _Job
-    job = kind(given)
+    try:
+        job = kind(given)
+    except RegistryError as error:
+        print(f"LAUNCH ERROR {error}", file=sys.stderr, flush=True)
+        return 1
     try:
         return job.run()
     except _Stopped as stopped:
         job.say("WARNING", f"got {signal.Signals(stopped.number).name}, and hands it on")
         job.stop(stopped.number)
         return 128 + stopped.number
-    except RendezvousError as error:
+    except (RendezvousError, RegistryError) as error:
         job.say("ERROR", str(error))
         return 1
     finally:
         job.membership.close()
+
+
+def _run_on_ray(given: Any) -> int:
+    from paddle_jax._launch import ray_cluster  # lazy: import time, few jobs run there
+
+    def say(level: str, text: str) -> None:
+        if _is_shown(given, level):
+            print(_line(level, text), file=sys.stderr, flush=True)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        return ray_cluster.run(given, say)
+    except ray_cluster.ClusterError as error:
+        say("ERROR", str(error))
+        return 1
+    except (KeyboardInterrupt, _Stopped):
+        say("WARNING", "was interrupted; the processes on the cluster have been ended")
+        return 130
+
+
+def _is_shown(given: Any, level: str) -> bool:
+    shown = _LEVELS.index(given.log_level) if given.log_level in _LEVELS else 1
+    return _LEVELS.index(level) >= shown
+
+
+def _line(level: str, text: str) -> str:
+    return f"LAUNCH {level} {time.strftime('%Y-%m-%d %H:%M:%S')} {text}"
+
+
+def _stop(number: int, frame: Any) -> None:
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    raise _Stopped(number)
 
 
 class _Stopped(BaseException):
@@ -128,7 +169,7 @@ class _Job:
             self.say("WARNING", note)
         self.membership = self._membership()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._stop)
+            signal.signal(number, _stop)
 
     def _membership(self) -> Membership | OneMachine:
         given = self.given
@@ -151,22 +192,17 @@ class _Job:
             timeout=given.elastic_timeout,
             lost=given.elastic_ttl,
         )
-        return Membership(place, given, lambda line: self.say("INFO", line))
-
-    @staticmethod
-    def _stop(number: int, frame: Any) -> None:
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_IGN)
-        raise _Stopped(number)
+        registry = None
+        if given.uses_etcd:
+            registry = Registry(given.master, given.job_id, given.elastic_ttl)
+        return Membership(place, given, lambda line: self.say("INFO", line), registry)
 
     def say(self, level: str, text: str) -> None:
         """Writes a line about the launcher itself."""
-        line = f"LAUNCH {level} {time.strftime('%Y-%m-%d %H:%M:%S')} {text}"
+        line = _line(level, text)
         with self.log.open("a") as log:
             log.write(line + "\n")
-        if _LEVELS.index(level) >= (
-            _LEVELS.index(self.given.log_level) if self.given.log_level in _LEVELS else 1
-        ):
+        if _is_shown(self.given, level):
             print(line, file=sys.stderr, flush=True)
 
     def run(self) -> int:

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paddle_jax._launch.etcd import Registry
 from paddle_jax._launch.ports import free_ports, own_address
 from paddle_jax._launch.store import (
     RETRY,
@@ -117,19 +118,24 @@ class Membership:
         place: Place.
         given: arguments of the launcher.
         say: called with a line for the user.
+        registry: Registry, where etcd knows the address of the store, else None.
         server: StoreServer, where this launcher keeps the store, else None.
         meeting: Meeting of the generation, once the launchers have met.
         event: Event that a heartbeat has brought.
     """
 
-    def __init__(self, place: Place, given: Any, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, place: Place, given: Any, say: Callable[[str], None], registry: Registry | None = None
+    ) -> None:
         self.place = place
         self.given = given
         self.say = say
+        self.registry = registry
         self.server: StoreServer | None = None
         self.meeting: Meeting | None = None
         self.event = Event("none")
         self._described: Description = {}
+        self._others: set[str] = set()
         self._heart: threading.Thread | None = None
         self._stop = threading.Event()
 
@@ -141,17 +147,11 @@ class Membership:
         Raises:
             RendezvousError: they do not agree, or do not come in time.
         """
-        first = self.meeting is None
-        described = description(self.given)
-        if first:
-            self.server = open_store(self.place)
-            if self.server is not None and described["rank"] < 0:
-                described["rank"] = 0  # the launcher with the store comes first
-        else:
+        described = self._described = description(self.given)
+        if self.meeting is not None:
             described["previous"] = self.meeting.rank
-        self._described = described
-        seconds = self.place.seconds if first else self.place.lost
-        answer = request_answer(self.place, described, self.say, seconds)
+            described["generation"] = self.meeting.generation
+        answer = self._ask_to_join(described)
         if "error" in answer:
             raise RendezvousError(answer["error"])
         self.meeting = Meeting(
@@ -162,11 +162,54 @@ class Membership:
             answer["generation"],
             answer["reason"],
         )
+        self._others = set(answer["ranks"]) - {answer["keeper"]}
         self.event = Event("none")
         self._stop = threading.Event()
         self._heart = threading.Thread(target=self._beat, args=(self._stop,), daemon=True)
         self._heart.start()
         return self.meeting
+
+    def _ask_to_join(self, described: Description) -> Answer:
+        """The answer of the store, wherever it is by then."""
+        limit = time.monotonic() + self.place.seconds
+        while True:
+            first = self.meeting is None
+            if self.registry is not None:
+                self.place = self._find_store(self.registry, described)
+            elif first:
+                self.server = open_store(self.place, key_of(described), described["token"])
+            if self.server is not None and first and described["rank"] < 0:
+                described["rank"] = 0  # the launcher with the store comes first
+            patient = first and self.registry is None
+            seconds = self.place.seconds if patient else self.place.lost
+            try:
+                return request_answer(self.place, described, self.say, seconds)
+            except RendezvousError:
+                # The address in the registry may be that of a launcher that is gone.
+                if self.registry is None or time.monotonic() > limit:
+                    raise
+
+    def _find_store(self, registry: Registry, described: Description) -> Place:
+        """The place of the store, which this launcher opens where nobody keeps one."""
+        while True:
+            address = registry.find()
+            if address is not None:
+                host, _, port = address.rpartition(":")
+                return self.place._replace(host=host, port=int(port))
+            own_place = self.place._replace(host=described["host"], port=0)
+            server = open_store(own_place, key_of(described), described["token"])
+            if server is None:
+                raise RendezvousError(
+                    f"--host: got {described['host']}; no socket can be opened at this address"
+                )
+            if self.meeting is not None:
+                server.store.expected = self._others
+                server.store.reason = "the launcher that kept the job together is lost"
+            port = server.server_address[1]
+            if registry.claim(f"{described['host']}:{port}", server.abandon):
+                self.server = server
+            else:
+                server.abandon()
 
     def _beat(self, stop: threading.Event) -> None:
         """Sends heartbeats until one brings an event."""
@@ -178,10 +221,17 @@ class Membership:
             if event is not None:
                 heard = time.monotonic()
             elif time.monotonic() - heard > self.place.lost:
-                event = Event("end", f"no launcher answers at {self.place.host}:{self.place.port} any more")
+                event = self._without_store()
             if event is not None and event.kind in ("restart", "end"):
                 self.event = event
                 return
+
+    def _without_store(self) -> Event:
+        """What to do when the store has not answered for too long."""
+        reason = f"no launcher answers at {self.place.host}:{self.place.port} any more"
+        if self.registry is None:
+            return Event("end", reason)
+        return Event("restart", reason)
 
     def _report(self, state: str, **more: Any) -> Event | None:
         """Tells the store something; None where it does not answer."""
@@ -235,7 +285,11 @@ class Membership:
 
     def leave(self) -> None:
         """Tells the others that this launcher ends before its processes do."""
-        if self.server is not None:
+        if self.server is not None and self.registry is not None and self.place.is_elastic:
+            self.registry.release()  # another launcher keeps the store from now on
+            self.server.abandon()
+            self.server = None
+        elif self.server is not None:
             self.server.store.end("the launcher that keeps the job together was ended")
         elif self._described:
             self._report("left")
@@ -247,6 +301,8 @@ class Membership:
     def close(self) -> None:
         """Ends the part in the job."""
         self._stop.set()
+        if self.registry is not None:
+            self.registry.release()
         if self.server is not None:
             self.server.store.answered.add(key_of(self._described))
             self.server.close()

@@ -114,11 +114,15 @@ class JobStore:
         changed: notified at each change.
         started: when the generation began to form.
         answered: keys of those that have got the answer, or heard that the job ends.
+        keeper: key of the launcher that keeps the store.
+        token: the secret that all launchers must know; empty for none.
     """
 
-    def __init__(self, place: Place, generation: int = 0) -> None:
+    def __init__(self, place: Place, keeper: str = "", token: str = "") -> None:
         self.place = place
-        self.generation = generation
+        self.keeper = keeper
+        self.token = token
+        self.generation = 0
         self.arrived: list[Description] = []
         self.answer: Answer | None = None
         self.members: dict[str, Member] = {}
@@ -149,6 +153,8 @@ class JobStore:
 
     def _admit(self, described: Description) -> str | None:
         """Adds a launcher to those that have arrived; the reason where it may not join."""
+        if self.token and not hmac.compare_digest(str(described["token"]), self.token):
+            return f"PADDLE_JOB_TOKEN of {name_of(described)} is not that of the job"
         if any(key_of(one) == key_of(described) for one in self.arrived):
             return None  # it asks again
         if self.answer is not None:
@@ -158,6 +164,8 @@ class JobStore:
                 return f"{self.place.most} machines have come already; this one is too many"
             self._restart(f"{name_of(described)} has come")
         self.arrived.append(described)
+        # A new store takes up a job that runs, after the launcher with the one before was lost.
+        self.generation = max(self.generation, described.get("generation", -1) + 1)
         problem = self._problem(described)
         if problem is not None:
             self.answer = {"error": problem}
@@ -200,7 +208,7 @@ class JobStore:
             all_back = self.expected <= here or waited > _REJOIN
             if enough and all_back:
                 self._agree()
-            elif waited > max(self.place.timeout, _REJOIN if enough else 0.0):
+            elif all_back and waited > self.place.timeout:
                 self.answer = {
                     "error": f"{self.reason}; {count} of at least {self.place.least} machines "
                     f"are left after {waited:.0f} s"
@@ -232,6 +240,7 @@ class JobStore:
             "ranks": {key_of(node): rank for rank, node in enumerate(nodes)},
             "endpoints": [f"{node['host']}:{port}" for node in nodes for port in node["ports"]],
             "coordinator": f"{nodes[0]['host']}:{nodes[0]['coordinator']}",
+            "keeper": self.keeper,
         }
 
     def _ranks(self) -> list[int]:
@@ -422,15 +431,19 @@ class StoreServer(http.server.ThreadingHTTPServer):
     def close(self) -> None:
         """Closes the store, once the others have heard its last word."""
         self.store.linger()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Closes the store at once."""
         self._open = False
         self.shutdown()
         self.server_close()
 
 
-def open_store(place: Place, generation: int = 0) -> StoreServer | None:
+def open_store(place: Place, keeper: str = "", token: str = "") -> StoreServer | None:
     """The server of the store, if this machine has the address and nobody listens there; else None."""
     try:
         addresses = {str(info[4][0]) for info in socket.getaddrinfo(place.host, None)}
-        return StoreServer(sorted(addresses)[0], JobStore(place, generation))
+        return StoreServer(sorted(addresses)[0], JobStore(place, keeper, token))
     except OSError:
         return None

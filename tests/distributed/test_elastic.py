@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ class Launchers:
         self.over = folder / "over"
         self.script = folder / "waiting.py"
         self.script.write_text(WAITING)
-        self.master = f"127.0.0.1:{pairs.free_port()}"
+        self.master = f"127.0.0.1:{pairs.free_port()}"  # or that of etcd
         self.started = []
 
     def start(self, *words):
@@ -116,7 +117,7 @@ def test_a_machine_is_lost_and_another_comes(launchers):
     assert codes == [0, -signal.SIGKILL, 0, 0]
 
 
-@pytest.mark.parametrize(("status", "count"), [(7, "1"), (101, "5")])
+@pytest.mark.parametrize(("status", "count"), [(7, "1"), (101, "3")])
 def test_all_begin_again_after_a_failure(launchers, status, count):
     """A restart that a process asks for (101) does not count as a failure."""
     job = launchers("--nnodes", "2", "--elastic_level", "1", "--max_restart", "1")
@@ -171,6 +172,53 @@ def test_the_launcher_with_the_store_ends(launchers):
     assert "no launcher answers at" in job.text(1)
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+# the address of the store in etcd ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def etcd(tmp_path):
+    """The address of an etcd that runs."""
+    if shutil.which("etcd") is None:
+        pytest.skip("there is no etcd here (Debian has it in etcd-server)")
+    pytest.importorskip("etcd3gw")
+    client, peer = (f"http://127.0.0.1:{pairs.free_port()}" for _ in range(2))
+    command = ["etcd", "--data-dir", str(tmp_path / "etcd"), "--listen-client-urls", client]
+    command += ["--advertise-client-urls", client, "--listen-peer-urls", peer]
+    command += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"]
+    with (tmp_path / "etcd.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    yield client.replace("http", "etcd")
+    process.kill()
+    process.wait()
+
+
+def test_any_machine_may_be_lost_with_etcd(launchers, etcd):
+    job = launchers("--nnodes", "2:3", "--elastic_timeout", "1")
+    job.master = etcd
+    for number in range(3):
+        job.start()
+        time.sleep(1.0 if number == 0 else 0)  # the first one keeps the store
+    for number in range(3):
+        job.await_line(number, "of 3, restart 0")
+    job.started[0].kill()
+    for number in (1, 2):
+        job.await_line(number, "of 2, restart 1")
+    assert "any more" in job.text(1) and "any more" in job.text(2)
+    job.started[1].send_signal(signal.SIGTERM)
+    job.start()
+    for number in (2, 3):
+        job.await_line(number, "of 2, restart", 30)
+    assert [job.finish()[number] for number in (2, 3)] == [0, 0]
+
+
+def test_no_etcd(launchers):
+    pytest.importorskip("etcd3gw")
+    job = launchers("--nnodes", "2")
+    job.master = f"etcd://{job.master}"
+    assert job.start().wait(20) == 1
+    assert "no etcd answers at 127.0.0.1" in job.text(0)
 
 
 # the store alone --------------------------------------------------------------------------------------------

@@ -154,6 +154,50 @@ def test_defaults_from_the_environment(monkeypatch, tmp_path):
     assert several.rank == -1
 
 
+@pytest.mark.parametrize(
+    ("environment", "words", "expected"),
+    [
+        (
+            {
+                "SLURM_STEP_NUM_TASKS": "3",
+                "SLURM_STEP_NUM_NODES": "3",
+                "SLURM_NODEID": "2",
+                "SLURM_STEP_NODELIST": "localhost[,a",  # the name of a machine that is known here
+            },
+            [],
+            ("localhost:6070", 3, 2),
+        ),
+        (
+            {"SLURM_STEP_NUM_TASKS": "6", "SLURM_STEP_NUM_NODES": "3", "SLURM_NODEID": "2"},
+            [],
+            (None, 1, 0),  # Slurm starts the processes itself
+        ),
+        (
+            {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"},
+            ["--master", "127.0.0.1:1"],
+            ("127.0.0.1:1", 2, 1),
+        ),
+        (
+            {"JOB_COMPLETION_INDEX": "3", "KUBERNETES_SERVICE_HOST": "10.0.0.1"},
+            ["--nnodes", "4", "--master", "127.0.0.1:1"],
+            ("127.0.0.1:1", 4, 3),
+        ),
+        ({"JOB_COMPLETION_INDEX": "3", "KUBERNETES_SERVICE_HOST": "10.0.0.1"}, [], (None, 1, 0)),
+        (
+            {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"},
+            ["--nnodes", "2", "--rank", "0", "--master", "127.0.0.1:1"],
+            ("127.0.0.1:1", 2, 0),
+        ),
+    ],
+)
+def test_what_schedulers_say(monkeypatch, tmp_path, environment, words, expected):
+    (tmp_path / "train.py").write_text("")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    given = arguments.parsed([*words, str(tmp_path / "train.py")])
+    assert (given.master, given.most, given.rank) == expected
+
+
 @pytest.mark.parametrize("words", [["--workers", "127.0.0.1:1"], ["--nnodes", "3:2"]])
 def test_refused_options(words, tmp_path, capsys):
     (tmp_path / "train.py").write_text("")
