@@ -354,6 +354,17 @@ def members(cls, returns):
             yield "    " + written(name, value, returns, method=True)
 
 
+def private_members(cls):
+    """The lines of what only code of this package uses: slots, methods and properties."""
+    for name, value in sorted(vars(cls).items()):
+        if not name.startswith("_") or name.startswith("__"):
+            continue
+        if isinstance(value, types.FunctionType):
+            yield f"    def {name}(self, *args: Any, **kwargs: Any) -> Any: ..."
+        else:
+            yield f"    {name}: Any"
+
+
 def tensor_module(returns):
     """The stub of the file that defines Tensor: the class in full, the other names as far as they
     have signatures."""
@@ -376,6 +387,7 @@ def tensor_module(returns):
                 "",
                 f"class {node.name}" + (f"({bases})" if bases else "") + ":",
                 *(list(members(value, returns)) or ["    ..."]),
+                *(private_members(value) if value is Tensor else ()),
                 "",
             ]
         elif isinstance(node, ast.FunctionDef):

@@ -6,6 +6,11 @@ The functions `run1(kernel, x0)`, `run2(kernel, x0, x1)`, `run3(...)` are made f
 tracing, several results, another tier) goes to `run`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -80,14 +85,20 @@ _EDGES = "    {test} flow == {flow}:\n        node.diff = {diff}\n        node.e
 _SOURCE = "(x{i} if x{i}._node is None else x{i}._node, x{i}._idx)"
 
 
-def _compile_run(n):
-    at = range(n)
+def _compile_run(n: int) -> Callable[..., Any]:
+    """The function for n operands.
 
-    def listed(pattern, joint=", "):
-        return joint.join(pattern.format(i=i, mask=~(1 << i)) for i in at)
+    Its text is a template with a part for each operand. In the template `x` are the Tensors, `v` what they
+    hold, `p` their positions in the segment.
+    """
+    operands = range(n)
 
-    def edges(flow):
-        diff = tuple(i for i in at if flow >> i & 1)
+    def listed(pattern: str, joint: str = ", ") -> str:
+        return joint.join(pattern.format(i=i, mask=~(1 << i)) for i in operands)
+
+    def edges(flow: int) -> str:
+        """The edges of the node for one set of operands into which gradients flow, a bit for each."""
+        diff = tuple(i for i in operands if flow >> i & 1)
         return _EDGES.format(
             test="if" if flow == 1 else "elif",
             flow=flow,

@@ -147,56 +147,64 @@ class Frame:
             return wrap(out, False, node, 0)
         return wrap(out)
 
-    def emit_cond(self, compiled, index, regions, outputs):
+    def emit_cond(self, compiled: Callable[[], Any], index: Any, regions: Any, outputs: Any) -> Any:
         """The results of a branch on a Tensor. compiled: function that gives them inside a trace; the other
         arguments are for Frames that record (`_program/control_flow/cond.py`)."""
         return compiled()
 
-    def emit_while(self, compiled, tensors, stops, test, step, picks):
+    def emit_while(
+        self,
+        compiled: Callable[[], Any],
+        tensors: Sequence[Tensor],
+        stops: Any,
+        test: Any,
+        step: Any,
+        picks: Any,
+    ) -> Any:
         """The results of a loop on a Tensor; see `emit_cond`."""
         return compiled()
 
-    def run_region(self, region, inputs, carried, indexed, snapshot):
+    def run_region(self, region: Any, inputs: Any, carried: Any, indexed: bool, snapshot: Any) -> None:
         """Runs the code of a branch or loop (`_program/control_flow/region.py`)."""
         region.trace(inputs, carried, indexed, snapshot)
 
-    def set_changed(self, tensor, new, has_gradient):
+    def set_changed(self, tensor: Tensor, new: Tensor, has_gradient: bool) -> None:
         """Gives a Tensor the value that a branch or loop left it with."""
         if has_gradient:
             tensor._adopt(new)
         else:
             tensor._rebind(new._raw)
 
-    def symbol_avals(self, tensor):
+    def symbol_avals(self, tensor: Tensor) -> Any:
         """The avals of a Tensor's Symbol; None where no Program is recorded."""
         return
 
-    def joined_avals(self, pairs):
+    def joined_avals(self, pairs: Any) -> Any:
         """The avals that Symbols of different lengths have in common; None where lengths must be the same."""
         return
 
-    def loop(self, code, steps=0):
+    def loop(self, code: Any, steps: Any = 0) -> list:
         """Called before a loop of converted code: [code of its body, steps, whether how many is known only
         when the program runs]."""
         return [None, 0, False]
 
-    def run_and_undo(self, get):
+    def run_and_undo(self, get: Callable[[], Any]) -> Any:
         """What `get()` gives, without the operations that it records."""
         return get()
 
-    def restart_names(self, counts):
+    def restart_names(self, counts: Any) -> None:
         """Called before code runs once more. counts: of names, before its first run."""
 
-    def on_undefined(self, tensor, name):
+    def on_undefined(self, tensor: Tensor, name: str) -> None:
         """Called for the result of a branch that stands for a variable which may have no value."""
 
-    def on_uncertain_result(self, result, tensor):
+    def on_uncertain_result(self, result: Tensor, tensor: Tensor) -> None:
         """Called for the result of a branch or loop that may be a Tensor from outside."""
 
-    def on_python_number(self, tensor):
+    def on_python_number(self, tensor: Tensor) -> None:
         """Called for a Tensor that stands for a number of Python."""
 
-    def custom_gradient(self, layer, forward, inputs, taped):
+    def custom_gradient(self, layer: Any, forward: Any, inputs: Any, taped: Callable[[], Any]) -> Any:
         """The result of a PyLayer.
 
         Args:
@@ -207,7 +215,9 @@ class Frame:
         """
         return taped()
 
-    def declare_parameter(self, shape, dtype, name, trainable, fill):
+    def declare_parameter(
+        self, shape: tuple[int, ...], dtype: Any, name: str, trainable: bool, fill: Callable[[], Any]
+    ) -> Any:
         """The Parameter that a static program declares; None where Parameters hold arrays. fill: function
         that gives its first value."""
         return

@@ -31,7 +31,7 @@ class AttributeStore(collections.OrderedDict):
         LayerVersion.count += 1
         super().__delitem__(key)
 
-    def pop(self, *args: Any) -> Any:
+    def pop(self, *args: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Takes out an item and returns it."""
         LayerVersion.count += 1
         return super().pop(*args)

@@ -1,12 +1,15 @@
 """What code can reach of Python's state: variables of functions, containers, plain objects, and the
 Tensors in them."""
 
+from __future__ import annotations
+
 import collections
 import dis
 import functools as ft
 import math
 import operator
 import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,28 +24,32 @@ _OF_LAYERS = frozenset(LAYER_STORES)
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
-def same_object_or_scalar(a, b) -> bool:
+def same_object_or_scalar(a: Any, b: Any) -> bool:
     """Whether two values are as good as the same: one object, or equal numbers or texts of one type."""
     return a is b or type(a) in SCALARS and same_value(a, b)
 
 
-def same_objects(a, b) -> bool:
+def same_objects(a: Sequence[Any], b: Sequence[Any]) -> bool:
     """Whether two sequences hold the same objects."""
     return len(a) == len(b) and all(map(operator.is_, a, b))
 
 
 class IdentityKey:
-    """An object as part of a key: equal to itself alone, which it keeps alive."""
+    """An object as part of a key: equal to itself alone, which it keeps alive.
+
+    Attributes:
+        value: the object.
+    """
 
     __slots__ = ("value",)
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return type(other) is IdentityKey and other.value is self.value
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self.value)
 
 
@@ -88,7 +95,7 @@ def _same_bound_or_numpy_value(kind: type, a: Any, b: Any) -> bool:
 # variables --------------------------------------------------------------------------------------------------
 
 
-def cell_content(cell):
+def cell_content(cell: types.CellType) -> Any:
     """What a variable of an enclosing function holds; MISSING before it is set."""
     try:
         return cell.cell_contents
@@ -97,7 +104,7 @@ def cell_content(cell):
 
 
 @ft.lru_cache(maxsize=4096)
-def named_globals(code, by=_GLOBAL) -> tuple:
+def named_globals(code: types.CodeType, by: tuple[str, ...] = _GLOBAL) -> tuple:
     """The names of the global variables that a code object reads or assigns, with those of the functions
     inside it. by: names of instructions."""
     names = [i.argval for i in dis.get_instructions(code) if i.opname in by]
@@ -107,7 +114,7 @@ def named_globals(code, by=_GLOBAL) -> tuple:
     return tuple(dict.fromkeys(names))
 
 
-def variables_of(function):
+def variables_of(function: types.FunctionType) -> Iterator[tuple[Any, str, Any]]:
     """(cell or dict, name, value) of the variables outside a function that its code names; MISSING for one
     that has no value yet."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -122,7 +129,7 @@ def variables_of(function):
 # containers and objects -------------------------------------------------------------------------------------
 
 
-def stores_of(owner):
+def stores_of(owner: Any) -> list[Any]:
     """The containers with what an object holds: of a Layer, where its attributes may be; of a
     container itself."""
     if isinstance(owner, CONTAINERS):
@@ -133,27 +140,32 @@ def stores_of(owner):
     return [own]
 
 
-def members(container):
+def members(container: Any) -> list[tuple[Any, Any]]:
     """[(key or place, value)] of what a container or a tuple holds now."""
     return list(container.items() if isinstance(container, dict) else enumerate(container))
 
 
-def copy_contents(owner):
+def copy_contents(owner: Any) -> list[Any]:
     """Copies of what a container or an object holds, one for each of its stores."""
     return list(map(_copied, stores_of(owner)))
 
 
-def restore_contents(owner, before):
+def restore_contents(owner: Any, before: list[Any]) -> None:
     """Gives a container or an object the contents that it had."""
     for store, content in zip(stores_of(owner), before, strict=True):
         _put(store, content)
 
 
-def _copied(store):
-    return (dict if isinstance(store, dict) else set if isinstance(store, set) else list)(store)
+def _copied(store: Any) -> Any:
+    """A copy of a container's content: a dict, a set, or a list for a list or deque."""
+    if isinstance(store, dict):
+        return dict(store)
+    if isinstance(store, set):
+        return set(store)
+    return list(store)
 
 
-def content_differs(store, before) -> bool:
+def content_differs(store: Any, before: Any) -> bool:
     """Whether a container holds anything else than a copy of its content does."""
     if isinstance(store, set):
         return store != before
@@ -164,64 +176,81 @@ def content_differs(store, before) -> bool:
     return not all(map(same_object_or_scalar, store, before))
 
 
-def _put(store, before):
+def _put(store: Any, before: Any) -> bool:
     """Gives a container the content that it had. Returns whether it held anything else."""
     changed = content_differs(store, before)
     if changed:
         store.clear()
-        (store.extend if isinstance(before, list) else store.update)(before)
+        if isinstance(before, list):
+            store.extend(before)
+        else:
+            store.update(before)
     return changed
 
 
 class Snapshot:
     """Containers and variables with what they held, to put it back.
 
-    held: (container, copy of its content, name for a message, keys or places in it that others look
-    after). variables: (cell or dict, name, value).
+    Attributes:
+        held: list of (container, copy of its content, name for a message, keys or indices that others put
+            back).
+        variables: list of (cell or dict, name, value).
     """
 
-    def __init__(self):
-        self.held = []
-        self.variables = []
+    def __init__(self) -> None:
+        self.held: list[tuple[Any, Any, str, Iterable[Any]]] = []
+        self.variables: list[tuple[Any, str, Any]] = []
 
-    def hold(self, store, name="", apart=()):
+    def hold(self, store: Any, name: str = "", apart: Iterable[Any] = ()) -> None:
         """Notes what a container holds now. apart: keys or places in it that others put back."""
         self.held.append((store, _copied(store), name, apart))
 
-    def restore(self):
+    def restore(self) -> list[str]:
         """Puts everything back; the names of what had changed."""
         changed = []
         for store, before, name, apart in self.held:
             for key in apart:
-                if key in store if isinstance(store, dict) else key < len(store):
+                is_there = key in store if isinstance(store, dict) else key < len(store)
+                if is_there:
                     before[key] = store[key]
             if _put(store, before):
                 changed.append(name)
         return changed + self.restore_variables()
 
-    def restore_variables(self):
+    def restore_variables(self) -> list[str]:
         """Puts variables back that have been assigned; their names."""
         changed = []
-        for place, name, before in self.variables:
-            if not same_object_or_scalar(
-                place.get(name, MISSING) if isinstance(place, dict) else cell_content(place), before
-            ):
+        for scope, name, before in self.variables:
+            now = scope.get(name, MISSING) if isinstance(scope, dict) else cell_content(scope)
+            if not same_object_or_scalar(now, before):
                 changed.append(f"the variable {name!r}")
-                if isinstance(place, dict) and before is MISSING:
-                    del place[name]
-                elif isinstance(place, dict):
-                    place[name] = before
-                elif before is MISSING:
-                    del place.cell_contents
-                else:
-                    place.cell_contents = before
+                _restore_variable(scope, name, before)
         return changed
+
+
+def _restore_variable(scope: Any, name: str, before: Any) -> None:
+    """Gives a variable its value back.
+
+    Args:
+        scope: the dict of a module, or the cell of an enclosing function.
+        name: of the variable.
+        before: the value, MISSING where it had none.
+    """
+    if isinstance(scope, dict):
+        if before is MISSING:
+            del scope[name]
+        else:
+            scope[name] = before
+    elif before is MISSING:
+        del scope.cell_contents
+    else:
+        scope.cell_contents = before
 
 
 # nested values ----------------------------------------------------------------------------------------------
 
 
-def tensors_in(value):
+def tensors_in(value: Any) -> Iterator[Tensor]:
     """The Tensors in nested lists, tuples, dicts and slices."""
     if isinstance(value, Tensor):
         yield value
@@ -232,7 +261,7 @@ def tensors_in(value):
         yield from tensors_in((value.start, value.stop, value.step))
 
 
-def map_tensors(value, change, kind=Tensor):
+def map_tensors(value: Any, change: Callable[[Any], Any], kind: Any = Tensor) -> Any:
     """The same structure with every Tensor (or object of another kind) changed."""
     if isinstance(value, kind):
         return change(value)
@@ -250,7 +279,7 @@ def map_tensors(value, change, kind=Tensor):
     return value
 
 
-def make_sequence(kind, items):
+def make_sequence(kind: Any, items: Sequence[Any]) -> Any:
     """A list, tuple or named tuple."""
     if hasattr(kind, "_fields"):
         return kind(*items)

@@ -5,25 +5,29 @@ which code may use as sizes, compare and loop over. They are worked out on the h
 stay NumPy arrays.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import jax
+import jax.core
 import numpy as np
 
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.numpy_backend.plan import plan
 from paddle_jax._core.numpy_backend.rules import Refusal
-from paddle_jax._core.tensors.tensor import NumberTensor
+from paddle_jax._core.tensors.tensor import NumberTensor, Tensor
 
 _SMALL = 64  # elements: sizes, not data
 
 
-def fold_shapes(kernel, tensors, values):
+def fold_shapes(kernel: Kernel, tensors: Sequence[Tensor], values: Sequence[Any]) -> Any:
     """The results of a kernel as NumPy arrays where the host can tell them beforehand; else None."""
     if not (values and kernel.deferrable):
         return None
-    if all(
-        _on_host(v) or type(t) is NumberTensor and not isinstance(v, jax.core.Tracer)
-        for t, v in zip(tensors, values, strict=True)
-    ):
+    if all(map(_is_known, tensors, values)):
         if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):
             return None
         values = [to_numpy(to_array(v)) for v in values]
@@ -33,17 +37,24 @@ def fold_shapes(kernel, tensors, values):
         operand, (result, *more) = equations.jaxpr.invars[0], equations.jaxpr.outvars
         if equations.jaxpr.eqns or more or result is operand:
             return None
-        values = [np.broadcast_to(np.zeros((), v.dtype), v.shape) for v in values]  # which nothing looks at
+        # no equation reads the operand: any value of its shape will do
+        values = [np.broadcast_to(np.zeros((), v.dtype), v.shape) for v in values]
     else:
         return None
     return _worked_out(equations, values)
 
 
-def _on_host(value):
+def _is_known(tensor: Tensor, value: Any) -> bool:
+    """Whether an operand is a small array on the host, or stands for a Python number."""
+    return _on_host(value) or type(tensor) is NumberTensor and not isinstance(value, jax.core.Tracer)
+
+
+def _on_host(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.size <= _SMALL
 
 
-def _worked_out(equations, values):
+def _worked_out(equations: Any, values: Sequence[Any]) -> Any:
+    """What equations give for arrays of the host; None where there is no rule for one of them."""
     from jax.extend.core import ClosedJaxpr  # takes 0.05 s to import
 
     if any(aval.size > _SMALL for aval in equations.out_avals):

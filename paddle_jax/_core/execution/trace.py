@@ -7,10 +7,15 @@ derivatives too. What the code changes outside (running statistics, random state
 back, and becomes a result.
 """
 
+from __future__ import annotations
+
 import collections
 import operator
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax._src.core import (  # for a value of the trace around this one; there is no public way
@@ -31,7 +36,7 @@ from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_array
-from paddle_jax._core.tape.node import source_of
+from paddle_jax._core.tape.node import Node, source_of
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 
 _MAX_KERNELS = 512
@@ -39,19 +44,22 @@ _MAX_PARAMS = 4096
 
 
 class Trace(AtomicContext, InnerFrame):
-    """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and
-    generators outside.
+    """A run of Paddle code inside a JAX trace. It notes what happens to Tensors and generators outside.
 
-    written: what Tensors were before. drawn: {generator: (seed words and offset at its first draw, as what
-    the run makes of them, the words and the offset themselves)}. index: None, or the traced position in a
-    batch, which then gets random numbers of its own. sources: what came in and wants gradients, {id of array:
-    (array, what the Tensor holds, source, output index)}; entered: those arrays by source. Two Tensors may
-    hold one array: then the second source gets an array object of its own.
+    Two Tensors may hold one array. The second source then gets an array object of its own.
+
+    Attributes:
+        index: None, or the traced position in a batch, which then gets random numbers of its own.
+        undo_log: UndoLog of the Tensors that the run changes.
+        drawn: {generator: (its first seed words and offset as values of the run, the words, the offset)}.
+        sources: {id of array: (array, what the Tensor holds, source, output index)} of what came in and wants
+            gradients.
+        entered: {(id of source, output index, id of what the Tensor holds): array} of these.
     """
 
     eager = False
 
-    def __init__(self, index=None):
+    def __init__(self, index: Any = None) -> None:
         AtomicContext.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
@@ -60,7 +68,7 @@ class Trace(AtomicContext, InnerFrame):
         self.sources = {}
         self.entered = {}
 
-    def steps(self):
+    def steps(self) -> tuple[list, list]:
         """What is set for the run, and put back after it."""
         ctx = local.ctx
         return (
@@ -68,7 +76,7 @@ class Trace(AtomicContext, InnerFrame):
             [(setattr, ctx, "frame", ctx.frame), (setattr, ctx, "grad", ctx.grad)],
         )
 
-    def call(self, kernel, tensors):
+    def call(self, kernel: Kernel, tensors: Sequence[Tensor]) -> Any:
         """As outside, but that only operations on pending values wait."""
         ctx = local.ctx
         if ctx.segment is not None and all(type(t._raw) is LazyArray for t in tensors):
@@ -81,13 +89,13 @@ class Trace(AtomicContext, InnerFrame):
             kernel, tensors, values, compute(kernel, values) if executor is None else executor(kernel, values)
         )
 
-    def operands(self, tensors, deferred=False):
+    def operands(self, tensors: Sequence[Tensor], deferred: bool = False) -> list[Any]:
         """What a kernel gets for Tensors; pending values alone stay pending."""
         if deferred and all(type(t._raw) is LazyArray for t in tensors):
             return [t._raw for t in tensors]
         return [self._operand(t) for t in tensors]
 
-    def on_grad_access(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         outside = not isinstance(tensor._raw, jax.core.Tracer) or (
             self.capture is not None and id(tensor) in self.capture.tensors
         )
@@ -100,17 +108,17 @@ class Trace(AtomicContext, InnerFrame):
             )
         super().on_grad_access(tensor, accumulates)
 
-    def on_node_gradient(self, node):
+    def on_node_gradient(self, node: Node) -> None:
         """What a node kept from outside comes from where it came from then."""
+        values: Any = node.values
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
-            value = node.values[i]
-            if (
-                isinstance(value, jax.core.Tracer)
-                and (own := self._entered(value, value, source, idx)) is not value
-            ):
-                node.values = (*node.values[:i], own, *node.values[i + 1 :])
+            if not isinstance(values[i], jax.core.Tracer):
+                continue
+            own = self._entered(values[i], values[i], source, idx)
+            if own is not values[i]:
+                values = node.values = (*values[:i], own, *values[i + 1 :])
 
-    def _operand(self, tensor):
+    def _operand(self, tensor: Tensor) -> Any:
         value = to_array(self.read(tensor))
         if value.dtype.kind not in INEXACT:
             return value
@@ -119,7 +127,7 @@ class Trace(AtomicContext, InnerFrame):
             return jax.lax.stop_gradient_p.bind(value)
         return self._entered(value, tensor._raw, *source_of(tensor))
 
-    def _entered(self, value, raw, source, idx):
+    def _entered(self, value: Any, raw: Any, source: Any, idx: int) -> Any:
         """The array object under which a value (of what a Tensor holds) comes in from a source: each
         source has its own."""
         if isinstance(value, jax.core.Tracer) and value._trace is trace_ctx.trace:
@@ -139,7 +147,7 @@ class Trace(AtomicContext, InnerFrame):
         return own
 
     @staticmethod
-    def _another(value):
+    def _another(value: Any) -> Any:
         """The same value under another object."""
         if isinstance(value, jax.core.Tracer):
             with set_current_trace(value._trace):
@@ -147,14 +155,14 @@ class Trace(AtomicContext, InnerFrame):
         with eager_evaluation():
             return alias_array(jnp.asarray(value))
 
-    def on_assign(self, tensor, shares=True):
+    def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
         self.undo_log.save(tensor)
 
-    def undo_changes(self):
+    def undo_changes(self) -> list[tuple[Tensor, Any]]:
         """Puts back what was noted; returns [(Tensor, its traced value)] for those that are still alive."""
         return [(tensor, now) for tensor, now, _ in self.undo_log.undo()]
 
-    def next_random_key(self, generator):
+    def next_random_key(self, generator: Any) -> tuple[Any, Any]:
         """The operands of a random op: the same numbers as outside a trace, or others for each
         position of a batch."""
         offset = generator._offset
@@ -162,7 +170,7 @@ class Trace(AtomicContext, InnerFrame):
         generator._offset = offset + 1
         return operands
 
-    def random_key_at(self, generator, offset):
+    def random_key_at(self, generator: Any, offset: int) -> tuple[Any, Any]:
         words, first, start = self._base(generator)
         if self.index is not None:
             words = jax.random.key_data(
@@ -170,7 +178,7 @@ class Trace(AtomicContext, InnerFrame):
             )
         return words, first + np.uint32((offset - start) & 0xFFFFFFFF)
 
-    def _base(self, generator):
+    def _base(self, generator: Any) -> tuple:
         """Seed words and offset at the first draw of this run, as values in it, and that offset."""
         if generator not in self.drawn or self.drawn[generator][1] is not generator._words:
             start = generator._offset
@@ -179,7 +187,7 @@ class Trace(AtomicContext, InnerFrame):
         return *base, start
 
 
-def alias_array(value):
+def alias_array(value: Any) -> Any:
     """Another array object with the same memory."""
     return jax.make_array_from_single_device_arrays(
         value.shape, value.sharding, [shard.data for shard in value.addressable_shards]
@@ -190,27 +198,40 @@ class Traced:
     """A function over Tensors after its run: `fn(*operands, *taken) -> tuple of arrays`, and how the
     results are to be seen.
 
-    fn.jaxpr: what it runs. taken: Tensors that the code took from outside, in the order of the operands they
-    have become. changed: Tensors outside that get the last results. rebuild: makes what the function returned
-    from a list of its Tensors. key: equal for equal programs. structs: shapes and dtypes of the results.
+    Attributes:
+        fn: the function; `fn.jaxpr` is what it runs.
+        taken: Tensors that the code took from outside, in the order of the operands they have become.
+        changed: Tensors outside that get the last results.
+        rebuild: function that makes what the code returned from a list of its Tensors.
+        key: hashable, equal for equal programs.
+        structs: shapes and dtypes of the results.
     """
 
     __slots__ = ("changed", "fn", "key", "rebuild", "structs", "taken")
 
+    fn: Any
+    taken: list[Tensor]
+    changed: list[Tensor]
+    rebuild: Callable[[Any], Any]
+    key: tuple
+    structs: Sequence[Any]
 
-def is_tensor(x):
+
+def is_tensor(x: Any) -> bool:
     """For `is_leaf`: Tensors are leaves here, though JAX could look inside. A sparse one is a
     node of several."""
     return isinstance(x, Tensor) and not x.is_sparse()
 
 
-def trace(function, structs, indexed=False, frame=Trace) -> Traced:
+def trace(
+    function: Callable[..., Any], structs: Sequence[Any], indexed: bool = False, frame: type[Trace] = Trace
+) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the
     position in a batch, which the function does not get. frame: the kind of Trace."""
     program = Traced()
     sources = {}
 
-    def inner(*arrays):
+    def inner(*arrays: Any) -> tuple:
         run = frame(arrays[-1] if indexed else None)
         with run:
             try:
@@ -241,40 +262,42 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     return program
 
 
-def constants_last(jaxpr):
+def constants_last(jaxpr: Any) -> Callable[..., tuple]:
     """A jaxpr as a function of its operands and then its constants."""
     count = len(jaxpr.invars)
     return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[count:], *operands[:count]))
 
 
-def flatten_tensors(value, is_own=is_tensor):
+def flatten_tensors(
+    value: Any, is_own: Callable[[Any], bool] = is_tensor
+) -> tuple[list[Tensor], Callable[[Any], Any]]:
     """(Tensors in a structure, a function that gives the structure with other things in their places).
     is_own: which of its leaves those are."""
     leaves, tree = jax.tree.flatten(value, is_leaf=is_tensor)
-    tensors = [x for x in leaves if is_own(x)]
+    tensors: list[Any] = [x for x in leaves if is_own(x)]
     if len(tensors) == len(leaves) == 1 and jax.tree_util.treedef_is_leaf(tree):
         return tensors, operator.itemgetter(0)
     others = [None if is_own(x) else (x,) for x in leaves]
 
-    def rebuild(values):
+    def rebuild(values: Iterable[Any]) -> Any:
         values = iter(values)
         return jax.tree.unflatten(tree, [next(values) if x is None else x[0] for x in others])
 
     return tensors, rebuild
 
 
-def fingerprint(jaxpr):
+def fingerprint(jaxpr: Any) -> tuple:
     """A hashable value that is equal for jaxprs which compute the same in the same way, whatever
     their variables are."""
-    numbers = {}
+    numbers: dict[Any, int] = {}
 
-    def atom(v):
+    def atom(v: Any) -> Any:
         if is_literal(v):
             value = np.asarray(v.val)
             return value.dtype, value.tobytes(), value.shape, v.aval.weak_type
         return numbers.setdefault(v, len(numbers))
 
-    entries = [
+    entries: list[Hashable] = [
         tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs)
         for vs in (jaxpr.constvars, jaxpr.invars)
     ]
@@ -289,7 +312,7 @@ def fingerprint(jaxpr):
 _params: dict = {}  # id -> (parameters of an equation, what `_frozen` makes of them)
 
 
-def _params_of(params):
+def _params_of(params: dict[str, Any]) -> Hashable:
     """The parameters of an equation as a hashable value. Equations that come from one kernel share them."""
     entry = _params.get(id(params))
     if entry is None:
@@ -301,7 +324,7 @@ def _params_of(params):
     return entry[1]
 
 
-def _frozen(value):
+def _frozen(value: Any) -> Hashable:
     if hasattr(value, "eqns"):
         jaxpr, consts = open_jaxpr(value)
         return fingerprint(jaxpr), tuple(map(IdentityKey, consts))
@@ -318,10 +341,10 @@ def _frozen(value):
     return type(value), value
 
 
-_kernels: "collections.OrderedDict" = collections.OrderedDict()
+_kernels: collections.OrderedDict = collections.OrderedDict()
 
 
-def cached_kernel(name, key, make) -> Kernel:
+def cached_kernel(name: str, key: tuple, make: Callable[[], Any]) -> Kernel:
     """The Kernel of a transformed program, made with `make()` unless an equal one is kept."""
     key = (name, *key)
     kernel = _kernels.get(key)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 from jax import monitoring
 from jax._src import linear_util, source_info_util
 from jax._src.config import trace_context

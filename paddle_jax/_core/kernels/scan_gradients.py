@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 from jax import lax
 
 from paddle_jax._core.kernels.dependence import is_literal, open_jaxpr, propagate_masks

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
+import jax.core
 import jax.numpy as jnp
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 

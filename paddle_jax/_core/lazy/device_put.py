@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax._src.core import trace_state_clean  # the public module does not say whether a trace is on

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import jax
+import jax.core
 import numpy as np
 
 from paddle_jax._core.base.errors import restore_error

@@ -1,8 +1,11 @@
 """What is said where Python, NumPy or JAX stumbled over an argument that nobody had looked at: the operation,
 its arguments, what they must be."""
 
+from __future__ import annotations
+
 import opcode
 import re
+from typing import Any
 
 from paddle_jax._core.base.caller_info import ARRAYS, BELOW, OURS, package_of
 from paddle_jax._core.base.error_kinds import ARGUMENT_ERRORS, with_kind
@@ -29,7 +32,7 @@ class MisfitError(ValueError, TypeError, IndexError):
     inner = False
 
 
-def translate_call_error(op, error, given):
+def translate_call_error(op: Any, error: BaseException, given: dict[str, Any]) -> BaseException:
     """The exception to raise for one that came up in a call of an operation. given: its arguments by name."""
     if isinstance(error, TRACING) and not isinstance(error, TracedValueError):
         return error
@@ -55,7 +58,9 @@ def translate_call_error(op, error, given):
     return error
 
 
-def translate_call_error_of(op, error, args, kwargs):
+def translate_call_error_of(
+    op: Any, error: BaseException, args: tuple, kwargs: dict[str, Any]
+) -> BaseException:
     """As `translate_call_error`, of a call with these arguments."""
     try:
         return translate_call_error(op, error, op.signature.bind_partial(*args, **kwargs).arguments)
@@ -63,16 +68,16 @@ def translate_call_error_of(op, error, args, kwargs):
         return translate_call_error(op, error, {})
 
 
-def _no_tensor(op, name, thing):
+def _no_tensor(op: Any, name: str, thing: Any) -> ArgumentError:
     found = ArgumentError(
         f"{public_name(op.name)}: {name}: got {describe_argument(thing)}; it must be a Tensor; "
         "make one with paddle.to_tensor"
     )
-    found.thing = thing
+    found.thing = thing  # pyright: ignore[reportAttributeAccessIssue]  `translate_call_error` looks for it
     return found
 
 
-def _misfit(op, error, given):
+def _misfit(op: Any, error: BaseException | None, given: dict[str, Any]) -> MisfitError:
     if _AXES.search(str(error)):
         wrong = "an argument has too few axes, or too short ones"
     else:
@@ -86,7 +91,7 @@ def _misfit(op, error, given):
     return found
 
 
-def _name_of(thing, given):
+def _name_of(thing: Any, given: dict[str, Any]) -> str | None:
     """The name of the argument that a thing is, or that holds it."""
     for name, value in given.items():
         if value is thing:
@@ -99,7 +104,7 @@ def _name_of(thing, given):
     return None
 
 
-def describe_argument(value) -> str:
+def describe_argument(value: Any) -> str:
     """An argument in a few words."""
     if isinstance(value, Tensor):
         return f"{value._raw.dtype}{list(value._raw.shape)}"
@@ -107,15 +112,17 @@ def describe_argument(value) -> str:
         return "[" + ", ".join(map(describe_argument, value))[:_LONGEST] + "]"
     if value is None or isinstance(value, bool | int | float | complex):
         return repr(value)
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return f"{type(value).__name__} {value.dtype}{list(value.shape)}"
+    shape = getattr(value, "shape", None)
+    dtype = getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        return f"{type(value).__name__} {dtype}{list(shape)}"
     text = repr(value)
     if len(text) < _LONGEST and type(value).__repr__ is not object.__repr__:
         return f"{type(value).__name__} ({text})"
     return type(value).__name__
 
 
-def _native(error) -> bool:
+def _native(error: BaseException) -> bool:
     """Whether Python or a library below raised an exception in code of this package, rather than the
     package by itself."""
     frame = error.__traceback__

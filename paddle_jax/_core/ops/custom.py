@@ -1,9 +1,13 @@
 """`paddle_jax.register_op`: operations that users declare in Python."""
 
+from __future__ import annotations
+
 import functools as ft
 import inspect
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +17,15 @@ from paddle_jax._core.ops.op import op
 
 
 def register_op(
-    tensors="x", *, gradient=None, shapes=None, method=False, inplace=False, alias=None, nondiff=False
-):
+    tensors: str = "x",
+    *,
+    gradient: Callable[..., Any] | None = None,
+    shapes: Callable[..., Any] | None = None,
+    method: bool = False,
+    inplace: bool = False,
+    alias: dict[str, str] | None = None,
+    nondiff: bool = False,
+) -> Callable[[Callable[..., Any]], Any]:
     """Declares an operation: a function of JAX arrays becomes one of Tensors, with gradients, in all modes.
 
     The function must be pure: what it gives depends on its arguments and on constants, since it runs only
@@ -61,7 +72,7 @@ def register_op(
     """
     names = [name.lstrip("*") for name in tensors.split()]
 
-    def declare(fn):
+    def declare(fn: Callable[..., Any]) -> Any:
         known = inspect.signature(fn).parameters
         if not set(names) <= set(known):
             raise ValueError(
@@ -80,12 +91,12 @@ def register_op(
     return declare
 
 
-def _pure(function):
+def _pure(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, unseen by `to_static`, which looks at what code of the user reads: here that is arguments
     and constants only."""
 
     @ft.wraps(function)
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         hook = sys.getprofile()
         if not isinstance(hook, types.MethodType):  # none, or a profiler's
             return function(*args, **kwargs)
@@ -98,7 +109,7 @@ def _pure(function):
     return call
 
 
-def _parted(names, values):
+def _parted(names: list[str], values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """The arrays in order, and the attributes; a number that would become an operand is refused by its hash,
     so it stays an attribute."""
     attributes = {name: value for name, value in values.items() if name not in names}
@@ -107,11 +118,11 @@ def _parted(names, values):
     return [values[name] for name in names], attributes
 
 
-def _on_host(fn, names, shapes):
+def _on_host(fn: Callable[..., Any], names: list[str], shapes: Callable[..., Any]) -> Callable[..., Any]:
     """The function as one of JAX arrays that calls it with NumPy arrays."""
 
     @ft.wraps(fn)
-    def body(**values):
+    def body(**values: Any) -> Any:
         arrays, attributes = _parted(names, values)
         found = shapes(*jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), arrays), **attributes)
         several = isinstance(found, list)
@@ -119,7 +130,7 @@ def _on_host(fn, names, shapes):
             jax.ShapeDtypeStruct(tuple(shape), dtype) for shape, dtype in (found if several else [found])
         )
 
-        def call(*given):
+        def call(*given: Any) -> Any:
             result = fn(*jax.tree.map(np.asarray, list(given)), **attributes)
             return tuple(
                 _fitting(fn.__name__, r, w)
@@ -136,7 +147,7 @@ def _on_host(fn, names, shapes):
     return body
 
 
-def _fitting(name, result, wanted):
+def _fitting(name: str, result: Any, wanted: Any) -> np.ndarray:
     result = np.asarray(result)
     if result.shape != wanted.shape or result.dtype != wanted.dtype:
         raise ValueError(
@@ -146,14 +157,14 @@ def _fitting(name, result, wanted):
     return result
 
 
-def _taught(fn, names, gradient):
+def _taught(fn: Callable[..., Any], names: list[str], gradient: Callable[..., Any]) -> Callable[..., Any]:
     """The function with a gradient of its own."""
 
     @ft.wraps(fn)
-    def body(**values):
+    def body(**values: Any) -> Any:
         arrays, attributes = _parted(names, values)
 
-        def pull(kept, cotangents):
+        def pull(kept: tuple, cotangents: Any) -> tuple:
             operands, result = kept
             found = gradient(cotangents, result, *operands, **attributes)
             if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list)):
@@ -173,7 +184,7 @@ def _taught(fn, names, gradient):
     return body
 
 
-def _filled(gradient, operand):
+def _filled(gradient: Any, operand: Any) -> Any:
     """The gradient in the form that JAX wants: zeros for None, nothing for whole numbers."""
     if operand is None:
         return None

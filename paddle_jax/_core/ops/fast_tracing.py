@@ -6,10 +6,14 @@ traced that way only if its code, with all it calls of this package, names nothi
 known to have none.
 """
 
+from __future__ import annotations
+
 import builtins
 import functools as ft
 import opcode
 import types
+from collections.abc import Iterator
+from typing import Any
 
 from jax._src import config as jax_config
 
@@ -46,13 +50,13 @@ _KNOWN = frozenset(
     uint64 uint8 uniform upper values var vmap where wrap_key_data zeros zeros_like
 """.split()
 )
-_passed = set()  # functions that are known to be straight
+_passed: set[Any] = set()  # functions that are known to be straight
 _GLOBAL = opcode.opmap["LOAD_GLOBAL"]
 _EXTENDED = opcode.opmap["EXTENDED_ARG"]
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), slice)
 
 
-def is_loop_free(thing) -> bool:
+def is_loop_free(thing: Any) -> bool:
     """Whether no code that is reached from a function, or another thing that code refers to, has a
     loop of JAX in it."""
     seen = set(_passed)
@@ -62,17 +66,12 @@ def is_loop_free(thing) -> bool:
     return True
 
 
-def _straight(thing, seen):
-    if (
-        isinstance(thing, (*_PLAIN, DType))
-        or isinstance(thing, type)
-        and issubclass(thing, (*_PLAIN, BaseException))
-    ):
+def _straight(thing: Any, seen: set[Any]) -> bool:
+    """As `is_loop_free`. seen: functions that are known to be straight, or that are being looked at."""
+    if isinstance(thing, (*_PLAIN, DType)):
         return True
-    if isinstance(thing, type) and _of_package(thing.__module__):
-        return thing is Tensor or all(
-            _straight(each, seen) for each in vars(thing).values() if _written(each)
-        )
+    if isinstance(thing, type):
+        return _straight_class(thing, seen)
     if isinstance(thing, tuple | list | frozenset | set):
         return all(_straight(each, seen) for each in thing)
     if isinstance(thing, dict):
@@ -84,9 +83,24 @@ def _straight(thing, seen):
     if isinstance(getattr(thing, "fun", None), types.FunctionType) and type(thing).__name__ == "custom_jvp":
         thing = thing.fun
     if not isinstance(thing, types.FunctionType) or not _of_package(thing.__module__):
-        return getattr(thing, "__name__", "") in _KNOWN and not _of_package(
-            getattr(thing, "__module__", None)
-        )
+        return _is_known(thing)
+    return _straight_function(thing, seen)
+
+
+def _is_known(thing: Any) -> bool:
+    """Whether a function or class of JAX or NumPy is in the list of those without a loop."""
+    return getattr(thing, "__name__", "") in _KNOWN and not _of_package(getattr(thing, "__module__", None))
+
+
+def _straight_class(cls: type, seen: set[Any]) -> bool:
+    if issubclass(cls, (*_PLAIN, BaseException)):
+        return True
+    if not _of_package(cls.__module__):
+        return _is_known(cls)
+    return cls is Tensor or all(_straight(member, seen) for member in vars(cls).values() if _written(member))
+
+
+def _straight_function(thing: types.FunctionType, seen: set[Any]) -> bool:
     # the machinery has no loops over arrays of an op
     if thing in seen or thing.__module__.startswith("paddle_jax._core."):
         return True
@@ -96,13 +110,13 @@ def _straight(thing, seen):
     return all(_straight(each, seen) for each in kept) and _code(thing.__code__, thing.__globals__, seen)
 
 
-def _written(method):
+def _written(method: Any) -> bool:
     """Whether an attribute of a class is a function that somebody wrote, and not one that
     `dataclasses` makes."""
     return isinstance(method, types.FunctionType) and method.__code__.co_filename != "<string>"
 
 
-def _code(code, names, seen):
+def _code(code: types.CodeType, names: dict[str, Any], seen: set[Any]) -> bool:
     """Whether all names in a code object are known, or functions of the package of which the same is true."""
     loaded = {code.co_names[i] for i in _globals(code.co_code)}
     modules = [
@@ -120,7 +134,7 @@ def _code(code, names, seen):
     return all(_code(inner, names, seen) for inner in code.co_consts if isinstance(inner, types.CodeType))
 
 
-def _globals(code):
+def _globals(code: bytes) -> Iterator[int]:
     """The positions of the names that bytecode loads as globals; a tenth of what `dis` takes."""
     high = 0
     for at in range(0, len(code), 2):
@@ -132,7 +146,7 @@ def _globals(code):
         high = 0
 
 
-def _of_package(module):
+def _of_package(module: str | None) -> bool:
     """Whether a module, by its name, is one of this package; code that was executed from a text has none."""
     return (module or "").partition(".")[0] == "paddle_jax"
 
@@ -141,6 +155,6 @@ class without_inner_jit(AtomicContext):
     """A block in which functions that are compiled run as Python: `jax.disable_jit`, and
     nothing is left behind."""
 
-    def steps(self):
+    def steps(self) -> tuple[list, list]:
         state = jax_config.disable_jit
         return [(state.set_local, True)], [(state.set_local, state.get_local())]

@@ -15,9 +15,13 @@ Cases are argument lists as text, evaluated by the tests: f/d/i/c make float32/f
 (see tests/ops).
 """
 
+from __future__ import annotations
+
 import functools as ft
 import inspect
 import types
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -38,46 +42,79 @@ from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.signature_cache import register_owner
 from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error
+from paddle_jax._core.ops.attribute_keys import DISTINCT_TYPES, PLAIN_TYPES, freeze, typed_key, with_ints
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source
 from paddle_jax._core.tensors.random import default_generator, key_from
-from paddle_jax._core.tensors.tensor import NumberTensor, Tensor, host_value, init_tensor, wrap
+from paddle_jax._core.tensors.tensor import NumberTensor, Tensor, init_tensor, wrap
 
-OPS = {}  # every declared op and composite by name, filled at import
+Layout = tuple[int, ...]
+"""How operands are laid out in a flat list: -2 for one, -1 for none, else the length of a list."""
+
+OPS: dict[str, Op] = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
 _MAX_KERNELS = 4096
 _UNCOMPILED = 2  # calls of an op before its code is compiled
-_PLAIN = frozenset({int, str, bool, type(None), dtypes.DType})
-_UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; True is 1
 
 
 class Op:
-    """A declared operation; `public` is what users call, `record` what others call it (`known_as`)."""
+    """A declared operation.
+
+    Attributes:
+        fn: the declared function: over arrays, or over Tensors for a composite.
+        name: str.
+        public: the function that users call.
+        method: str, its name as a method of Tensor.
+        home: str, the module it is written in, by which files and rules know it; of typed-in code perhaps "".
+        out: bool or "unlisted", whether it takes `out=`.
+        record: OpRecord, what model files and other formats call it (`known_as`).
+        alias: {extra keyword name: parameter, or (parameter, {other parameter: default})}.
+        refuses: {keyword name that is refused: what the error says}.
+        cases: tuple of argument lists for the tests.
+        promote, scalars, random, nondiff, jit, composite, view: as declared; see `op`.
+        by_result: Kernel of the gradient as a function of the result, or None.
+        tensors: names of the parameters that are arrays.
+        lists: names of those that are lists of arrays.
+        optional: names of those that may be left out.
+        constant: names of those that get no gradient.
+        same_dtype: names of those whose dtypes must not be mixed.
+        signature: inspect.Signature of the function.
+        params: its parameters without the random key.
+        attrs: names of the parameters that are attributes.
+        kernels: {(layout, attribute values): Kernel}.
+        fast: {attribute values as the generated code looks them up: Kernel}.
+        lifting: AttributeLifting, which makes operands of float attributes that change from call to call.
+    """
 
     record = NONE
 
     def __init__(
         self,
-        fn,
-        tensors="",
+        fn: Callable[..., Any],
+        tensors: str = "",
         *,
-        alias=None,
-        promote=False,
-        same_dtype=(),
-        scalars=False,
-        random=False,
-        nondiff=False,
-        jit=True,
-        grad_from_output=None,
-        view=None,
-        constant="",
-        cases=(),
-        composite=False,
-        refuses=None,
-    ):
-        self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
+        alias: dict[str, Any] | None = None,
+        promote: bool | str | tuple[str, ...] = False,
+        same_dtype: bool | str = "",
+        scalars: bool | str = False,
+        random: bool = False,
+        nondiff: bool = False,
+        jit: bool = True,
+        grad_from_output: Callable[[Any], Any] | None = None,
+        view: Callable[..., Any] | None = None,
+        constant: str = "",
+        cases: Sequence[str] = (),
+        composite: bool = False,
+        refuses: dict[str, str] | None = None,
+    ) -> None:
+        self.fn = fn
+        self.name = fn.__name__
+        self.alias = alias or {}
+        self.cases = tuple(cases)
         self.refuses = {name: why for names, why in (refuses or {}).items() for name in names.split()}
-        # the file it is written in, by which files and rules know it; of typed-in code perhaps none
+        self.public: Any = None
+        self.method = self.name
+        self.out: bool | str = False
         self.home = fn.__module__ or ""
         self.promote = promote
         self.scalars = scalars
@@ -99,7 +136,7 @@ class Op:
         if same_dtype is True:
             self.same_dtype = self.tensors
         else:
-            self.same_dtype = tuple((same_dtype or "").split())
+            self.same_dtype = tuple(str(same_dtype or "").split())
         self.signature = inspect.signature(fn)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
@@ -110,15 +147,15 @@ class Op:
         self.lifting = AttributeLifting(self)
         register_owner(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Op {self.name}>"
 
     # calling ------------------------------------------------------------------------------------------------
 
-    def call(self, operands, attrs):
+    def call(self, operands: Sequence[Any], attrs: Sequence[Any]) -> Any:
         """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
         frame = local.ctx.frame
-        if frame.recording:
+        if frame.recording:  # attributes may be Variables, which are operands of a Program
             if frame.symbolic and frame.has_unknown(attrs):
                 return frame.call_with_lengths(self, operands, attrs)
             if frame.has_variables(attrs):
@@ -132,7 +169,7 @@ class Op:
             flat = [*flat, *map(wrap, default_generator().draw())]
         return run(kernel, flat)
 
-    def call_first(self, operands, attrs, key):
+    def call_first(self, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], tuple]) -> Any:
         """First call with these attribute values: runs it and, when they make a safe key, remembers the
         kernel for the fast path.
 
@@ -145,12 +182,12 @@ class Op:
         kernel, operands = self.prepared(flat, layout, attrs)
         if len(operands) > len(flat):
             return run(kernel, operands)
-        found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())
+        found = key() if all(type(a) in PLAIN_TYPES for a in attrs) else with_ints(key())
         if found is not None:
             self.remember(found, kernel)
         return run(kernel, flat)
 
-    def prepared(self, flat, layout, attrs):
+    def prepared(self, flat: list[Any], layout: Layout, attrs: Sequence[Any]) -> tuple[Kernel, list[Any]]:
         """The kernel of a call and its operands, without the random key. Float attributes that change from
         call to call are among them."""
         kernel = self.kernel(layout, attrs)
@@ -164,10 +201,10 @@ class Op:
                     return lifted.kernel, [*flat, *[scalar(number, NUMBER) for number in numbers]]
         return kernel, flat
 
-    def kernel(self, layout, attrs) -> Kernel:
+    def kernel(self, layout: Layout, attrs: Sequence[Any]) -> Kernel:
         """The kernel for a layout of operands and attribute values."""
-        frozen = tuple([a if type(a) in _PLAIN else freeze(a) for a in attrs])
-        key = (layout, tuple([a if type(a) in _UNLIKE else _typed(a) for a in frozen]))
+        frozen = tuple([a if type(a) in PLAIN_TYPES else freeze(a) for a in attrs])
+        key = (layout, tuple([a if type(a) in DISTINCT_TYPES else typed_key(a) for a in frozen]))
         kernel = self.kernels.get(key)
         if kernel is None:
             if _MISSING in frozen:
@@ -179,97 +216,120 @@ class Op:
             kernel = self.kernels[key] = Kernel(
                 self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff
             )
-            kernel.declaration, kernel.constant_mask = (self, layout, frozen), self.constants(layout)
+            kernel.declaration = self, layout, frozen
+            kernel.constant_mask = self.constants(layout)
             kernel.view = self.view and self.view(layout, frozen)
         return kernel
 
-    def constants(self, layout):
+    def constants(self, layout: Layout) -> int:
         """Bit i is set when operand i gets no gradient."""
-        found = at = 0
-        for name, count in zip(self.tensors if self.constant else (), layout, strict=False):
+        mask = 0
+        index = 0
+        if not self.constant:
+            return mask
+        for name, count in zip(self.tensors, layout, strict=False):
             size = 1 if count == -2 else max(count, 0)
-            found |= (((1 << size) - 1) << at) * (name in self.constant)
-            at += size
-        return found
+            if name in self.constant:
+                mask |= ((1 << size) - 1) << index
+            index += size
+        return mask
 
-    def drop_idle(self, idle):
-        """Forgets the kernels for which `idle(kernel)` is true."""
+    def drop_idle(self, is_idle: Callable[[Kernel], bool]) -> None:
+        """Forgets the kernels for which `is_idle(kernel)` is true."""
         for cache in (self.kernels, self.fast):
             for key, kernel in cache.copy().items():
-                if idle(kernel):
+                if is_idle(kernel):
                     cache.pop(key, None)
 
-    def remember(self, key, kernel):
+    def remember(self, key: tuple, kernel: Kernel) -> Kernel:
         """Keeps a kernel for a direct look-up in `fast`, within bounds; returns it."""
         if len(self.fast) >= _MAX_KERNELS:
             self.fast.clear()
         self.fast[key] = kernel
         return kernel
 
-    def _bind(self, layout, attrs):
-        fixed, body = dict(zip(self.attrs, attrs, strict=True)), self.body()
+    def _bind(self, layout: Layout, attrs: Sequence[Any]) -> Callable[..., Any]:
+        """The function of a kernel: of its operands, the random key last."""
+        attributes = dict(zip(self.attrs, attrs, strict=True))
+        body = self.body()
 
-        def fn(*flat):
-            values = {}
-            at = 0
-            for name, count in zip(self.tensors, layout, strict=True):
-                if count == -1:
-                    values[name] = None
-                elif count == -2:
-                    values[name], at = flat[at], at + 1
-                else:
-                    values[name], at = list(flat[at : at + count]), at + count
+        def fn(*flat: Any) -> Any:
+            values = self._arrays_by_name(layout, flat)
             if self.same_dtype:
-                check_equal_dtypes(
-                    self.name,
-                    *[
-                        v
-                        for n in self.same_dtype
-                        for v in (values[n] if isinstance(values[n], list) else [values[n]])
-                    ],
-                    whole=True,
-                )
+                check_equal_dtypes(self.name, *self._arrays_of(self.same_dtype, values), whole=True)
             if self.promote:
                 self._promote(values)
             for name in self.constant:
                 values[name] = jax.lax.stop_gradient(values[name])
             if self.random:
                 values["key"] = key_from(flat[-2], flat[-1])
-            return body(**values, **fixed)
+            return body(**values, **attributes)
 
         return fn
 
-    def body(self):
+    def _arrays_by_name(self, layout: Layout, flat: Sequence[Any]) -> dict[str, Any]:
+        """The arrays of a kernel's call by the names of the parameters."""
+        values: dict[str, Any] = {}
+        index = 0
+        for name, count in zip(self.tensors, layout, strict=True):
+            if count == -1:
+                values[name] = None
+            elif count == -2:
+                values[name] = flat[index]
+                index += 1
+            else:
+                values[name] = list(flat[index : index + count])
+                index += count
+        return values
+
+    @staticmethod
+    def _arrays_of(names: Sequence[str], values: dict[str, Any]) -> list[Any]:
+        """The arrays of some parameters, those of lists one by one."""
+        arrays: list[Any] = []
+        for name in names:
+            value = values[name]
+            if isinstance(value, list):
+                arrays.extend(value)
+            else:
+                arrays.append(value)
+        return arrays
+
+    def body(self) -> Callable[..., Any]:
         """What a kernel runs: the declared function, which a trace goes through quickly if it has no loop."""
         if not self.jit or not is_loop_free(self.fn):
             return self.fn
 
-        def traced(**arguments):
+        def traced(**arguments: Any) -> Any:
             with without_inner_jit():
                 return self.fn(**arguments)
 
         return traced
 
-    def _promote(self, values):
+    def _promote(self, values: dict[str, Any]) -> None:
+        """Brings arrays to their common dtype."""
         if isinstance(self.promote, tuple):
             names = self.promote
         else:
             names = self.tensors
-        arrays = [v for n in names for v in (values[n] if n in self.lists else [values[n]]) if v is not None]
+        arrays = [array for array in self._arrays_of(names, values) if array is not None]
         if isinstance(self.promote, str) and min(a.ndim for a in arrays) == 0:
-            common = dtypes.mixed_np(*arrays, self.promote == "wide")
+            first, second = arrays
+            common = dtypes.mixed_np(first, second, self.promote == "wide")
         else:
             common = ft.reduce(dtypes.promote_np, [a.dtype for a in arrays])
-        for n in names:
-            v = values[n]
-            if v is not None:
-                values[n] = [a.astype(common) for a in v] if n in self.lists else v.astype(common)
+        for name in names:
+            value = values[name]
+            if isinstance(value, list):
+                values[name] = [array.astype(common) for array in value]
+            elif value is not None:
+                values[name] = value.astype(common)
 
     # operands -----------------------------------------------------------------------------------------------
 
-    def _flatten(self, operands):
-        flat = []
-        layout = []
+    def _flatten(self, operands: Sequence[Any]) -> tuple[list[Any], Layout]:
+        """The operands of a call in one list, and their layout."""
+        flat: list[Any] = []
+        layout: list[int] = []
         for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
             # a lone Tensor for a list arrives as one array; the body accepts or refuses it
             if isinstance(value, Tensor):
@@ -286,12 +346,12 @@ class Op:
                 layout.append(-2)
         return flat, tuple(layout)
 
-    def _items(self, name, position, value):
+    def _items(self, name: str, position: int, value: Any) -> list[Any]:
         if not isinstance(value, list | tuple):
             raise ArgumentError(self._expected(name, position, value, "a list or tuple of Tensors"))
         return [v if isinstance(v, Tensor) else self._one(name, position, v, value) for v in value]
 
-    def _one(self, name, position, value, operands):
+    def _one(self, name: str, position: int, value: Any, operands: Sequence[Any]) -> Any:
         if isinstance(value, jax.Array):
             return wrap(value)
         if self.scalars == "one" and isinstance(value, np.ndarray) and value.size == 1:
@@ -306,7 +366,7 @@ class Op:
                 return scalar(value, self._scalar_dtype(value, like._raw.dtype))
         raise ArgumentError(self._expected(name, position, value, "Tensor"))
 
-    def _scalar_dtype(self, value, like: np.dtype) -> np.dtype:
+    def _scalar_dtype(self, value: Any, like: np.dtype) -> np.dtype:
         """The dtype of a number beside a Tensor of dtype `like`."""
         if self.scalars == "own":
             return dtypes.number_np(value)
@@ -314,7 +374,7 @@ class Op:
             return like
         return dtypes.scalar_np(value, like)
 
-    def _expected(self, name, position, value, what):
+    def _expected(self, name: str, position: int, value: Any, what: str) -> str:
         if value is _MISSING:
             got = "nothing"
         elif value is None:
@@ -324,7 +384,7 @@ class Op:
         return f"{self.name}(): argument '{name}' (position {position}) must be {what}, but got {got}"
 
 
-def _number(value, dtype):
+def _number(value: Any, dtype: np.dtype) -> Any:
     """A 0-d array in another dtype: 1e40 is infinity in float32, without a warning."""
     if value.dtype.kind == "f" and not -6e4 < value.item() < 6e4 or value.dtype.kind == "c":
         with np.errstate(over="ignore", invalid="ignore"):
@@ -333,17 +393,17 @@ def _number(value, dtype):
 
 
 @ft.lru_cache(maxsize=4096)
-def _cached_scalar(kind, value, sign, dtype, deferring):
+def _cached_scalar(kind: type, value: Any, sign: str, dtype: np.dtype, deferring: bool) -> Tensor:
     number = _number(np.asarray(value), dtype)
     if deferring:
         return wrap(host_numbers((number.item(),), aval_of((), dtype)))
     with eager_evaluation():
-        made = NumberTensor.__new__(NumberTensor)
-        init_tensor(made, put(number), True)
-        return made
+        tensor = NumberTensor.__new__(NumberTensor)
+        init_tensor(tensor, put(number), True)
+        return tensor
 
 
-def scalar(value, dtype) -> Tensor:
+def scalar(value: Any, dtype: np.dtype) -> Tensor:
     """A 0-d Tensor of a Python number, not to be changed: equal numbers share it, so loops do not copy them
     again and again."""
     if is_length(value):
@@ -353,35 +413,10 @@ def scalar(value, dtype) -> Tensor:
     )
 
 
-def freeze(value):
-    """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers
-    become Python numbers."""
-    if isinstance(value, Tensor):
-        if local.ctx.frame.symbolic:
-            return freeze(local.ctx.frame.numbers_of(value))
-        return freeze(host_value(value, "an argument that is no tensor").tolist())
-    if isinstance(value, list | tuple):
-        return tuple([freeze(v) for v in value])
-    if isinstance(value, np.ndarray):
-        return freeze(value.tolist())
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
-
-
-def _typed(value):
-    """A key in which 1, 1.0 and True differ."""
-    if isinstance(value, tuple):
-        return ("t", *map(_typed, value))
-    if isinstance(value, float | complex | bool):
-        return (type(value), value, str(value))
-    return value
-
-
 _WHOLE = frozenset("iub")
 
 
-def check_equal_dtypes(name, *operands, whole=False):
+def check_equal_dtypes(name: str, *operands: Any, whole: bool = False) -> None:
     """Refuses float32 beside float64, as Paddle's compiled functions do that promote nothing; with `whole`
     also floats beside integers or bools."""
     kinds = [v._raw.dtype if isinstance(v, Tensor) else v.dtype for v in operands if v is not None]
@@ -397,25 +432,25 @@ def check_equal_dtypes(name, *operands, whole=False):
 
 
 def op(
-    tensors="x",
+    tensors: str = "x",
     *,
-    alias=None,
-    refuses=None,
-    inplace=False,
-    out=False,
-    method=True,
-    promote=False,
-    same_dtype=(),
-    scalars=False,
-    random=False,
-    nondiff=False,
-    jit=True,
-    grad_from_output=None,
-    view=None,
-    constant="",
-    register=True,
-    cases=(),
-):
+    alias: dict[str, Any] | None = None,
+    refuses: dict[str, str] | None = None,
+    inplace: bool | str = False,
+    out: bool | str = False,
+    method: bool | str = True,
+    promote: bool | str | tuple[str, ...] = False,
+    same_dtype: bool | str = "",
+    scalars: bool | str = False,
+    random: bool = False,
+    nondiff: bool = False,
+    jit: bool = True,
+    grad_from_output: Callable[[Any], Any] | None = None,
+    view: Callable[..., Any] | None = None,
+    constant: str = "",
+    register: bool = True,
+    cases: Sequence[str] = (),
+) -> Callable[[Callable[..., Any]], Any]:
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
@@ -446,8 +481,8 @@ def op(
         cases: argument lists for the tests.
     """
 
-    def declare(fn):
-        made = Op(
+    def declare(fn: Callable[..., Any]) -> Any:
+        operation = Op(
             fn,
             tensors,
             alias=alias,
@@ -463,60 +498,69 @@ def op(
             cases=cases,
             refuses=refuses,
         )
-        return _publish(made, _wrapper(made, out), inplace, method, register)
+        return _publish(operation, _wrapper(operation, out), inplace, method, register)
 
     return declare
 
 
-def composite(*, alias=None, refuses=None, inplace=False, out=False, method=True, register=True, cases=()):
+def composite(
+    *,
+    alias: dict[str, Any] | None = None,
+    refuses: dict[str, str] | None = None,
+    inplace: bool | str = False,
+    out: bool | str = False,
+    method: bool | str = True,
+    register: bool = True,
+    cases: Sequence[str] = (),
+) -> Callable[[Callable[..., Any]], Any]:
     """Declares a function over Tensors as part of the API: aliases, method, in-place twin and
     cases as for `op`."""
 
-    def declare(fn):
-        made = Op(fn, alias=alias, cases=cases, composite=True, refuses=refuses)
-        return _publish(made, _wrapper(made, out), inplace, method, register)
+    def declare(fn: Callable[..., Any]) -> Any:
+        operation = Op(fn, alias=alias, cases=cases, composite=True, refuses=refuses)
+        return _publish(operation, _wrapper(operation, out), inplace, method, register)
 
     return declare
 
 
-def _publish(made, public, inplace, method, register):
-    made.public = public
-    if public is not made.fn:
-        ft.update_wrapper(public, made.fn)
+def _publish(operation: Op, public: Any, inplace: bool | str, method: bool | str, register: bool) -> Any:
+    operation.public = public
+    if public is not operation.fn:
+        ft.update_wrapper(public, operation.fn)
         del public.__wrapped__
-    public.op = made
-    if not made.composite and made.home.startswith("paddle_jax."):
-        OWN.setdefault(made.name, made)
-    made.method = method if isinstance(method, str) else made.name
+    public.op = operation
+    if not operation.composite and operation.home.startswith("paddle_jax."):
+        OWN.setdefault(operation.name, operation)
+    operation.method = method if isinstance(method, str) else operation.name
     if register:
-        if made.name in OPS:
-            raise ValueError(f"op {made.name} is declared twice")
-        OPS[made.name] = made
+        if operation.name in OPS:
+            raise ValueError(f"op {operation.name} is declared twice")
+        OPS[operation.name] = operation
     if method:
-        setattr(Tensor, made.method, public)
+        setattr(Tensor, operation.method, public)
     if inplace:
-        public.inplace = _inplace(made, public, inplace)
+        public.inplace = _inplace(operation, public, inplace)
         if method:
-            setattr(Tensor, made.name + "_", public.inplace)
+            setattr(Tensor, operation.name + "_", public.inplace)
     return public
 
 
-def _placeholder(*args, **kwargs):
+def _placeholder(*args: Any, **kwargs: Any) -> Any:
     # a global of each public function
     return _compile_now(*args, **kwargs)  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
 
 
-def _wrapper(made, out):
+def _wrapper(operation: Op, out: bool | str) -> Any:
     """The public function. Its code is compiled at the third call: compiling takes as long as a few hundred
     calls, and many ops are called once."""
-    made.out = out
+    operation.out = out
     names = {
         "__name__": __name__,
-        "_op": made,
-        "_call": made.call,
+        "_op": operation,
+        "_call": operation.call,
         "_aliased": _aliased,
         "_into": _into,
-        "_fast": made.fast,
+        "_fast": operation.fast,
         "_Tensor": Tensor,
         "_local": local,
         "_run": run,
@@ -524,27 +568,27 @@ def _wrapper(made, out):
         "_run2": run2,
         "_run3": run3,
         "_first": _first,
-        "_with_ints": _with_ints,
-        "_fn": made.fn,
+        "_with_ints": with_ints,
+        "_fn": operation.fn,
         "_CAUGHT": CAUGHT,
         "_told": translate_call_error,
         "_cause_for": cause_for,
         "_too_many": _too_many,
     }
-    public = types.FunctionType(_placeholder.__code__, names, made.name)
-    public.__signature__ = made.signature.replace(parameters=shown(made, out))
+    public = types.FunctionType(_placeholder.__code__, names, operation.name)
+    public.__signature__ = operation.signature.replace(parameters=shown(operation, out))
 
     calls = []
 
-    def compile_now(*args, **kwargs):
-        if len(calls) < _UNCOMPILED and (values := _bound(made, args, kwargs)) is not None:
+    def compile_now(*args: Any, **kwargs: Any) -> Any:
+        if len(calls) < _UNCOMPILED and (values := _bound(operation, args, kwargs)) is not None:
             calls.append(None)
-            return _called(made, values)
+            return _called(operation, values)
         namespace = {}
-        text, defaults = source(made, out)
+        text, defaults = source(operation, out)
         # the text is made of the parameter names of a declaration
         exec(text, defaults, namespace)  # noqa: S102
-        compiled = namespace[made.name]
+        compiled = namespace[operation.name]
         public.__defaults__ = compiled.__defaults__
         public.__kwdefaults__ = compiled.__kwdefaults__
         public.__code__ = compiled.__code__
@@ -554,97 +598,83 @@ def _wrapper(made, out):
     return public
 
 
-def _bound(made, args, kwargs):
+def _bound(operation: Op, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names,
     `out=`, what is missing or too much."""
-    names = [p.name for p in made.params]
+    names = [p.name for p in operation.params]
     if (
         local.ctx.frame.recording
         or len(args) > len(names)
-        or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params)
+        or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in operation.params)
     ):
         return None
-    values = {p.name: p.default for p in made.params} | dict(zip(names, args)) | kwargs  # noqa: B905
+    values = {p.name: p.default for p in operation.params} | dict(zip(names, args)) | kwargs  # noqa: B905
     clear = len(values) == len(names) and kwargs.keys().isdisjoint(names[: len(args)])
     if not clear or any(v is _MISSING for v in values.values()):
         return None
     return values
 
 
-def _called(made, values):
+def _called(operation: Op, values: dict[str, Any]) -> Any:
     """As the compiled code."""
     try:
-        if made.composite:
-            return made.fn(*values.values())
-        return made.call(tuple([values[n] for n in made.tensors]), tuple([values[n] for n in made.attrs]))
+        if operation.composite:
+            return operation.fn(*values.values())
+        return operation.call(
+            tuple([values[n] for n in operation.tensors]), tuple([values[n] for n in operation.attrs])
+        )
     except CAUGHT as error:
-        translated = translate_call_error(made, error, values)
+        translated = translate_call_error(operation, error, values)
         if translated is error:
             raise
         raise translated from translated.__cause__ or cause_for(translated, error)
 
 
-def _first(made, operands, attrs, key):
+def _first(operation: Op, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], tuple]) -> Any:
     """First call with these attribute values, or a call while a Program is recorded."""
-    return local.ctx.frame.call_first(made, operands, attrs, key)
+    return local.ctx.frame.call_first(operation, operands, attrs, key)
 
 
-def _with_ints(key):
-    """A key in which lists and tuples of plain ints can be looked up; None when it holds anything else
-    that is not plain."""
-    found = []
-    for k in key:
-        if type(k) is list or type(k) is tuple:
-            for i in k:
-                if type(i) is not int:
-                    return None
-            k = ("ints", *k)
-        elif type(k) not in _PLAIN and type(k) is not type:
-            return None
-        found.append(k)
-    return tuple(found)
-
-
-def _aliased(made, values, extra, out):
+def _aliased(operation: Op, values: dict[str, Any], extra: dict[str, Any], out: Any) -> Any:
     """A call that uses extra keyword names: puts them where they belong."""
-    defaults = {p.name: p.default for p in made.params}
+    defaults = {p.name: p.default for p in operation.params}
     for name, value in extra.items():
-        target = made.alias.get(name)
+        target = operation.alias.get(name)
         if isinstance(target, tuple):
             target, implied = target
             values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
-        if target is None and name in made.refuses:
+        if target is None and name in operation.refuses:
             raise ArgumentError(
-                f"{made.name}() got an unexpected keyword argument '{name}'; {made.refuses[name]}"
+                f"{operation.name}() got an unexpected keyword argument '{name}'; {operation.refuses[name]}"
             )
         if target is None:
             raise ArgumentError(
-                f"{made.name}() got an unexpected keyword argument '{name}'; "
-                f"allowed are {', '.join([*defaults, *made.alias])}"
+                f"{operation.name}() got an unexpected keyword argument '{name}'; "
+                f"allowed are {', '.join([*defaults, *operation.alias])}"
             )
         if values[target] is not defaults[target]:
             raise ArgumentError(
-                f"{made.name}() got both '{name}' and '{target}', which are the same argument"
+                f"{operation.name}() got both '{name}' and '{target}', which are the same argument"
             )
         values[target] = value
-    positional = [values.pop(p.name) for p in made.params if p.kind is p.POSITIONAL_OR_KEYWORD]
+    positional = [values.pop(p.name) for p in operation.params if p.kind is p.POSITIONAL_OR_KEYWORD]
     rest = {k: v for k, v in values.items()}
     if out is not None:
         rest["out"] = out
-    return made.public(*positional, **rest)
+    return operation.public(*positional, **rest)
 
 
-def _too_many(made, more):
+def _too_many(operation: Op, more: tuple) -> ArgumentError:
     """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
     which Paddle's functions in C++ raise."""
-    most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in made.params)
+    most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in operation.params)
     return ArgumentError(
-        f"{made.name}(): got {most + len(more)} positional arguments; at most {most} are "
+        f"{operation.name}(): got {most + len(more)} positional arguments; at most {most} are "
         "allowed; leave out the last ones"
     )
 
 
-def _into(out, result):
+def _into(out: Any, result: Any) -> Any:
     """Puts a result into the Tensor(s) given as out=."""
     if isinstance(result, tuple | list):
         return type(result)(_into(o, r) for o, r in zip(out, result, strict=True))
@@ -657,30 +687,30 @@ def _into(out, result):
 _ALIASED_TWINS = frozenset("add subtract multiply divide bitwise_or gcd lcm index_add index_put".split())
 
 
-def _inplace(made, public, how):
-    first = made.params[0].name
-    names = [p.name for p in made.params if p.name != "out"]
-    if made.name in _ALIASED_TWINS:
-        names += made.alias
+def _inplace(operation: Op, public: Any, how: bool | str) -> Any:
+    first = operation.params[0].name
+    names = [p.name for p in operation.params if p.name != "out"]
+    if operation.name in _ALIASED_TWINS:
+        names += operation.alias
 
-    def inplace(*args, **kwargs):
+    def inplace(*args: Any, **kwargs: Any) -> Tensor:
         for name in kwargs:
             if name not in names:
                 raise ArgumentError(
-                    f"{made.name}_() got an unexpected keyword argument '{name}'; "
+                    f"{operation.name}_() got an unexpected keyword argument '{name}'; "
                     f"allowed are {', '.join(names)}"
                 )
-        target = args[0] if args else kwargs.get(first)
+        target: Any = args[0] if args else kwargs.get(first)
         if target is None:
-            target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
-        check_inplace(made.name + "_", target, leaf=made.nondiff)
+            target = next((kwargs[k] for k, v in operation.alias.items() if v == first and k in kwargs), None)
+        check_inplace(operation.name + "_", target, leaf=operation.nondiff)
         if local.ctx.amp is None:
             result = public(*args, **kwargs)
         else:
             result = _uncast(public, args, kwargs)
         if how != "reshapes" and list(result.shape) != list(target.shape):
             raise ValueError(
-                f"{made.name}_: the result has shape {list(result.shape)}; "
+                f"{operation.name}_: the result has shape {list(result.shape)}; "
                 f"an in-place operation keeps {list(target.shape)}"
             )
         target._adopt(result)
@@ -688,23 +718,26 @@ def _inplace(made, public, how):
             return target.clone()
         return target
 
-    ft.update_wrapper(inplace, made.fn)
-    del inplace.__wrapped__
-    inplace.__name__ = inplace.__qualname__ = made.name + "_"
-    inplace.__signature__ = made.signature.replace(parameters=[p for p in made.params if p.name != "out"])
+    ft.update_wrapper(inplace, operation.fn)
+    del inplace.__wrapped__  # pyright: ignore[reportFunctionMemberAccess]
+    inplace.__name__ = inplace.__qualname__ = operation.name + "_"
+    inplace.__signature__ = operation.signature.replace(
+        parameters=[p for p in operation.params if p.name != "out"]
+    )
     inplace.__doc__ = (
-        f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
+        f"In-place {operation.name}: puts the result into its first argument and returns it. "
+        f"See `{operation.name}`."
     )
     return inplace
 
 
-def _uncast(function, args, kwargs):
+def _uncast(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
     """A call without mixed precision: what changes in place keeps its dtype."""
     with swapped_attributes(local.ctx, amp=None):
         return function(*args, **kwargs)
 
 
-def check_inplace(name, target, leaf=False):
+def check_inplace(name: str, target: Any, leaf: bool = False) -> None:
     """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no
     gradient (`leaf`)."""
     if not isinstance(target, Tensor):

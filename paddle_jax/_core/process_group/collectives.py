@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax import lax

@@ -238,6 +238,8 @@ class ResidualNode(Node):
 
     __slots__ = ("residuals",)
 
+    residuals: tuple[Any, Callable[..., Any]]
+
     def pull(
         self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
     ) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.core
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 

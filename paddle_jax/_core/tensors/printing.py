@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.transfer import to_array

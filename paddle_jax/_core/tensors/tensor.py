@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 
 from paddle_jax._core.base import bool_attributes, unique_name

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.core
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_users

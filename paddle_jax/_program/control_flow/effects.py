@@ -2,6 +2,7 @@
 happening twice."""
 
 import jax
+import jax.core
 
 from paddle_jax._core.execution.trace import cached_kernel
 from paddle_jax._core.kernels.kernel import Kernel
