@@ -21,6 +21,7 @@ from paddle_jax.distributed.auto_parallel.optimizers import (
     shard_scaler,
 )
 from paddle_jax.distributed.auto_parallel.intermediate.parallelize import parallelize
+from paddle_jax.distributed.auto_parallel.intermediate.pipeline_parallel import SplitPoint
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Partial,
     Placement,
@@ -189,6 +190,7 @@ __all__ += [
     "PrepareContextParallel",
     "ShardedStateDict",
     "ShardedWeight",
+    "SplitPoint",
 ]
 __all__ += ["build_sharded_state_dict", "load_merged_state_dict", "shard_weight", "to_distributed"]
 __all__ += ["CountFilterEntry", "ProbabilityEntry", "ShowClickEntry"]

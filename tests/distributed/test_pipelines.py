@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax.distributed import fleet
+from paddle_jax.distributed import fleet, schedules
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.segments import SegmentLayers
-from paddle_jax.distributed.fleet.meta_parallel.pp_utils import schedules
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import packed, unpacked
-from paddle_jax.distributed.fleet.meta_parallel.pp_utils.schedules import BACKWARD, FORWARD, Pipeline
+from paddle_jax.distributed.schedules import BACKWARD, FORWARD, Pipeline
 from tests.distributed import pairs
 
 KINDS = [schedules.forward_then_backward, schedules.one_forward_one_backward, schedules.interleaved]

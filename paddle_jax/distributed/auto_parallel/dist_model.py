@@ -10,11 +10,13 @@ from paddle_jax._core.base.state import Observing
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp import GradScaler, auto_cast
 from paddle_jax.distributed.auto_parallel import optimizers
+from paddle_jax.distributed.auto_parallel.intermediate.pipeline_parallel import moved
+from paddle_jax.distributed.auto_parallel.micro_batches import MicroBatchSteps
 from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
 from paddle_jax.jit import to_static as compiled
 
-_UNUSED = ("pipeline", "recompute", "dp_optimization")
+_UNUSED = ("recompute", "dp_optimization")
 
 
 class DistModel:
@@ -63,12 +65,20 @@ class DistModel:
                 decr_every_n_nan_or_inf=amp.decr_every_n_nan_or_inf,
                 use_dynamic_loss_scaling=amp.use_dynamic_loss_scaling,
             )
-        self._gradients, self._update = compiled(self._add_gradients), compiled(self._apply_gradients)
-        self._step, self._test, self._run = (
-            compiled(self._train_step),
-            compiled(self._test_step),
-            compiled(self._outputs),
-        )
+        self._pipeline = None
+        if self._strategy.pipeline.enable:
+            self._pipeline = MicroBatchSteps(layer, self._strategy.pipeline)
+        self._gradients = self._compiled(self._add_gradients)
+        self._update = self._compiled(self._apply_gradients)
+        self._step = self._compiled(self._train_step)
+        self._test = self._compiled(self._test_step)
+        self._run = self._compiled(self._outputs)
+
+    def _compiled(self, function):
+        """A function as one program; as it is where the model lies on several meshes, whose programs the
+        deferred tier makes."""
+        several = self._pipeline is not None and self._pipeline.stages > 1
+        return function if several else compiled(function)
 
     def train(self):
         """A call computes the loss and updates the parameters."""
@@ -137,12 +147,17 @@ class DistModel:
         """The loss and the outputs."""
         out = self._outputs(*args[: len(args) - self.labels])
         outputs = list(out) if isinstance(out, list | tuple) else [out]
-        return Observing.function(self._loss)(*outputs, *args[len(args) - self.labels :]).mean(), outputs
+        labels = args[len(args) - self.labels :]
+        if self._pipeline is not None and self._pipeline.stages > 1:
+            labels = moved(tuple(labels), outputs[0].process_mesh)
+        return Observing.function(self._loss)(*outputs, *labels).mean(), outputs
 
     def _test_step(self, *args):
         return self._measured(*args)[0]
 
     def _add_gradients(self, *args):
+        if self._pipeline is not None:
+            return self._pipeline.train(self._measured, self._gradients_of, args)[0]
         return self._gradients_of(self._test_step(*args))
 
     def _gradients_of(self, loss):
@@ -206,7 +221,9 @@ def to_static(layer, loader=None, loss=None, optimizer=None, strategy=None, inpu
         loader: data loader; it is only kept.
         loss: function (outputs, label) that gives a Tensor, or Layer.
         optimizer: Optimizer.
-        strategy: Strategy: mixed precision, gradient merging, sharding of states.
+        strategy: Strategy: mixed precision, gradient merging, sharding of states, and for a model on several
+            meshes its pipeline: schedule_mode ("1F1B", "FThenB", "VPP"), accumulate_steps (micro-batches of a
+            batch) or micro_batch_size.
         input_spec: accepted for compatibility: shapes come from the arguments.
     Returns:
         DistModel.

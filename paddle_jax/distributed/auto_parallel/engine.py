@@ -15,7 +15,6 @@ from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.io import save as save_file
 from paddle_jax.io import DataLoader, Dataset
 from paddle_jax.jit import save as save_program
-from paddle_jax.jit import to_static as compiled
 from paddle_jax.metric import Metric
 from paddle_jax.nn import Layer
 from paddle_jax.optimizer import Optimizer
@@ -39,7 +38,7 @@ class Engine:
         optimizer: Optimizer of the model.
         metrics: Metric, or a list of them.
         cluster: accepted for compatibility.
-        strategy: Strategy: mixed precision, gradient merging, sharding of states.
+        strategy: Strategy: mixed precision, gradient merging, sharding of states, pipelines.
     Raises:
         TypeError: an argument is something else.
     Example:
@@ -492,7 +491,8 @@ class _Steps(DistModel):
 
     def __init__(self, *args):
         super().__init__(*args)
-        self._step_outputs, self._test_outputs = compiled(self._train_step_outputs), compiled(self._measured)
+        self._step_outputs = self._compiled(self._train_step_outputs)
+        self._test_outputs = self._compiled(self._measured)
 
     def with_outputs(self, *args):
         """(loss, outputs) of one step of training or evaluation."""
@@ -502,8 +502,11 @@ class _Steps(DistModel):
         return (self._step_outputs if self._mode == "train" else self._test_outputs)(*args)
 
     def _train_step_outputs(self, *args):
-        loss, outputs = self._measured(*args)
-        self._gradients_of(loss)
+        if self._pipeline is not None:
+            loss, outputs = self._pipeline.train(self._measured, self._gradients_of, args, with_outputs=True)
+        else:
+            loss, outputs = self._measured(*args)
+            self._gradients_of(loss)
         self._apply_gradients()
         return loss, outputs
 

@@ -44,11 +44,17 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
     return layer
 
 
-def replicate_unsharded(layer, mesh):
+def replicate_unsharded(layer, mesh_of):
     """Makes copies on all devices of the parameters and buffers of a layer that are on one. One that several
-    layers share stays shared."""
+    layers share stays shared.
+
+    Args:
+        layer: Layer.
+        mesh_of: ProcessMesh, or function that gives the one of a layer in it.
+    """
     made = {}
     for _, part in layer.named_sublayers(include_self=True):
+        mesh = mesh_of(part) if callable(mesh_of) else mesh_of
         for store in (part._parameters, part._buffers):
             for name, tensor in list(store.items()):
                 if tensor is not None and not tensor.is_dist():

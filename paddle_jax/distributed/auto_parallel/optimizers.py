@@ -30,6 +30,8 @@ class _Stage:
         """How the states of a parameter lie, a DistLayout."""
         own = layout_of(param)
         mesh = self._mesh or get_mesh() or (own and own.mesh)
+        if own is not None and mesh is not None and _is_within(own.mesh, mesh):
+            mesh = own.mesh
         if mesh is None or (own is not None and own.mesh != mesh):
             raise ValueError(
                 f"{type(self).__name__}: mesh: {param.name} lies on {own and own.mesh}; "
@@ -65,6 +67,11 @@ class _Stage:
     def shard_master_weight(self, param, master_weight):
         """The float32 weight of a parameter of low precision, cut."""
         return self("master_weight", param, master_weight)
+
+
+def _is_within(inner, outer):
+    """Whether a mesh is a piece of another one, such as the devices of a stage of a pipeline."""
+    return set(inner.process_ids) <= set(outer.process_ids) and set(inner.dim_names) <= set(outer.dim_names)
 
 
 class ShardingStage1(_Stage):

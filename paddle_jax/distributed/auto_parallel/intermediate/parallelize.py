@@ -2,9 +2,11 @@
 
 import re
 import warnings
+from collections.abc import Callable
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.auto_parallel import optimizers
+from paddle_jax.distributed.auto_parallel.intermediate.pipeline_parallel import Stages
 from paddle_jax.distributed.auto_parallel.layers import replicate_unsharded
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
@@ -23,14 +25,16 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
             that of `set_mesh`.
         config: dict. "mp_config": {"parallelize_plan": {name: plan or list of plans}}, where a name is that
             of a layer or parameter, or a regular expression for some. "cp_config": the same for
-            ContextParallel plans, over a mesh dimension "sep". "dp_config": {"sharding_level": 0 to 3}:
-            whether optimizer states (1), gradients (2) and parameters (3) are cut along "dp". Default:
-            nothing is done.
+            ContextParallel plans, over a mesh dimension "sep". "pp_config": the stages of a pipeline, over
+            a mesh dimension "pp": "split_spec" is the prefix of numbered layers that are dealt out evenly
+            (or a list of such), or a dict from names of layers to SplitPoint; "global_spec" names layers
+            whose results all stages get. "dp_config": {"sharding_level": 0 to 3}: whether optimizer
+            states (1), gradients (2) and parameters (3) are cut along "dp". Default: nothing is done.
     Returns:
         (model, optimizer).
     Raises:
-        AssertionError: there is no mesh, or a plan or a level is something else.
-        NotImplementedError: the config asks for a pipeline.
+        AssertionError: there is no mesh; a plan, a level or a place to cut is something else; the cuts
+            make up another number of stages.
     Example:
         >>> dist = paddle.distributed
         >>> mesh = dist.ProcessMesh([[0]], dim_names=["dp", "mp"])
@@ -46,7 +50,7 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     if unknown:
         warnings.warn(
             f"parallelize: config: there is no {', '.join(unknown)}; there are mp_config, "
-            "cp_config and dp_config",
+            "cp_config, pp_config and dp_config",
             stacklevel=2,
         )
     if mesh is None:
@@ -55,19 +59,20 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
         raise CheckError(
             f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first"
         )
-    if config.get("pp_config") is not None:
-        raise NotImplementedError(
-            "parallelize: config: a pipeline is not there; use mp_config, cp_config and dp_config"
-        )
     parts = [(config.get("mp_config"), MODEL), (config.get("cp_config"), SEQUENCE)]
     data_config = config.get("dp_config")
-    if data_config is None and all(part is None for part, _ in parts):
+    pipeline = config.get("pp_config") or {}
+    cut = pipeline.get("split_spec") is not None
+    if data_config is None and not cut and all(part is None for part, _ in parts):
         return model, optimizer
+    mesh_of: Callable = lambda layer: mesh  # noqa: E731  the mesh that a layer of the model lies on
+    if cut:
+        mesh_of = Stages(model, mesh, pipeline).mesh_of
     before = {key: param for key, param in model.named_parameters()}
     for part, dim in parts:
         if part is not None:
-            _apply(model, mesh, part.get("parallelize_plan") or {}, dim)
-    replicate_unsharded(model, mesh)
+            _apply(model, mesh, part.get("parallelize_plan") or {}, dim, mesh_of)
+    replicate_unsharded(model, mesh_of)
     if optimizer is not None:
         exchange(optimizer, before, dict(model.named_parameters()))
     return model, _leveled(optimizer, mesh, data_config or {})
@@ -115,7 +120,7 @@ def parallelize_optimizer(optimizer, mesh=None, config=None):
     return _leveled(optimizer, get_mesh() if mesh is None else mesh, config.get("dp_config") or {})
 
 
-def _apply(model, mesh, plans, dim):
+def _apply(model, mesh, plans, dim, mesh_of):
     if plans and dim not in mesh.dim_names:
         raise CheckError(
             f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {dim!r}"
@@ -134,7 +139,7 @@ def _apply(model, mesh, plans, dim):
             )
         for layer, names in found:
             for plan in todo:
-                plan.apply(layer, mesh, names)
+                plan.apply(layer, mesh_of(layer), names)
 
 
 def _meant(model, key):

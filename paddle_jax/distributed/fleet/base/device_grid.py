@@ -15,7 +15,6 @@ from paddle_jax.distributed.auto_parallel.placement_type import Placement, Repli
 from paddle_jax.distributed.auto_parallel.plans import laid_out
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 from paddle_jax.distributed.auto_parallel.reshard import move, reshard_tensor
-from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.base.topology import NAMES, SHORT_NAMES, CommunicateTopology
 
 __all__ = []
@@ -117,7 +116,7 @@ class DeviceGrid:
         """Cuts the states of an optimizer along "sharding"; without that degree they lie as Parameters do."""
         if self.degree("sharding") == 1:
             return optimizer
-        return shard_optimizer(optimizer, StatesOfStages("sharding"))
+        return shard_optimizer(optimizer, ShardingStage1("sharding", self.mesh))
 
     def batch(self, value: Any, stage: int = 0) -> Any:
         """A nest of Tensors as the devices of a stage take it: rows are cut along "dp" and "sharding", the
@@ -174,18 +173,6 @@ class _Lent(contextlib.AbstractContextManager):
     def __exit__(self, *raised):
         for store, tensors in self.own:
             store.update(tensors)
-
-
-class StatesOfStages(ShardingStage1):
-    """ShardingStage1 on the mesh of each Parameter. One that lies on no mesh yet goes to that of the first
-    stage."""
-
-    def layout(self, param: Any) -> DistLayout:
-        """How the states of a Parameter lie."""
-        own = layout_of(param)
-        grid: Any = Current.grid
-        self._mesh = grid.stage_mesh(0) if own is None else own.mesh
-        return super().layout(param)
 
 
 def check_devices(topology: CommunicateTopology) -> None:

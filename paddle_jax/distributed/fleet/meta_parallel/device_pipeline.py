@@ -5,6 +5,7 @@ from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax.distributed import schedules
 from paddle_jax.distributed.auto_parallel.layout import DENSE
 from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
@@ -13,9 +14,8 @@ from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     backward_from,
     wanting_gradients,
 )
-from paddle_jax.distributed.fleet.meta_parallel.pp_utils import schedules
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import GRADIENT, OUTPUT
-from paddle_jax.distributed.fleet.meta_parallel.pp_utils.schedules import FORWARD, Pipeline, Step
+from paddle_jax.distributed.schedules import FORWARD, Pipeline, Step
 
 __all__ = []
 

@@ -8,17 +8,17 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp.auto_cast import auto_cast
 from paddle_jax.autograd import backward
+from paddle_jax.distributed import schedules
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.meta_parallel.micro_batches import MicroBatches
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
-from paddle_jax.distributed.fleet.meta_parallel.pp_utils import schedules
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import (
     GRADIENT,
     OUTPUT,
     StageMessages,
 )
-from paddle_jax.distributed.fleet.meta_parallel.pp_utils.schedules import Pipeline, Step
 from paddle_jax.distributed.fleet.meta_parallel.wrapped import MetaParallelBase
+from paddle_jax.distributed.schedules import Pipeline, Step
 from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import stack
 
