@@ -50,7 +50,7 @@ def parsed(argv):
     text("--log_level", default="INFO", help="what the launcher says about itself: INFO, WARNING or ERROR")
     text("--log_overwrite", default="False", help="True: start log files anew")
     text("--job_id", default="default", help="name of the job, in the name of the launcher's log")
-    text("--run_mode", default="collective", help="collective, or ps: with parameter servers")
+    text("--run_mode", default="collective", help="collective; ps: with parameter servers; or rpc")
     _add_elastic_options(text)
     for name in _IGNORED:
         text(f"--{name}", help=argparse.SUPPRESS)
@@ -158,9 +158,9 @@ def _complete(parser, found):
 
 def _server_options(parser, found):
     """Checks the options for parameter servers; any of them stands for --run_mode ps."""
-    if found.run_mode not in ("collective", "ps"):
-        parser.error(f"--run_mode: got {found.run_mode!r}; it must be collective or ps")
-    if found.run_mode == "collective" and not any(getattr(found, name) is not None for name in _SERVERS):
+    if found.run_mode not in ("collective", "ps", "rpc"):
+        parser.error(f"--run_mode: got {found.run_mode!r}; it must be collective, ps or rpc")
+    if found.run_mode != "ps" and not any(getattr(found, name) is not None for name in _SERVERS):
         return
     found.run_mode = "ps"
     if found.nnodes != "1" or found.ips:

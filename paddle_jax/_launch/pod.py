@@ -27,10 +27,8 @@ def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
     size = len(meeting.endpoints)
     first = meeting.rank * given.nproc
     common = {
-        "PADDLE_MASTER": meeting.coordinator,
         "PADDLE_GLOBAL_SIZE": size,
         "PADDLE_TRAINERS_NUM": size,
-        "PADDLE_TRAINER_ENDPOINTS": ",".join(meeting.endpoints),
         "PADDLE_LOCAL_SIZE": given.nproc,
         "PADDLE_NNODES": meeting.nodes,
         "PADDLE_LOG_DIR": Path(given.log_dir).resolve(),
@@ -38,6 +36,11 @@ def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
         "PADDLE_JOB_ID": given.job_id,
         "POD_NAME": f"pod{meeting.rank}",
     }
+    if given.run_mode == "rpc":  # the processes call each other, and compute alone
+        common["PADDLE_MASTER_ENDPOINT"] = meeting.coordinator
+    else:
+        common["PADDLE_MASTER"] = meeting.coordinator
+        common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(meeting.endpoints)
     found = []
     share = len(given.devices) // given.nproc
     for i in range(given.nproc):
@@ -49,6 +52,8 @@ def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
             "PADDLE_RANK_IN_NODE": i,
             "PADDLE_CURRENT_ENDPOINT": meeting.endpoints[rank],
         }
+        if given.run_mode == "rpc":
+            own["PADDLE_WORKER_ENDPOINT"] = meeting.endpoints[rank]
         if share:
             own["FLAGS_selected_gpus"] = ",".join(map(str, given.devices[i * share : (i + 1) * share]))
         else:

@@ -175,6 +175,7 @@ class _RayJob:
             "nproc_per_node": given.nproc,
             "log_dir": Path(given.log_dir).resolve() / f"machine{number}",
             "job_id": given.job_id,
+            "run_mode": given.run_mode,
             "elastic_level": given.elastic_level,
             "max_restart": given.max_restart,
             "elastic_timeout": given.elastic_timeout,

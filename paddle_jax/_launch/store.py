@@ -137,31 +137,53 @@ class JobStore:
     # joining ------------------------------------------------------------------------------------------------
 
     def join(self, described: Description) -> Answer:
-        """Takes a launcher in, or refuses the whole job. Returns the answer, or which ones have come."""
+        """Takes a launcher in, or refuses it. Returns the answer, or which ones have come."""
         with self.changed:
-            refused = self._admit(described)
+            refused = self._refusal(described)
             if refused is not None:
                 return {"error": refused}
+            if not self._has_arrived(described) and self._has_room(described):
+                self._admit(described)
             if self.answer is None:
                 self.changed.wait(RETRY)
             if self.answer is None:
                 self._begin_or_give_up()
-            if self.answer is None:
+            if self.answer is None or not ("error" in self.answer or self._has_arrived(described)):
                 return {"waiting": [name_of(one) for one in self.arrived]}
             self.answered.add(key_of(described))
             return self.answer
 
-    def _admit(self, described: Description) -> str | None:
-        """Adds a launcher to those that have arrived; the reason where it may not join."""
+    def _has_arrived(self, described: Description) -> bool:
+        return any(key_of(one) == key_of(described) for one in self.arrived)
+
+    def _refusal(self, described: Description) -> str | None:
+        """The reason why a launcher may not join; the job goes on without it."""
         if self.token and not hmac.compare_digest(str(described["token"]), self.token):
             return f"PADDLE_JOB_TOKEN of {name_of(described)} is not that of the job"
-        if any(key_of(one) == key_of(described) for one in self.arrived):
-            return None  # it asks again
+        if self._has_arrived(described):
+            return None
+        if self.ending is not None or self._is_finished():
+            return "the job has ended"
+        # In an elastic job it waits: it takes the place of the next machine that is lost.
+        if self.answer is not None and "error" not in self.answer and not self.place.is_elastic:
+            return f"{self.place.most} machines have come already; this one is too many"
+        return None
+
+    def _is_finished(self) -> bool:
+        return bool(self.members) and all(member.is_done for member in self.members.values())
+
+    def _has_room(self, described: Description) -> bool:
+        """Whether a launcher that has not arrived may join. Those that have to come back have a place."""
+        if self.answer is not None and "error" in self.answer:
+            return False
         if self.answer is not None:
-            if "error" in self.answer:
-                return None
-            if not self._has_room(described):
-                return f"{self.place.most} machines have come already; this one is too many"
+            return len(self.members) < self.place.most
+        missing = self.expected - {key_of(one) for one in self.arrived} - {key_of(described)}
+        return len(self.arrived) + len(missing) < self.place.most
+
+    def _admit(self, described: Description) -> None:
+        """Adds a launcher to those that have arrived. A job that runs begins again with it."""
+        if self.answer is not None:
             self._restart(f"{name_of(described)} has come")
         self.arrived.append(described)
         # A new store takes up a job that runs, after the launcher with the one before was lost.
@@ -172,13 +194,6 @@ class JobStore:
         elif len(self.arrived) == self.place.most:
             self._agree()
         self.changed.notify_all()
-        return None
-
-    def _has_room(self, described: Description) -> bool:
-        """Whether a machine may come to a job that runs."""
-        if key_of(described) in self.members:  # it had been taken for lost, or begins again
-            return True
-        return self.place.least < self.place.most and len(self.members) < self.place.most
 
     def _problem(self, new: Description) -> str | None:
         """Why a launcher does not fit to those that have come."""
@@ -355,7 +370,7 @@ class JobStore:
             return {"event": "restart", "reason": self.reason, "generation": self.generation}
         if word["key"] not in self.members:
             return {"event": "restart", "reason": "it was taken for lost", "generation": self.generation}
-        if all(member.is_done for member in self.members.values()):
+        if self._is_finished():
             self.answered.add(word["key"])
             return {"event": "finished"}
         return {"event": "none"}

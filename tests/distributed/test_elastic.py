@@ -277,6 +277,19 @@ def test_a_word_of_an_older_generation_changes_nothing(clock):
     assert store.generation == 1 and store.ending is None
 
 
+def test_a_machine_too_many_takes_the_place_of_a_lost_one(clock):
+    store, machines = running(1, 2)
+    spare = described(5)
+    assert "waiting" in store.join(spare) and store.generation == 0
+    store.hear(word(machines[1], state="left"))
+    assert "waiting" in store.join(spare)
+    answer = store.join(machines[0] | {"previous": 0})
+    assert answer["ranks"] == {"127.0.0.1 0": 0, "127.0.0.1 5": 1} and answer["generation"] == 1
+    for one in (machines[0], spare):
+        store.hear(word(one, generation=1, state="done"))
+    assert store.join(described(6)) == {"error": "the job has ended"}
+
+
 def test_a_wrong_token_is_refused(clock):
     store, machines = running(2, 2)
     failed = word(machines[0], state="failed", text="made up", asks=False)
