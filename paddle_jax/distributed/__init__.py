@@ -56,6 +56,7 @@ from paddle_jax.distributed.checkpoint import (
     save_state_dict,
     shard_weight,
 )
+from paddle_jax.distributed.fleet.dataset.dataset import InMemoryDataset, QueueDataset
 from paddle_jax.distributed.entry_attr import CountFilterEntry, ProbabilityEntry, ShowClickEntry
 from paddle_jax.distributed.collective import is_available, new_group
 from paddle_jax.distributed.communication import (
@@ -193,5 +194,5 @@ __all__ += [
     "SplitPoint",
 ]
 __all__ += ["build_sharded_state_dict", "load_merged_state_dict", "shard_weight", "to_distributed"]
-__all__ += ["CountFilterEntry", "ProbabilityEntry", "ShowClickEntry"]
+__all__ += ["CountFilterEntry", "InMemoryDataset", "ProbabilityEntry", "QueueDataset", "ShowClickEntry"]
 __all__ += ["gather_weights", "in_auto_parallel_align_mode", "plan", "sharding"]

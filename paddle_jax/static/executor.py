@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -115,12 +116,91 @@ class Executor:
             return list(map(_as_dense_tensor, out))
         return [_c_typed(v) for v in entry.to_numpy(out)]
 
+    def train_from_dataset(
+        self,
+        program=None,
+        dataset=None,
+        scope=None,
+        thread=0,
+        debug=False,
+        fetch_list=None,
+        fetch_info=None,
+        print_period=100,
+        fetch_handler=None,
+    ):
+        """Runs a program once for each batch of a dataset, and prints what is fetched now and then.
+
+        Args:
+            program: Program or CompiledProgram. Default: the default main program.
+            dataset: QueueDataset or InMemoryDataset.
+            scope: Scope. Default: the global one.
+            thread: accepted; the dataset says how many files are read at once, and one thread computes.
+            debug: accepted.
+            fetch_list: list of Variables or names. Default: nothing is printed.
+            fetch_info: list of str, what they are called. Default: their names.
+            print_period: batches from one line to the next.
+            fetch_handler: None; there are no others.
+        Raises:
+            RuntimeError: dataset is None; the command of the dataset has failed.
+            NotImplementedError: fetch_handler is given.
+            What the dataset and `run` raise.
+        Differs from Paddle: it works with the programs of `paddle.enable_static()`; Paddle 3.3.1 raises for
+        them. A worker of a job with parameter servers that was started again leaves out the batches that it
+        has finished.
+        """
+        _run_batches(self, program, dataset, scope, (fetch_list, fetch_info, print_period, fetch_handler))
+
+    def infer_from_dataset(
+        self,
+        program=None,
+        dataset=None,
+        scope=None,
+        thread=0,
+        debug=False,
+        fetch_list=None,
+        fetch_info=None,
+        print_period=100,
+        fetch_handler=None,
+    ):
+        """As `train_from_dataset`, for a program without updates, such as `clone(for_test=True)`.
+
+        A program runs as it is: one with updates trains here, too, as in Paddle.
+        """
+        _run_batches(self, program, dataset, scope, (fetch_list, fetch_info, print_period, fetch_handler))
+
     def close(self):
         """Ends the executor: it runs nothing any more."""
         self._closed = True
 
     def flush(self):
         """Does nothing: nothing is held back."""
+
+
+def _run_batches(executor: Executor, program: Any, dataset: Any, scope: Any, printed: tuple) -> None:
+    """Runs a program for each batch of a dataset; `printed` says what is shown."""
+    fetch_list, fetch_info, print_period, fetch_handler = printed
+    if dataset is None:
+        raise RuntimeError("dataset is need and should be initialized")
+    if fetch_handler is not None:
+        raise NotImplementedError("train_from_dataset: fetch_handler: got one; use fetch_list")
+    program = _chosen_program(program)
+    fetch_list = _flat_fetch_list(fetch_list)
+    names = fetch_info or [item if isinstance(item, str) else item.name for item in fetch_list]
+    for number, feed in enumerate(dataset.feeds(), 1):
+        if program.remote is not None and program.remote.leaves_out_batch():
+            continue
+        out = executor.run(program, feed, fetch_list, scope=scope, return_numpy=False)
+        if fetch_list and number % print_period == 0:
+            _print_fetched(number, names, [np.asarray(value) for value in out])
+
+
+def _print_fetched(number: int, names: Sequence[str], values: Sequence[np.ndarray]) -> None:
+    shown = [
+        f"{name}[{value.size}]:[{','.join(f'{float(one):g}' for one in value.ravel())}]"
+        for name, value in zip(names, values, strict=True)
+    ]
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    print(f"time: [{now}], batch: [{number}], {', '.join(shown)}", flush=True)
 
 
 def _chosen_program(program: Any) -> Program:

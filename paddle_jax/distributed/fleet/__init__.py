@@ -4,9 +4,11 @@
 from paddle_jax.distributed.fleet import (
     base,
     data_generator,
+    dataset,
     layers,
     meta_optimizers,
     meta_parallel,
+    metrics,
     recompute,
     utils,
 )

@@ -33,6 +33,7 @@ class Runtime:
         tables: {name: TableSpec}.
         attributes: {name of a sparse table: what its ParamAttr says of learning rate and decay}.
         eager_tables: list of EagerTables.
+        finished_before: int, steps of earlier processes that no data set has left out yet.
         worker: Worker, between `init_worker` and `stop_worker`; else None.
         server: TableServer, or None.
     """
@@ -50,6 +51,7 @@ class Runtime:
         self._optimized: dict[str, Callable[[], dict[str, np.ndarray]]] = {}
         self._refreshers: list[Callable[[dict[str, np.ndarray]], None]] = []
         self._folder: str | None = None
+        self.finished_before = 0
         self._seed = int(default_generator().initial_seed())
         self.set_strategy(strategy)
 
@@ -185,6 +187,7 @@ class Runtime:
             client.close()
             raise
         self.worker = worker
+        self.finished_before = client.round
         self.refresh()
 
     def _flat(self, table: TableSpec) -> np.ndarray:

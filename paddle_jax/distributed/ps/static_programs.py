@@ -125,6 +125,13 @@ class RemoteProgram:
         self.optimizer = optimizer
         return trained
 
+    def leaves_out_batch(self) -> bool:
+        """Whether an earlier process of this worker has finished the next batch of a data set."""
+        if self.optimizer is None or self.runtime.finished_before == 0:
+            return False
+        self.runtime.finished_before -= 1
+        return True
+
     # running ------------------------------------------------------------------------------------------------
 
     def run(

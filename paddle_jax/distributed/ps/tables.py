@@ -10,6 +10,7 @@ from paddle_jax.distributed.ps.table_spec import TableSpec, piece_of
 from paddle_jax.distributed.ps.update_rules import RULES
 
 _FIRST_CAPACITY = 256
+_BLOCK = 1 << 16  # elements that are updated at once: they fit into the cache
 # columns of the statistics of a row
 _COUNT = 0
 _SHOW = 1
@@ -127,15 +128,22 @@ class SparseTable:
         """
         ids, gradients = self._trained(ids, gradients)
         places = self._add(ids)
+        scaled_rate = np.float32(rate * self.spec.rule["factor"])
+        block = max(1, _BLOCK // self.rows.shape[1])
+        for begin in range(0, len(places), block):
+            self._update_block(places[begin : begin + block], gradients[begin : begin + block], scaled_rate)
+        self.statistics[places, _UNSEEN] = 0
+
+    def _update_block(self, places: np.ndarray, gradients: np.ndarray, rate: np.float32) -> None:
+        """Updates rows by their places."""
         width = self.spec.width
+        settings = self.spec.rule
         rows = self.rows[places]
         values = rows[:, :width]
-        settings = self.spec.rule
         if settings["decay"]:
             gradients = gradients + np.float32(settings["decay"]) * values
-        self._rule.update(settings, values, rows[:, width:], gradients, np.float32(rate * settings["factor"]))
+        self._rule.update(settings, values, rows[:, width:], gradients, rate)
         self.rows[places] = rows
-        self.statistics[places, _UNSEEN] = 0
 
     def add(self, ids: np.ndarray, differences: np.ndarray) -> None:
         """Adds differences to rows."""

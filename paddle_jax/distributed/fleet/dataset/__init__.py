@@ -1,0 +1,5 @@
+"""Examples from files of slots, for `Executor.train_from_dataset`."""
+
+from paddle_jax.distributed.fleet.dataset.dataset import DatasetBase, InMemoryDataset, QueueDataset
+
+__all__ = []
