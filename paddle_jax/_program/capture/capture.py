@@ -28,9 +28,11 @@ from paddle_jax._core.execution.python_state import (
     restore_contents,
 )
 from paddle_jax._core.execution.trace import Trace, alias_array, is_tensor
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import RowsGrad, either, marks_of
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor
 
@@ -183,30 +185,30 @@ class Capture(Trace):
 
     # reading ------------------------------------------------------------------------------------------------
 
-    def operands(self, tensors, deferred=False):
+    def operands(self, tensors: Any, deferred: bool = False) -> list[Any]:
         """What a kernel gets for Tensors."""
         self.used_ids.update(map(id, tensors))
         return [self._operand(t) for t in tensors]
 
-    def call(self, kernel, tensors):
+    def call(self, kernel: Kernel, tensors: Any) -> Any:
         """Runs a kernel on Tensors. Branches and loops may be handed what none of them uses."""
         if self.undefined_variables and kernel.name not in ("cond", "while"):
             self.defined(tensors)
         return super().call(kernel, tensors)
 
-    def on_undefined(self, tensor, name):
+    def on_undefined(self, tensor: Tensor, name: str) -> None:
         if not self.full_graph:  # a function that need not be compiled whole runs eagerly then
             self.undefined_variables[id(tensor)] = tensor, name
 
-    def on_uncertain_result(self, result, tensor):
+    def on_uncertain_result(self, result: Tensor, tensor: Tensor) -> None:
         if self.is_outside(tensor):
             self.uncertain_results[id(result)] = result
 
-    def on_python_number(self, tensor):
+    def on_python_number(self, tensor: Tensor) -> None:
         if not self.full_graph:
             self.python_numbers[id(tensor)] = tensor
 
-    def defined(self, tensors):
+    def defined(self, tensors: Any) -> Any:
         """The Tensors; refuses those of variables that no value may have been given to."""
         for tensor in tensors:
             if id(tensor) in self.undefined_variables:
@@ -218,13 +220,13 @@ class Capture(Trace):
                 raise error
         return tensors
 
-    def _operand(self, tensor):
+    def _operand(self, tensor: Tensor) -> Any:
         value = self.read(tensor)
         if tensor.stop_gradient and value.dtype.kind in INEXACT:
             return jax.lax.stop_gradient_p.bind(value)
         return value
 
-    def read(self, tensor):
+    def read(self, tensor: Tensor) -> Any:
         """The value to compute with."""
         raw = tensor._raw
         if type(raw) is LazyArray:
@@ -240,7 +242,7 @@ class Capture(Trace):
             entry = self._meet(tensor)
         return self._lifted(entry)
 
-    def _meet(self, tensor):
+    def _meet(self, tensor: Tensor) -> CapturedInput:
         entry = self.tensors[id(tensor)] = CapturedInput(tensor._raw, tensor)
         self.undo_log.save(tensor)
         tensor._raw = entry.own
@@ -248,12 +250,12 @@ class Capture(Trace):
         tensor._idx = 0
         return self._keep(entry)
 
-    def _keep(self, entry):
+    def _keep(self, entry: CapturedInput) -> CapturedInput:
         self.arrays[id(entry.own)] = entry
         self.inputs.append(entry)
         return entry
 
-    def _lifted(self, entry):
+    def _lifted(self, entry: CapturedInput) -> Any:
         """The value in this run; inside a trace within it the array, which that trace hands
         on as an operand."""
         if local.ctx.frame is not self:
@@ -264,7 +266,7 @@ class Capture(Trace):
             entry.tensor._raw = entry.tracer
         return entry.tracer
 
-    def host_number(self, get):
+    def host_number(self, get: Callable[[], Any]) -> Any:
         """A number that the host knows at each call, such as a learning rate."""
         if self.effects:
             raise Unsupported(
@@ -274,7 +276,7 @@ class Capture(Trace):
         with swapped_attributes(self, inside_effect=True):
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
 
-    def host_value(self, tensor):
+    def host_value(self, tensor: Tensor) -> Any:
         """The value of a Tensor for the host, where it may count as constant: a few integers from
         outside. Else None."""
         raw = tensor._raw
@@ -295,35 +297,35 @@ class Capture(Trace):
         self.host_reads[entry] = value = to_numpy(entry.value)
         return value
 
-    def on_node_gradient(self, node):
+    def on_node_gradient(self, node: Node) -> None:
         """Nothing to do: what operations of the run keep is from the run."""
 
-    def on_refusal(self, error):
+    def on_refusal(self, error: Exception) -> None:
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
         self.refusal = self.refusal or error
 
-    def on_reseed(self, generator):
+    def on_reseed(self, generator: Any) -> None:
         """Called before a generator gets another state."""
         raise Unsupported(
             "the state of the random generator is set inside the function (paddle.seed, "
             "set_rng_state); set it outside"
         )
 
-    def on_stream_read(self, what):
+    def on_stream_read(self, what: str) -> None:
         """Called before something is read that is not the same at each call."""
         raise Unsupported(
             f"{what} is iterated over inside the function, which would happen while compiling "
             "only; pass in what is taken from it"
         )
 
-    def guarded_value(self, get):
+    def guarded_value(self, get: Callable[[], Any]) -> Any:
         """What `get()` gives, compared again at each call."""
         value = get()
         if not self.inside_effect:
             self.host_guards.append((get, value))
         return value
 
-    def value_before(self, tensor):
+    def value_before(self, tensor: Tensor) -> Any:
         """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
         self.read(tensor)
         entry = self.tensors.get(id(tensor))
@@ -337,31 +339,31 @@ class Capture(Trace):
 
     # changing -----------------------------------------------------------------------------------------------
 
-    def used(self, tensor):
+    def used(self, tensor: Tensor) -> None:
         """Called before the shape or another property of a Tensor is looked at, which then has to be the
         same at each call."""
         self._hold(tensor)
         self.used_ids.add(id(tensor))
 
-    def on_assign(self, tensor, shares=True):
+    def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
         """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
         if shares:
             self.ids_shared_with_views.add(id(tensor))
         refuse_possible_outside(tensor, self)
         self._hold(tensor)
 
-    def _hold(self, tensor):
+    def _hold(self, tensor: Tensor) -> None:
         """Takes up a Tensor from outside, if it is one."""
         if type(tensor._raw) is Uninitialized:
             raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
         if id(tensor) not in self.tensors:
             self.read(tensor)
 
-    def is_outside(self, tensor):
+    def is_outside(self, tensor: Tensor) -> bool:
         """Whether a Tensor is not one that the run has made."""
         return id(tensor) in self.tensors or not isinstance(tensor._raw, jax.core.Tracer)
 
-    def on_grad_access(self, tensor, accumulates=False):
+    def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
         if id(tensor) in self.grads:
             return
@@ -387,41 +389,43 @@ class Capture(Trace):
             None if grad is None else grad._raw,
             "empty" if accumulates and kind != "array" else kind,
         )
-        if kind == "array":
+        if kind == "array" and grad is not None:
             self.read(grad)
 
-    def on_row_lookup(self, weight, ids, padding):
+    def on_row_lookup(self, weight: Tensor, ids: Any, padding: Any) -> None:
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
-        marks = None
+        marks: Any = None
         if ids is not None and get_opaque_trace_state(convention="flax") == self.level:
             marks = marks_of(self.read(ids), weight._raw.shape[0], padding)
         before = self.row_lookups.get(id(weight))
-        self.row_lookups[id(weight)] = weight, marks if before is None else either(before[1], marks)
+        if before is not None:
+            marks = either(before[1], marks)
+        self.row_lookups[id(weight)] = weight, marks
 
-    def on_layer_change(self, layer):
+    def on_layer_change(self, layer: Any) -> None:
         """Called before an attribute of a Layer is set or deleted."""
         _note(self.attributes, layer)
 
-    def on_object_change(self, owner):
+    def on_object_change(self, owner: Any) -> None:
         """Called before an object, a list or a dict changes, or may change."""
         if Observing.observer is None or Observing.observer.is_outside(owner):
             _note(self.contents, owner)
 
-    def on_state_change(self, owner, get):
+    def on_state_change(self, owner: Any, get: Callable[[], Any]) -> None:
         if id(owner) not in self.attributes:
             self.guarded_value(get)
             self.on_layer_change(owner)
 
-    def is_constant(self, array):
+    def is_constant(self, array: Any) -> bool:
         return False  # it is an operand, or becomes one
 
-    def is_compiled_whole(self):
+    def is_compiled_whole(self) -> bool:
         return self.full_graph
 
-    def prints_later(self, is_traced):
+    def prints_later(self, is_traced: bool) -> bool:
         return True  # in the order of what the program writes
 
-    def attempt(self, run):
+    def attempt(self, run: Callable[[], Any]) -> Any:
         refusal = self.refusal
         try:
             return run()
@@ -429,7 +433,7 @@ class Capture(Trace):
             self.refusal = refusal
             raise
 
-    def on_hook(self, tensor):
+    def on_hook(self, tensor: Tensor) -> None:
         """Called before a hook is put on a Tensor."""
         if id(tensor) in self.tensors:
             raise Unsupported(
@@ -438,11 +442,11 @@ class Capture(Trace):
             )
         self.has_hooks = True
 
-    def on_optimizer_step(self):
+    def on_optimizer_step(self) -> None:
         """Called for a step of an optimizer, which each call of the program will make."""
         self.optimizer_steps += 1
 
-    def host_effect(self, call, owner, args, kwargs):
+    def host_effect(self, call: Callable[..., Any], owner: Any, args: Any, kwargs: Any) -> Any:
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
         if self.inside_effect:  # the call is part of one that is noted already
             return call(owner, *args, **kwargs)
@@ -456,18 +460,18 @@ class Capture(Trace):
         with swapped_attributes(self, inside_effect=True):
             return call(owner, *args, **kwargs)
 
-    def on_print(self, tensor):
+    def on_print(self, tensor: Tensor) -> None:
         """Called before a Tensor is written as text, which each call has to do with the values it has."""
         if not self.full_graph:
             error = TracedValueError("str")
             self.on_refusal(error)
             raise error
 
-    def writes(self, call, args, kwargs):
+    def writes(self, call: Callable[..., Any], args: Any, kwargs: Any) -> None:
         """Lets `call` write something after each call of the program."""
         self.outputs.append((_written, call, args, kwargs))
 
-    def _base(self, generator):
+    def _base(self, generator: Any) -> tuple:
         if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
             start = CapturedInput(
@@ -483,17 +487,17 @@ class Capture(Trace):
         return *map(self._lifted, base), start
 
 
-def _note(owners, owner):
+def _note(owners: dict[int, tuple[Any, list[Any]]], owner: Any) -> None:
     """Keeps what an object or container has now, unless that is kept already."""
     if id(owner) not in owners:
         owners[id(owner)] = owner, copy_contents(owner)
 
 
-def _written(call, *args, **kwargs):
+def _written(call: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     call(*args, **kwargs)
 
 
-def refuse_possible_outside(tensor, capture):
+def refuse_possible_outside(tensor: Tensor, capture: Capture | None) -> None:
     """Refuses to change what may be a Tensor from outside or another one, after a branch or loop."""
     if capture is not None and id(tensor) in capture.uncertain_results:
         raise Unsupported(
@@ -502,14 +506,14 @@ def refuse_possible_outside(tensor, capture):
         )
 
 
-def constant_value(raw):
+def constant_value(raw: Any) -> Any:
     """The value of a few host numbers, or of one number that fills a shape, inside a trace."""
     if len(raw.array) == 1 != raw.aval.size:
         return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
     return to_array(raw)
 
 
-def _holds(entry, tensor):
+def _holds(entry: CapturedInput, tensor: Tensor) -> bool:
     return entry.tensor is not None and (tensor._raw is entry.own or tensor._raw is entry.tracer)
 
 

@@ -5,7 +5,11 @@ Part of the program they cost a pass over all that it changes, which keeps its o
 % of a step on the CPU.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +19,7 @@ from paddle_jax._core import numpy_backend
 from paddle_jax._core.kernels.value_checks import raise_if_failed
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
+from paddle_jax._program.capture.captured import Captured
 
 _HEAVY = frozenset(
     (
@@ -35,20 +40,24 @@ _LONGEST = 1e-3  # seconds by the interpreter's estimate
 
 
 class CapturedChecks:
-    """checks: see outcomes.judge. They are the last change and the last array of a captured run."""
+    """The checks of a captured run: its last change, and its last array.
 
-    def __init__(self, checks):
+    Attributes:
+        checks: list of (count of numbers, function that makes the exception, line), as for `raise_if_failed`.
+    """
+
+    def __init__(self, checks: Sequence[tuple]) -> None:
         self.checks = checks
 
     @classmethod
-    def of(cls, captured):
+    def of(cls, captured: Captured) -> CapturedChecks | None:
         """The checks of a run, or None."""
         last = captured.changes[-1] if captured.changes else None
         if last is not None and last.kind == "checks":
             return cls(last.checks)
         return None
 
-    def arrange(self, captured, order, differentiable):
+    def arrange(self, captured: Captured, order: Sequence[int], differentiable: bool) -> _Front | None:
         """Takes the checks out of a run and gives a function of the operands that raises what they find; or
         makes the run keep what it would change where one fails, and gives None. order: see Program."""
         if differentiable or jax.default_backend() != "cpu":
@@ -63,7 +72,7 @@ class CapturedChecks:
         captured.fn = lambda *values: whole(*values)[:-1]
         return front
 
-    def _front(self, captured, order):
+    def _front(self, captured: Captured, order: Sequence[int]) -> _Front | None:
         from jax.extend.core import ClosedJaxpr  # takes 0.05 s to import
 
         fixed, places = captured.parts
@@ -80,7 +89,7 @@ class CapturedChecks:
         ):
             return None
         constants = [fixed[k] for k in wanted if k < len(fixed)]
-        at = [order[j] for j in taken]
+        operand_indices = [order[j] for j in taken]
         split = len(constants)
         try:
             plan = numpy_backend.plan(
@@ -91,24 +100,25 @@ class CapturedChecks:
             )
         except numpy_backend.Refusal:
             return None
-        return _Front(plan, at, self.checks)
+        return _Front(plan, operand_indices, self.checks)
 
-    def _guarded(self, captured):
-        place = {id(entry.tensor): i for i, entry in enumerate(captured.inputs)}
-        at = len(captured.results)
-        guards = []
+    def _guarded(self, captured: Captured) -> Callable[..., tuple]:
+        """The function of a run that keeps the old values where a check fails."""
+        input_of = {id(entry.tensor): i for i, entry in enumerate(captured.inputs)}
+        result = len(captured.results)
+        guards = []  # (index of the new value among the results, index of the old one among the inputs)
         for change in captured.changes:
             if change.kind == "value" and not change.flows:
-                guards.append((at, place[id(change.target)]))
-            at += change.count
-        flags = []
-        after = 0
+                guards.append((result, input_of[id(change.target)]))
+            result += change.count
+        flags = []  # where the array of the checks has their truth values
+        index = 0
         for count, _, _ in self.checks:
-            flags.append(after)
-            after += 1 + count
+            flags.append(index)
+            index += 1 + count
         whole = captured.fn
 
-        def fn(*values):
+        def fn(*values: Any) -> tuple:
             out = list(whole(*values))
             wrong = jnp.any(out[-1][jnp.array(flags)] != 0)
             for i, j in guards:
@@ -120,15 +130,22 @@ class CapturedChecks:
 
 
 class _Front:
-    """Checks operands before a program runs. seen: those found right; JAX's arrays do not change."""
+    """Checks operands before a program runs.
 
-    def __init__(self, plan, places, checks):
+    Attributes:
+        plan: function of their arrays that gives the array of the checks.
+        places: indices of the operands.
+        checks: as in CapturedChecks.
+        seen: arrays that were found right, which need no further check: JAX's arrays do not change.
+    """
+
+    def __init__(self, plan: Callable[..., Any], places: list[int], checks: Sequence[tuple]) -> None:
         self.plan = plan
         self.places = places
         self.checks = checks
-        self.seen = ()
+        self.seen: Sequence[Any] = ()
 
-    def __call__(self, tensors):
+    def __call__(self, tensors: Any) -> None:
         arrays = [to_array(tensors[i]._raw) for i in self.places]
         if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
             raise_if_failed(self.plan(*map(to_numpy, arrays))[0], self.checks)
@@ -138,7 +155,7 @@ class _Front:
                 self.seen = ()
 
 
-def _primitives(jaxpr):
+def _primitives(jaxpr: Any) -> Iterator[Any]:
     for eqn in jaxpr.eqns:
         yield eqn.primitive.name
         for value in eqn.params.values():

@@ -45,7 +45,7 @@ def finish(call: Callable[..., Any], *args: Any) -> Any:
         raise run_error(error) from None
 
 
-def picker(indices: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def picker(indices: Sequence[int]) -> Callable[[Any], Any]:
     """A quick function that picks these indices of a list."""
     if len(indices) > 1:
         return operator.itemgetter(*indices)
@@ -122,7 +122,11 @@ class DirectProgram:
         updates = {target: (result, steps) for target, result, steps in value_updates}
         plain = [update for update in value_updates if update[0] not in set(packed)]
         written = [(target, result) for target, result, _ in plain]
-        written += [(i, result) for i, result, c in other_updates if c.kind == "value" and not c.flows]
+        written += [
+            (target, result)
+            for target, result, change in other_updates
+            if target is not None and change.kind == "value" and not change.flows
+        ]
         self.donated = [target for target, _ in written]
         self.donated_results = [result for _, result in written]
         packed_results = [updates[i][0] for i in packed]
@@ -192,7 +196,7 @@ class DirectProgram:
                 return itertools.chain(self.pack.give(members, results), steps)
 
             if self.has_effects:
-                call_and_store(iter, [finish(self.compiled, *arguments)], store)
+                call_and_store(list, [finish(self.compiled, *arguments)], store)
             else:
                 key = (*map(type, arguments[3]), *map(_COMMITTED, donated), *map(_COMMITTED, kept))
                 self.call(arguments, store, None, key)
@@ -201,7 +205,7 @@ class DirectProgram:
             if translated is error:
                 raise
             raise translated from None
-        out = [None] * self.width
+        out: list[Any] = [None] * self.width
         for index, value in zip(self.other_results, untaken, strict=True):
             out[index] = value
         return out

@@ -5,11 +5,15 @@ more than its arithmetic. The Tensors hold LazyArrays whose `segment` is the Fla
 gets a copy of its part.
 """
 
+from __future__ import annotations
+
 import itertools
 import operator
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -39,32 +43,44 @@ class Scattered(Exception):
 class FlatBuffer:
     """One array for several Tensors of one dtype.
 
-    places: which operands of the program they are. flat: the array, None while they have arrays of their own.
-    values: what the Tensors hold. read: which of them have been given arrays of their own since the last
-    call. device: where it is; None where JAX chooses. calls, cost: how many calls there were, and what others
-    have made it cost.
+    Attributes:
+        places: list of the operands of the program that they are.
+        shapes: list of their shapes.
+        spans: list of (start, end) of each in the array.
+        dtype: NumPy dtype.
+        flat: the array, None while they have arrays of their own.
+        values: list of what the Tensors hold.
+        read: list of those that have been given arrays of their own since the last call.
+        device: where it is; None where JAX chooses.
+        calls: int, how many calls there were.
+        cost: int, what others have made them cost, in units of what a part saves in one call.
+        lock: held while the array is replaced or a part is read.
     """
 
-    def __init__(self, places, tensors):
+    def __init__(self, places: list[int], tensors: Sequence[Tensor]) -> None:
         arrays = [tensors[i]._value for i in places]
-        self.places, self.shapes, self.dtype = places, [a.shape for a in arrays], arrays[0].dtype
+        self.places = places
+        self.shapes = [a.shape for a in arrays]
+        self.dtype = arrays[0].dtype
         ends = np.cumsum([a.size for a in arrays]).tolist()
         self.spans = list(zip([0, *ends[:-1]], ends, strict=True))
-        self.device = None
-        self.flat = None
-        self.values = []
-        self.read = []
-        self.calls, self.cost, self.lock = 0, 0, threading.RLock()
+        self.device: Any = None
+        self.flat: Any = None
+        self.values: list[Any] = []
+        self.read: list[int] = []
+        self.calls = 0
+        self.cost = 0
+        self.lock = threading.RLock()
 
     @staticmethod
-    def of(places, tensors):
+    def of(places: Sequence[int], tensors: Sequence[Tensor]) -> FlatBuffer | None:
         """The FlatBuffer of those among the operands that are worth it, or None."""
-        by_dtype = {}
+        by_dtype: dict[Any, list[int]] = {}
         for i in places:
             raw = tensors[i]._raw
             if 0 < raw.size * raw.dtype.itemsize <= _SMALL:
                 by_dtype.setdefault(raw.dtype, []).append(i)
-        chosen = max(by_dtype.values(), key=len, default=())
+        chosen: list[int] = max(by_dtype.values(), key=len, default=[])
         if not _FEWEST <= len(chosen) <= _MOST or any(
             _place(tensors[i]._value) is NotImplemented for i in chosen
         ):
@@ -73,14 +89,14 @@ class FlatBuffer:
 
     # inside the program -------------------------------------------------------------------------------------
 
-    def split(self, flat):
+    def split(self, flat: jax.Array) -> list[jax.Array]:
         """The arrays, of the one."""
         return [
             flat[start:end].reshape(shape)
             for (start, end), shape in zip(self.spans, self.shapes, strict=True)
         ]
 
-    def joined(self, news):
+    def joined(self, news: Sequence[jax.Array]) -> jax.Array:
         """The one array, of new values. Written piece by piece into new memory: a concatenation is slow, and
         old memory is still to be read."""
         flat = jnp.zeros(self.spans[-1][1], self.dtype)
@@ -90,7 +106,7 @@ class FlatBuffer:
 
     # between calls ------------------------------------------------------------------------------------------
 
-    def take(self, tensors):
+    def take(self, tensors: Sequence[Tensor]) -> jax.Array:
         """The array for a call."""
         self.calls += 1
         raws = list(map(_RAW, tensors))
@@ -107,7 +123,7 @@ class FlatBuffer:
                     self.materialize(value)
         return flat
 
-    def _join(self, raws):
+    def _join(self, raws: Sequence[Any]) -> jax.Array:
         arrays = [to_jax_array(raw) for raw in raws]
         places = {_place(a) for a in arrays}
         same = [(a.shape, a.dtype) for a in arrays] == [(shape, self.dtype) for shape in self.shapes]
@@ -123,18 +139,20 @@ class FlatBuffer:
         self.device = places.pop()
         return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
 
-    def give(self, tensors, results):
+    def give(self, tensors: Sequence[Tensor], results: Iterator[Any]) -> Iterator[Any]:
         """Takes the new array, the first of the results, after a call: an iterator of the steps. The lock
         is held meanwhile."""
-        values, read = (
-            (list(self.values), self.read) if self.values else ([None] * len(tensors), range(len(tensors)))
-        )
-        steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
+        values: list[Any] = list(self.values)
+        read: Sequence[int] = self.read
+        if not values:  # the first call: every Tensor gets a LazyArray
+            values = [None] * len(tensors)
+            read = range(len(tensors))
+        steps: list[tuple] = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
             value = values[i] = LazyArray()
             value.aval = aval_of(self.shapes[i], self.dtype)
             value.array = None
-            value.segment = self
+            value.segment = self  # pyright: ignore[reportAttributeAccessIssue]  asked as a Segment is
             value.position = i
             steps.append((_SET_RAW, tensors[i], value))
         return itertools.chain(
@@ -142,7 +160,7 @@ class FlatBuffer:
             itertools.starmap(operator.call, steps),
         )
 
-    def materialize(self, value):
+    def materialize(self, value: LazyArray) -> Any:
         """The array of one LazyArray (as a Segment gives it)."""
         with self.lock:
             if value.array is None:
@@ -155,7 +173,7 @@ class FlatBuffer:
                 self.cost += _READ
             return value.array
 
-    def _put(self, array):
+    def _put(self, array: Any) -> jax.Array:
         with eager_evaluation():  # the reader may be within a trace
             if self.device is None:
                 return _to_device(array)
@@ -166,7 +184,7 @@ class FlatBuffer:
 _to_device = jax.jit(lambda array: array)
 
 
-def _place(array):
+def _place(array: Any) -> Any:
     """The CPU device that an array is bound to, None where JAX chose it; NotImplemented for other devices."""
     devices = array.sharding.device_set
     if len(devices) > 1 or next(iter(devices)).platform != "cpu":
@@ -176,7 +194,7 @@ def _place(array):
     return None
 
 
-def _baseline():
+def _baseline() -> int:
     """What sys.getrefcount says in `take` of a LazyArray that only a Tensor and the FlatBuffer hold."""
     tensor = wrap(object())
     values = [tensor._raw]

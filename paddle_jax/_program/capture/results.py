@@ -6,6 +6,7 @@ Containers, and objects that the run has made, become nests that JAX flattens, w
 from __future__ import annotations
 
 import collections
+import collections.abc
 import functools as ft
 import io
 import threading
@@ -91,7 +92,7 @@ class _Opening:
 
     def open(self, value: Any) -> Any:
         """The nest of a value."""
-        kind = type(value)
+        kind: Any = type(value)
         if isinstance(value, (Tensor, *_CONSTANTS)):
             if id(value) in self.numbers:
                 return Rebuilt((value,), lambda parts: parts[0].item())
@@ -105,9 +106,10 @@ class _Opening:
         if kind in (dict, collections.OrderedDict, collections.defaultdict):
             return self._enter(value, lambda: self._open_mapping(value, kind))
         if kind is np.ndarray:
-            return Rebuilt((), lambda parts: value.copy())
+            array: Any = value
+            return Rebuilt((), lambda parts: array.copy())
         if kind in (set, collections.deque):
-            limit = (value.maxlen,) if kind is collections.deque else ()
+            limit = (value.maxlen,) if isinstance(value, collections.deque) else ()
             return self._enter(
                 value, lambda: Rebuilt(self._open_all(value), lambda parts: kind(parts, *limit))
             )
@@ -170,7 +172,7 @@ class _Opening:
         self.repeats[key] += 1
 
         def take(parts: list[Any]) -> Any:
-            waiting = self.waiting.__dict__
+            waiting: dict[Any, Any] = self.waiting.__dict__
             new, places_left = waiting.pop(key)
             if places_left > 1:
                 waiting[key] = new, places_left - 1
@@ -178,7 +180,7 @@ class _Opening:
 
         return Rebuilt((), take)
 
-    def _open_created(self, value: Any, kind: type) -> Rebuilt:
+    def _open_created(self, value: Any, kind: Any) -> Rebuilt:
         """The nest of an object with its attributes and, of a container of its own class, its items."""
         attributes = getattr(value, "__dict__", {})
         slots = _slots(value)
@@ -206,7 +208,8 @@ class _Opening:
             elif item_parts:
                 list.extend(new, item_parts)
             if self.repeats[key]:
-                self.waiting.__dict__[key] = new, self.repeats[key]
+                waiting: dict[Any, Any] = self.waiting.__dict__
+                waiting[key] = new, self.repeats[key]
             return new
 
         return Rebuilt(self._open_all((*attributes.values(), *slots.values(), *items)), make)
@@ -282,5 +285,6 @@ def _parts(value: Any) -> list[Any]:
         parts = list(attributes.values())
     if isinstance(value, dict):
         return [*parts, *dict.keys(value), *dict.values(value)]
-    items = list(value) if isinstance(value, _CONTAINERS) else []
+    content: Any = value if isinstance(value, _CONTAINERS) else ()
+    items = list(content)
     return [*parts, *_slots(value).values(), *items]

@@ -85,6 +85,7 @@ def _is_unrelated(frame: types.FrameType) -> bool:
 def _code_of(callback: Any) -> types.CodeType | None:
     """The code of a function, of a method, or of an object that can be called."""
     for form in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):  # noqa: B004
-        if hasattr(form, "__code__"):
-            return form.__code__
+        code = getattr(form, "__code__", None)
+        if code is not None:
+            return code
     return None

@@ -1,9 +1,12 @@
 """The signature of a call: what of its arguments a compiled program is made for."""
 
+from __future__ import annotations
+
 import copy
 import dataclasses
 import functools as ft
 import types
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,12 +18,12 @@ from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor
 
 
-def call_signature(args, kwargs):
+def call_signature(args: tuple, kwargs: dict[str, Any]) -> tuple[list[Tensor], tuple]:
     """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
     those, those by name, and which Tensors are one)."""
-    tensors = []
-    key = [len(args)]
-    shared = ()
+    tensors: list[Tensor] = []
+    key: list[Any] = [len(args)]
+    shared: tuple[int, ...] = ()
     for arg in args:
         key.append(_leaf(arg, tensors))
     for name in kwargs:
@@ -34,16 +37,28 @@ def call_signature(args, kwargs):
     return tensors, tuple(key)
 
 
-def _parted(key):
+def _parted(key: Any) -> tuple[list[Any], list[Any]]:
     """The arguments by position and those by name of a description."""
     count, *leaves, _ = key
     return leaves[:count], leaves[count:]
 
 
-def _leaf(value, tensors):
+def _sparse_components(tensor: Any) -> tuple[list[Tensor], tuple]:
+    """(Tensors that a sparse Tensor is made of, what else it is made of)."""
+    return tensor.components()
+
+
+def dense_parts(tensor: Tensor) -> list[Tensor]:
+    """The Tensor itself, or those that a sparse one is made of."""
+    if tensor.is_sparse():
+        return _sparse_components(tensor)[0]
+    return [tensor]
+
+
+def _leaf(value: Any, tensors: list[Tensor]) -> Any:
     if isinstance(value, Tensor):
         if value.is_sparse():
-            parts, settings = value.components()
+            parts, settings = _sparse_components(value)
             return type(value), settings, *[_leaf(part, tensors) for part in parts]
         tensors.append(value)
         raw = value._raw
@@ -59,7 +74,7 @@ def _leaf(value, tensors):
     return value_key(value)
 
 
-def value_key(value):
+def value_key(value: Any) -> tuple:
     """What stands in a key for a value that is no Tensor: equal for values that are alike to code that reads
     them."""
     try:
@@ -72,7 +87,7 @@ def value_key(value):
 
 
 @ft.cache
-def _tells_apart(kind):
+def _tells_apart(kind: Any) -> bool:
     """Whether objects of a class that are equal are alike. What an `__eq__` of the user's leaves
     out is not known."""
     compare = kind.__eq__
@@ -85,7 +100,7 @@ def _tells_apart(kind):
     )
 
 
-def signature_structure(key):
+def signature_structure(key: Any) -> Any:
     """A description of arguments, or a part of one, without what changes from call to call: lengths of axes
     and numbers."""
     if not isinstance(key, tuple):
@@ -98,7 +113,7 @@ def signature_structure(key):
     return tuple([signature_structure(part) for part in key])
 
 
-def specs_of_signature(key):
+def specs_of_signature(key: Any) -> tuple[list[Any], dict[str, Any]]:
     """(positional arguments, keyword arguments) from their description, with an InputSpec for each Tensor.
 
     Raises:
@@ -108,7 +123,7 @@ def specs_of_signature(key):
     return list(map(_described, positional)), {name: _described(leaf) for name, leaf in named}
 
 
-def _described(leaf):
+def _described(leaf: Any) -> Any:
     kind, *rest = leaf
     if kind == "t":
         shape, dtype, stop_gradient = rest
@@ -125,7 +140,7 @@ def _described(leaf):
     return rest[0]
 
 
-def describe_differences(old, new):
+def describe_differences(old: Any, new: Any) -> list[str]:
     """In words, what differs between two descriptions of arguments."""
     before, now = [
         {**dict(enumerate(positional)), **dict(named)} for positional, named in map(_parted, (old, new))
@@ -143,7 +158,7 @@ def describe_differences(old, new):
     return texts or ["the order of the arguments, or which of them are one Tensor, is another one"]
 
 
-def _of_one(a, b):
+def _of_one(a: Any, b: Any) -> Any:
     if a == b:
         return []
     if a[:1] != b[:1]:
@@ -172,16 +187,16 @@ def _of_one(a, b):
     ]
 
 
-def tensors_of_arguments(args, kwargs):
+def tensors_of_arguments(args: tuple, kwargs: dict[str, Any]) -> Any:
     """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among
     them; lists and dicts."""
     by_id = {}
     others = []
     containers = []
 
-    def convert(value):
+    def convert(value: Any) -> Any:
         if isinstance(value, Tensor):
-            by_id.update((id(t), t) for t in (value.components()[0] if value.is_sparse() else [value]))
+            by_id.update((id(part), part) for part in dense_parts(value))
             return value
         if isinstance(value, np.ndarray | jax.Array):
             tensor = to_tensor(value)

@@ -192,10 +192,10 @@ class ClosureScan:
             self._scan_layer(value, depth)
         elif hasattr(type(value), "__paddle_jax_state__"):
             self._scan_state(value)
-        elif isinstance(value, list | tuple | dict) and len(value) <= _MAX_ITEMS:
-            self._scan_container(value, depth)
         elif callable(getattr(type(value), "__paddle_jax_function__", None)):
             self._scan_function(value.__paddle_jax_function__(), depth)
+        elif isinstance(value, list | tuple | dict) and len(value) <= _MAX_ITEMS:
+            self._scan_container(value, depth)
         elif _is_plain_object(value):
             self.seen.add(id(value))
             self.owners.append(value)
@@ -245,7 +245,7 @@ class ClosureScan:
         """Scans the CapturedState of an optimizer, a scheduler or a scaler."""
         self.seen.add(id(owner))
         guards = self.package_guards
-        state = captured_state(owner)
+        state: Any = captured_state(owner)
         for store, name, value in state.values:
             self._scan_value(value, store, name, 0)
         for store, name, value in state.settings:

@@ -15,8 +15,8 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 import jax.core
@@ -29,7 +29,7 @@ from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
 from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.observer_view import ObserverView
-from paddle_jax._program.guards.read_guards import MISSING
+from paddle_jax._program.guards.read_guards import MISSING, ReadGuards, ReadTable
 from paddle_jax._program.rewrite import state_access
 from paddle_jax._program.rewrite.call_policy import CachedCall, ObservedCall
 from paddle_jax._program.rewrite.converted_calls import converted_callable
@@ -107,6 +107,33 @@ Prepared = tuple[Any, Args, Named]
 
 class CallObserver:
     """The part of the observer that answers calls."""
+
+    if TYPE_CHECKING:  # what StateObserver has
+        capture: Any  # the Capture; None before it begins
+        converted: bool
+        created: dict[int, Any]
+        guarded_layers: Collection[int]
+        guards: ReadGuards
+        held_objects: list[Any]
+        layer_forwards: ReadTable | None
+        observed_codes: set[types.CodeType]
+        observed_functions: dict[int, tuple[types.FunctionType, types.FunctionType]]
+        outer_containers: dict[int, Any]
+        before_set_attribute: Callable[..., Any]
+        guard_class: Callable[[Any], None]
+        is_user_code: Callable[[Any], bool]
+        mark_created: Callable[[Any], Any]
+        mark_unguarded: Callable[[str], None]
+        read_attribute: Callable[..., Any]
+        read_content: Callable[..., Any]
+        read_item: Callable[..., Any]
+        read_iterable: Callable[[Any], Any]
+        read_length: Callable[[Any], None]
+        read_value: Callable[..., Any]
+        refuse: Callable[[str], NoReturn]
+        refuse_after_effect: Callable[[str], NoReturn]
+        user_method: Callable[..., Any]
+        _class_attribute: Callable[..., Any]
 
     def call(self, function: Any, args: Args, named: Named) -> Any:
         """`function(*args, **named)`."""
@@ -227,7 +254,7 @@ class CallObserver:
 
     def _observed_wrapper(self, function: Any) -> Any:
         """A library's wrapper round a function of the user, with that function observed."""
-        inner = getattr(function, "__wrapped__", None)
+        inner: Any = getattr(function, "__wrapped__", None)
         if not self.is_user_function(inner) or function.__closure__ is None or self.converted:
             return function
         return rewrap(function, inner, self.observed_function(inner))
@@ -243,7 +270,7 @@ class CallObserver:
         if not always and not asks:
             return function
 
-        def asking(*args, **named):
+        def asking(*args: Any, **named: Any) -> Any:
             if args and hasattr(args[0], "get_lr") and self.capture is not None and self.capture.effects:
                 self.refuse_after_effect(f"what {name} gives")
             value = function(*args, **named)
@@ -291,7 +318,8 @@ class CallObserver:
         except (NoSource, state_access.Unobservable) as error:
             self.mark_unguarded(f"{function.__qualname__}: {error}")
             return function
-        twin = make_function(function, observed, lambda cells: [ObserverView(self, function, cells)])
+        observer: Any = self
+        twin = make_function(function, observed, lambda cells: (ObserverView(observer, function, cells),))
         self.observed_codes.update(nested_codes(observed))
         return twin
 
@@ -338,17 +366,18 @@ class CallObserver:
             return converted_callable(function)
         return observed
 
-    def _make_instance(self, cls: type, start: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    def _make_instance(self, cls: Any, start: Callable[..., Any], *args: Any, **named: Any) -> Any:
         instance = self.mark_created(cls.__new__(cls))
+        classes = cls.__mro__
         if dataclasses.is_dataclass(cls):
-            finish = self._class_attribute(cls.__mro__, "__post_init__")
+            finish = self._class_attribute(classes, "__post_init__")
         else:
             finish = None
         own = getattr(instance, "__dict__", None)
         if self.is_user_function(finish) and own is not None:
             entered = self._run_form(finish)
 
-            def once(*args):
+            def once(*args: Any) -> Any:
                 del own["__post_init__"]
                 return entered(instance, *args)
 
@@ -515,7 +544,7 @@ class CallObserver:
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.refuse(f"{function.__name__} caches what it gives for Tensors")
 
-        def unobserved(*args, **named):
+        def unobserved(*args: Any, **named: Any) -> Any:
             note = sys.getprofile()
             sys.setprofile(None)
             try:
@@ -557,9 +586,10 @@ class CallObserver:
         # one that to_static has compiled is a part here
         own = layer.__dict__
         forward = getattr(layer.forward, "dygraph_function", layer.forward)
-        (self.layer_forwards if id(layer) in self.guarded_layers else self.guards.entries).add(
-            own, "forward", self.instance_forward(own)
-        )
+        table = self.guards.entries
+        if id(layer) in self.guarded_layers and self.layer_forwards is not None:
+            table = self.layer_forwards  # compared only when an attribute of a Layer was set
+        table.add(own, "forward", self.instance_forward(own))
         self._class_attribute(type(layer).__mro__, "forward")
         return self._run_form(forward)
 

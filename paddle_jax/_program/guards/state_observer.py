@@ -6,6 +6,7 @@ import argparse
 import array
 import builtins
 import collections
+import collections.abc
 import copy
 import datetime
 import inspect
@@ -28,7 +29,8 @@ from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, stores_of
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
-from paddle_jax._program.capture.capture import Capture, refuse_possible_outside
+from paddle_jax._program.capture.capture import refuse_possible_outside
+from paddle_jax._program.guards.call_signature import dense_parts
 from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
 from paddle_jax._program.guards.read_guards import ReadGuards, ReadTable, TooLarge
 from paddle_jax.autograd.py_layer import PyLayerContext
@@ -123,7 +125,7 @@ class StateObserver(CallObserver):
         self.held_objects: list[Any] = []
         self.being_read: set[int] = set()
         self.thread: int | None = None
-        self.capture: Capture | None = None
+        self.capture: Any = None
 
     def begin(self) -> None:
         """Observes from now on, in this thread."""
@@ -300,7 +302,7 @@ class StateObserver(CallObserver):
             return method
         return None
 
-    def _tensor_attribute(self, tensor, kind, name, own):
+    def _tensor_attribute(self, tensor: Any, kind: type, name: str, own: dict | None) -> Any:
         """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape
         and the like tell."""
         if own is not None and id(tensor) not in self.created:
@@ -309,7 +311,7 @@ class StateObserver(CallObserver):
         if name == "name":
             self._guard_name(tensor)
         if isinstance(tensor, Tensor) and self.capture is not None:
-            for part in tensor.components()[0] if tensor.is_sparse() else (tensor,):
+            for part in dense_parts(tensor):
                 self.capture.used(part)
         return getattr(tensor, name)
 
@@ -420,7 +422,8 @@ class StateObserver(CallObserver):
                     self.guards.entries.add(own, name, MISSING)
                 return self.call(getter, (owner, name), {})
         elif type(raw).__name__ == "cached_property" and self.is_user_function(raw.func):
-            own[name] = value = self.call(raw.func, (owner,), {})
+            value = self.call(raw.func, (owner,), {})
+            owner.__dict__[name] = value
             self.set_attributes.add((id(owner), name))
             return value
         elif self.is_user_function(getattr(type(raw), "__get__", None)):
@@ -487,7 +490,8 @@ class StateObserver(CallObserver):
             or kind in (tuple, types.GenericAlias)
             or isinstance(container, type)
         ):
-            return self.read_value(container[key]) if kind is tuple else container[key]
+            known: Any = container
+            return self.read_value(known[key]) if kind is tuple else known[key]
         getter = self.user_method(container, "__getitem__")
         if getter is not None:
             return self.call(getter, (container, key), {})

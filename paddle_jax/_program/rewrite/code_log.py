@@ -1,17 +1,26 @@
 """Showing converted code: `paddle.jit.set_code_level` and `set_verbosity`."""
 
+from __future__ import annotations
+
 import sys
+from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 
 
 class CodeLog:
-    """on: whether converted code is shown. stdout: on standard output instead of standard error."""
+    """What is shown.
 
-    on = stdout = False
+    Attributes:
+        on: bool, whether converted code is shown.
+        stdout: bool, whether on standard output instead of standard error.
+    """
+
+    on = False
+    stdout = False
 
     @classmethod
-    def show(cls, function, text):
+    def show(cls, function: Any, text: str) -> None:
         """Shows the converted code of a function."""
         if cls.on:
             print(
@@ -20,7 +29,7 @@ class CodeLog:
             )
 
 
-def set_code_level(level=100, also_to_stdout=False):
+def set_code_level(level: int | None = 100, also_to_stdout: bool = False) -> None:
     """Shows the code that functions with control flow on Tensors are converted to, when that happens.
 
     Args:
@@ -34,7 +43,7 @@ def set_code_level(level=100, also_to_stdout=False):
     CodeLog.stdout = also_to_stdout
 
 
-def set_verbosity(level=0, also_to_stdout=False):
+def set_verbosity(level: int | None = 0, also_to_stdout: bool = False) -> None:
     """Sets how much is logged about conversion. From 5 on the converted code is shown as by `set_code_level`;
     below nothing is.
 
@@ -49,7 +58,7 @@ def set_verbosity(level=0, also_to_stdout=False):
     CodeLog.stdout = also_to_stdout
 
 
-def _checked(name, level, also_to_stdout):
+def _checked(name: str, level: Any, also_to_stdout: Any) -> int:
     if not isinstance(level, int):
         raise TypeError(f"{name}: level: got {type(level).__name__}; it must be int or None")
     if not isinstance(also_to_stdout, bool):

@@ -1,12 +1,14 @@
 """The rewriting itself: malt's converters with our statements in place of its own. Importing this module
 imports the whole of malt."""
 
+from __future__ import annotations
+
 import ast
 import importlib.util  # noqa: F401  malt uses it without importing it
 import types
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
 from malt.converters import (
@@ -63,24 +65,31 @@ _STATEMENTS = (
     "put_item",
 )
 _OPTIONS = converter.ConversionOptions(
-    recursive=True, user_requested=True, optional_features=(converter.Feature.BUILTIN_FUNCTIONS,)
+    recursive=True,
+    user_requested=True,
+    optional_features=(converter.Feature.BUILTIN_FUNCTIONS,),  # pyright: ignore[reportArgumentType]
 )
 
 
 class Scope:
-    """The frame of a converted function."""
+    """The frame of a converted function.
 
-    def __init__(self, function, name, options):
+    Attributes:
+        name: of the variable that holds this object in the converted code.
+        callopts: what malt's calls ask for; nothing here.
+    """
+
+    def __init__(self, function: Any, name: str, options: Any) -> None:
         self.name = name
         self.callopts = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> bool:
         return False
 
-    def ret(self, value, returned):
+    def ret(self, value: Any, returned: Any) -> Any:
         """What the function returns."""
         if isinstance(value, Undefined):
             return None
@@ -91,7 +100,7 @@ class Scope:
         return value
 
 
-def _with_scope(code, name, options):
+def _with_scope(code: Any, name: str, options: Any) -> Any:
     with Scope("lambda", name, options) as scope:
         return code(scope)
 
@@ -115,7 +124,7 @@ class _Flow(control_flow.ControlFlowTransformer):
     """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and
     items that are not there are taken away again."""
 
-    def _create_state_functions(self, block_vars, *more):
+    def _create_state_functions(self, block_vars: Any, *more: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         functions = super()._create_state_functions(block_vars, *more)
         if block_vars:
             getters = functions[0].body[-1].value.elts
@@ -129,7 +138,7 @@ class _Flow(control_flow.ControlFlowTransformer):
                     setter.append(_stored(target, f"new_{i}_"))
         return functions
 
-    def _get_block_composite_vars(self, modified, live_in):
+    def _get_block_composite_vars(self, modified: Any, live_in: Any) -> frozenset:
         symbols = super()._get_block_composite_vars(modified, live_in)
         return frozenset(s for s in symbols if not any(q.has_subscript() for q in _bases(s)))
 
@@ -147,7 +156,7 @@ class Transpiler(base.GenericTranspiler):
         self.codes = weakref.WeakKeyDictionary()
         self.operators = types.SimpleNamespace(**_OPERATORS, converted_call=converted_call)
 
-    def transform_ast(self, node, ctx):
+    def transform_ast(self, node: Any, ctx: Any) -> Any:
         node = StatementPreparation(ctx.user.owner).visit(node)
         unsupported_features_checker.verify(node)
         node = self.analysed(node, ctx, reaching_definitions)
@@ -155,44 +164,46 @@ class Transpiler(base.GenericTranspiler):
         for step in (functions, break_statements, continue_statements, return_statements, call_trees):
             node = step.transform(node, ctx)
         node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
-        node = _Ternaries().visit(_Flow(ctx).visit(_Conditions().visit(node)))
+        flow: Any = _Flow(ctx)
+        node = _Ternaries().visit(flow.visit(_Conditions().visit(node)))
         if not ctx.user.observed:  # an observer has to see what is read
             node = _Lookups().visit(node)
         return variables.transform(logical_expressions.transform(node, ctx), ctx)
 
-    def analysed(self, node, ctx, *analyses):
+    def analysed(self, node: Any, ctx: Any, *analyses: Any) -> Any:
         graphs = cfg.build(node)
         node = activity.resolve(qual_names.resolve(node), ctx, None)
         for analysis in analyses:
             node = analysis.resolve(node, ctx, graphs)
         return node
 
-    def converted(self, function):
+    def converted(self, function: types.FunctionType) -> types.FunctionType:
+        """The converted form of a function, observed while a run is observed."""
+        observer: Any = None
         if Observing.observer is not None and Observing.observer.is_current_thread():
             observer = Observing.observer
-        else:
-            observer = None
-        known = self.codes.setdefault(function.__code__, {})
-        if (observer is None) not in known:
+        is_observed = observer is not None
+        codes = self.codes.setdefault(function.__code__, {})
+        if is_observed not in codes:
             try:
-                known[observer is None] = self.code_of(function, observer is not None)
+                codes[is_observed] = self.code_of(function, is_observed)
             except Unobservable as error:
                 observer.mark_unguarded(f"{function.__qualname__}: {error}")
-                known[False] = self.code_of(function, False)
-        code = known[observer is None]
+                codes[is_observed] = self.code_of(function, False)
+        code = codes[is_observed]
         result = make_function(
             function,
             code,
             lambda cells: (self.operators, observer and ObserverView(observer, function, cells)),
         )
-        if observer is not None:
+        if is_observed:
             observer.observed_codes.update(nested_codes(code))
         return mark_converted(result)
 
-    def code_of(self, function, observed):
+    def code_of(self, function: types.FunctionType, observed: bool) -> types.CodeType:
         """Code that makes the converted function of the operators, in a scope with the
         variables of its closure."""
-        program = converter.ProgramContext(options=_OPTIONS)
+        program: Any = converter.ProgramContext(options=_OPTIONS)
         program.owner = class_name_of(function)
         program.observed = observed
         node, ctx = self.transform_function(function, program)
@@ -207,7 +218,8 @@ class Transpiler(base.GenericTranspiler):
             lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None),
         )
         if observed:
-            inner = tree.body[0].body[-2].body
+            factory: Any = tree.body[0]
+            inner = factory.body[-2].body
             if isinstance(inner[0], ast.Assign):
                 inner[0].value = rewrite_reads(inner[0].value, function.__code__.co_freevars)
             else:
@@ -216,15 +228,13 @@ class Transpiler(base.GenericTranspiler):
         return compile_factory(tree, function)
 
 
-def _stored(target, name):
+def _stored(target: Any, name: str) -> ast.Expr:
     """`target = name` for an attribute or item, as a call."""
     if isinstance(target, ast.Attribute):
         key = ast.Constant(target.attr)
-    else:
-        key = target.slice
-    if isinstance(target, ast.Attribute):
         put = "put_attribute"
     else:
+        key = target.slice
         put = "put_item"
     return ast.Expr(operator_call(put, target.value, key, ast.Name(name, ast.Load())))
 
@@ -232,20 +242,20 @@ def _stored(target, name):
 class _Conditions(ast.NodeTransformer):
     """In the condition of a statement the parts of `and` and `or` count by their truth only."""
 
-    def visit(self, node):
+    def visit(self, node: Any) -> Any:
         self.generic_visit(node)
         if isinstance(node, ast.If | ast.While | ast.IfExp):
             node.test = self._by_truth(node.test)
         return node
 
-    def _by_truth(self, node):
+    def _by_truth(self, node: Any) -> Any:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self._by_truth(node.operand)
         elif isinstance(node, ast.BoolOp):
             node.values = [self._truth_part(value) for value in node.values]
         return node
 
-    def _truth_part(self, node):
+    def _truth_part(self, node: Any) -> Any:
         if isinstance(node, ast.Compare | ast.Constant):
             return node  # of these the truth is the value
         is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
@@ -257,7 +267,7 @@ class _Conditions(ast.NodeTransformer):
 class _Ternaries(ast.NodeTransformer):
     """`a if test else b` as a call."""
 
-    def visit_IfExp(self, node):
+    def visit_IfExp(self, node: Any) -> Any:
         self.generic_visit(node)
         return operator_call(
             "if_exp",
@@ -274,14 +284,14 @@ class _Lookups(ast.NodeTransformer):
     """`container[key]`, `value in container` and comparisons of tuples as calls, where a number may be
     made of unknown lengths."""
 
-    def visit_Subscript(self, node):
+    def visit_Subscript(self, node: Any) -> Any:
         self.generic_visit(node)
         is_plain = isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple | ast.JoinedStr)
         if is_plain or not isinstance(node.ctx, ast.Load):
             return node
         return operator_call("item_at", node.value, node.slice)
 
-    def visit_Compare(self, node):
+    def visit_Compare(self, node: Any) -> Any:
         self.generic_visit(node)
         if len(node.ops) != 1:
             return node
@@ -299,14 +309,14 @@ class _Lookups(ast.NodeTransformer):
         return operator_call(name, node.comparators[0], node.left)
 
 
-def _bases(symbol):
+def _bases(symbol: Any) -> Iterator[Any]:
     """What a composite name is made of, without itself: a.b and a of a.b['c']."""
     while symbol.is_composite():
         symbol = symbol.parent
         yield symbol
 
 
-def _place(before, after, line, origin_of):
+def _place(before: Any, after: Any, line: int, origin_of: Callable[[Any], Any]) -> None:
     """Gives code that was written out and read again the lines it came from, so that errors show
     the user's lines."""
     origin = origin_of(before)

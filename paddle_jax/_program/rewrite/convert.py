@@ -1,9 +1,13 @@
 """Source conversion: diastatic-malt rewrites the statements and calls of a function into calls of
 `statements` and `calls`."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import types
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._program.rewrite.call_policy import is_plain
@@ -15,7 +19,7 @@ from paddle_jax._program.rewrite.converted_calls import (
 )
 
 
-def convert(function):
+def convert(function: Any) -> Callable[..., Any]:
     """Makes a function whose control flow may depend on traced Tensors: `if`, `while`, `for`, `and`, `assert`
     and so on become compiled branches and loops.
 
@@ -47,7 +51,7 @@ def convert(function):
     return converted
 
 
-def _of_a_library(function, *args, **kwargs):
+def _of_a_library(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls a function that is not the user's: what is, in a Layer it belongs to, runs converted."""
     owner = getattr(function, "__self__", args[0] if args else None)
     with converted_forwards(owner) if isinstance(owner, ModuleBase) else contextlib.nullcontext():

@@ -1,6 +1,8 @@
 """Calls in converted code: user's functions are converted as they are called, everything else is
 called as it is."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import inspect
@@ -9,6 +11,8 @@ import math
 import operator
 import sys
 import types
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +51,9 @@ _ARRAYS = (
 _FEW = 8  # numbers made of lengths that are sorted
 
 
-def converted_call(function, args, kwargs=None, scope=None, options=None):
+def converted_call(
+    function: Any, args: Any, kwargs: Any = None, scope: Any = None, options: Any = None
+) -> Any:
     """Calls a function as converted code does."""
     kwargs = kwargs or {}
     observer = Observing.observer
@@ -59,7 +65,7 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
     return observer.call_result(function, _converted_call(function, args, kwargs, scope))
 
 
-def _converted_call(function, args, kwargs, scope):
+def _converted_call(function: Any, args: Any, kwargs: Any, scope: Any) -> Any:
     if local.ctx.frame.symbolic and (lengths.has_lengths(args) or function is len):
         of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
         if of_lengths is not None and not kwargs:
@@ -82,14 +88,14 @@ def _converted_call(function, args, kwargs, scope):
     return converted_callable(function)(*args, **kwargs)
 
 
-def _takes_plain_numbers(function):
+def _takes_plain_numbers(function: Any) -> bool:
     """Whether a function of Python or NumPy may ask for plain numbers; those that make arrays may: these are
     compared between recordings."""
     module = getattr(function, "__module__", None) or ""
     return module == "math" or module.partition(".")[0] == "numpy" and function not in _ARRAYS
 
 
-def _call_with_functions(function, args, kwargs):
+def _call_with_functions(function: Any, args: Any, kwargs: Any) -> Any:
     """Calls one of our functions; functions and Layers of the user among its arguments run converted (those
     given to `recompute`, say)."""
     with contextlib.ExitStack() as stack:
@@ -103,20 +109,17 @@ def _call_with_functions(function, args, kwargs):
         return converted_callable(function)(*args, **kwargs)
 
 
-def _called(function, *args, **kwargs):
+def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
     return converted_call(function, args, kwargs)
 
 
-def converted_callable(function):
+def converted_callable(function: Any) -> Any:
     """A callable that runs what the user wrote as converted code; the callable itself where there is
     nothing to convert."""
     if isinstance(function, ft.partial):
         return ft.partial(converted_callable(function.func), *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
-        if isinstance(function.__self__, Tensor):
-            return _tensor_method(function)
-        inner = converted_callable(function.__func__)
-        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+        return _converted_method(function)
     if isinstance(function, types.FunctionType):
         if is_plain(function):
             return _rewired(function)
@@ -134,7 +137,17 @@ def converted_callable(function):
     return function
 
 
-def converted_function(function, strict=False):
+def _converted_method(method: types.MethodType) -> Any:
+    """As `converted_callable` for a method that is bound to an object."""
+    if isinstance(method.__self__, Tensor):
+        return _tensor_method(method)
+    function = converted_callable(method.__func__)
+    if function is method.__func__:
+        return method
+    return types.MethodType(function, method.__self__)
+
+
+def converted_function(function: Any, strict: bool = False) -> Any:
     """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is
     none, Unsupported is raised: with `strict` at once, else when the function turns out to need it."""
     try:
@@ -152,7 +165,7 @@ def converted_function(function, strict=False):
             raise refusal from error
 
     @ft.wraps(function)
-    def unconverted(*args, **kwargs):
+    def unconverted(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except TRACING as error:
@@ -162,7 +175,7 @@ def converted_function(function, strict=False):
 
 
 @ft.cache
-def transpiler():
+def transpiler() -> Any:
     """malt's transpiler with our statements; made when it is first needed, which is rare."""
     # lazy: import time, importing malt takes 0.1 s
     from paddle_jax._program.rewrite.control_flow_rewriter import Transpiler
@@ -170,7 +183,7 @@ def transpiler():
     return Transpiler(converted_call)
 
 
-def _rewired(function):
+def _rewired(function: Any) -> Any:
     """A library's wrapper round a function of the user (`paddle.no_grad()`, say), with that
     function converted."""
     inner = getattr(function, "__wrapped__", None)
@@ -189,14 +202,14 @@ def _rewired(function):
     return rewrap(function, inner, new)
 
 
-def _call_layer(layer, *args, **kwargs):
+def _call_layer(layer: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls a Layer, with its hooks."""
     with converted_forwards(layer):
         return layer(*args, **kwargs)
 
 
 @contextlib.contextmanager
-def converted_forwards(layer):
+def converted_forwards(layer: Any) -> Iterator[Any]:
     """Inside the block the `forward`s that the user wrote, of a Layer and those below it, run converted."""
     if Observing.observer is not None and Observing.observer.is_current_thread():
         yield  # Layers ask the observer for their `forward`
@@ -216,10 +229,10 @@ def converted_forwards(layer):
             part.__dict__.pop("forward", None)
 
 
-def _tensor_method(method):
+def _tensor_method(method: types.MethodType) -> Any:
     """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is. Where
     all has to be compiled, `t.numpy()` is a copy without gradient."""
-    tensor = method.__self__
+    tensor: Any = method.__self__
     if method.__name__ == "item" and is_traced(tensor):
         return lambda *args: (
             numeral(tensor.detach().reshape([])) if not args and tensor.size == 1 else method(*args)
@@ -232,29 +245,29 @@ def _tensor_method(method):
 # builtins ---------------------------------------------------------------------------------------------------
 
 
-def _range(*args):
+def _range(*args: Any) -> Any:
     local.ctx.frame.check_range(args)
     if any(map(is_traced, args)):
         return Range(*args)
     return range(*args)
 
 
-def _print(*args, **kwargs):
+def _print(*args: Any, **kwargs: Any) -> None:
     if local.ctx.frame.prints_later(any(map(is_traced, args))):
         return show(*args, **kwargs)
     return print(*args, **kwargs)
 
 
-def _reversed(over):
+def _reversed(over: Any) -> Any:
     if isinstance(over, Range):
         return over.__reversed__()
     return Rows.of(reversed, over)
 
 
-def _extreme(kind, better):
+def _extreme(kind: Any, better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """`max` and `min` of traced numbers."""
 
-    def pick(*args, **kwargs):
+    def pick(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], list | tuple | Tensor):
             values = list(args[0])
         else:
@@ -271,10 +284,10 @@ def _extreme(kind, better):
     return pick
 
 
-def _quantor(kind, joined):
+def _quantor(kind: Any, joined: Callable[..., Any]) -> Callable[[Any], Any]:
     """`any` and `all` of traced truth values."""
 
-    def ask(values):
+    def ask(values: Any) -> Any:
         values = list(values)
         if not any(map(is_traced, values)):
             return kind(values)
@@ -288,8 +301,8 @@ def _quantor(kind, joined):
     return ask
 
 
-def _number(kind):
-    def convert(*args, **kwargs):
+def _number(kind: Any) -> Callable[..., Any]:
+    def convert(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and is_traced(args[0]) and not kwargs:
             tensor = args[0].detach()
             if tensor.size != 1:
@@ -307,19 +320,19 @@ def _number(kind):
     return convert
 
 
-def _is_hashable(function):
+def _is_hashable(function: Any) -> bool:
     return isinstance(function, types.BuiltinFunctionType | type) or type(function).__module__ == "numpy"
 
 
-def _length_number(convert):
+def _length_number(convert: Callable[[Any], Any]) -> Callable[..., Any]:
     """`int`, `float` or `bool` of a number made of unknown lengths."""
     return lambda *args: convert(args[0]) if len(args) == 1 and lengths.is_length(args[0]) else NotImplemented
 
 
-def _length_extreme(name):
+def _length_extreme(name: str) -> Callable[..., Any]:
     """`max` or `min` of numbers of which some are made of unknown lengths."""
 
-    def pick(*args):
+    def pick(*args: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], list | tuple):
             values = list(args[0])
         else:
@@ -331,10 +344,10 @@ def _length_extreme(name):
     return pick
 
 
-def _length_function(name):
+def _length_function(name: str) -> Callable[..., Any]:
     """A function of `math` of a number made of unknown lengths."""
 
-    def call(*args):
+    def call(*args: Any) -> Any:
         if len(args) != 1:
             return NotImplemented
         return lengths.function(name, args[0])
@@ -342,30 +355,30 @@ def _length_function(name):
     return call
 
 
-def _of_two(function):
+def _of_two(function: Any) -> Callable[..., Any]:
     """A function of two numbers of which one is made of unknown lengths."""
     return lambda *args: function(*map(lengths.to_float, args)) if len(args) == 2 else NotImplemented
 
 
-def _logarithm(*args):
+def _logarithm(*args: Any) -> Any:
     """`math.log`, also to a base."""
-    found = [lengths.function("log", one) if lengths.is_length(one) else math.log(one) for one in args]
-    if len(found) == 2:
-        return found[0] / found[1]
-    return found[0]
+    logarithms = [lengths.function("log", one) if lengths.is_length(one) else math.log(one) for one in args]
+    if len(logarithms) == 2:  # a number and a base
+        return logarithms[0] / logarithms[1]
+    return logarithms[0]
 
 
-def _mean(values):
+def _mean(values: Any) -> Any:
     """`np.mean` of a list of numbers."""
     return lengths.to_numpy_float(sum(values) / len(values))
 
 
-def _divisor(*values):
+def _divisor(*values: Any) -> Any:
     """`math.gcd`, by a loop in the file."""
     return ft.reduce(converted_function(_euclid), values, 0)
 
 
-def _euclid(a, b):
+def _euclid(a: Any, b: Any) -> Any:
     a = abs(a)
     b = abs(b)
     while b > 0:
@@ -375,33 +388,34 @@ def _euclid(a, b):
     return a
 
 
-def _sorted(values):
+def _sorted(values: Any) -> Any:
     """`sorted` of a few numbers."""
     if not isinstance(values, list | tuple) or len(values) > _FEW or not all(map(is_number, values)):
         return NotImplemented
-    found = list(values)
-    for last in range(len(found) - 1, 0, -1):
-        for at in range(last):
-            pair = found[at : at + 2]
-            found[at : at + 2] = lengths.extreme("min", pair), lengths.extreme("max", pair)
-    return found
+    numbers = list(values)
+    # each comparison becomes a part of the program, so the steps must not depend on values
+    for last in range(len(numbers) - 1, 0, -1):
+        for index in range(last):
+            pair = numbers[index : index + 2]
+            numbers[index : index + 2] = lengths.extreme("min", pair), lengths.extreme("max", pair)
+    return numbers
 
 
-def _length_of(value):
+def _length_of(value: Any) -> Any:
     """`len` of a Tensor."""
     if isinstance(value, Tensor) and value.ndim and lengths.is_length(value.shape[0]):
         return value.shape[0]
     return NotImplemented
 
 
-def _itself(*args):
+def _itself(*args: Any) -> Any:
     """The number itself, for constructors of NumPy's whole numbers."""
     if len(args) == 1 and isinstance(args[0], lengths.Length):
         return args[0]
     return NotImplemented
 
 
-def _over_list(function):
+def _over_list(function: Any) -> Callable[..., Any]:
     """`np.prod` or `np.sum` of a list of numbers."""
     return lambda *args: (
         function(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else NotImplemented
@@ -445,7 +459,7 @@ _LENGTH_FUNCTIONS = {
 }
 
 
-def _of_scope(function, scope, *args):
+def _of_scope(function: Any, scope: Any, *args: Any) -> Any:
     """What `super()`, `locals()` or `globals()` give in a converted function."""
     if args:
         return function(*args)
@@ -462,7 +476,7 @@ def _of_scope(function, scope, *args):
     return super(caller.f_locals["__class__"], caller.f_locals[caller.f_code.co_varnames[0]])
 
 
-def _frames(scope):
+def _frames(scope: Any) -> Iterator[types.FrameType]:
     """The frames of a converted function, the innermost first."""
     frame = sys._getframe()
     while frame is not None:

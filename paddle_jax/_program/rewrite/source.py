@@ -1,6 +1,7 @@
 """The syntax of a function that is loaded, found by its code object, so that it is known to be the code that
 runs; and functions made of changed syntax."""
 
+from __future__ import annotations
 import __future__
 
 import ast
@@ -8,6 +9,8 @@ import functools as ft
 import linecache
 import sys
 import types
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from paddle_jax._core.execution.python_state import cell_content
 
@@ -17,20 +20,25 @@ class NoSource(Exception):
 
 
 class _File:
-    """A source file: the code objects that compiling it gives, and the functions in its
-    syntax by first line."""
+    """A source file.
 
-    def __init__(self, name, text):
+    Attributes:
+        tree: its syntax.
+        codes: set of the code objects that compiling it gives.
+        functions: {(first line, name): nodes of the functions that begin there}.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
         self.tree = ast.parse(text)
         self.codes = set(nested_codes(compile(text, name, "exec", dont_inherit=True)))
-        self.functions = {}
+        self.functions: dict[tuple[int, str], list[Any]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef | ast.Lambda):
                 first = min([node.lineno, *[d.lineno for d in getattr(node, "decorator_list", ())]])
                 self.functions.setdefault((first, getattr(node, "name", "<lambda>")), []).append(node)
 
 
-def nested_codes(code):
+def nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """A code object and those inside it."""
     yield code
     for constant in code.co_consts:
@@ -39,14 +47,14 @@ def nested_codes(code):
 
 
 @ft.lru_cache(maxsize=64)
-def _parsed(name, text):
+def _parsed(name: str, text: str) -> _File:
     try:
         return _File(name, text)
     except (SyntaxError, ValueError) as error:
         raise NoSource(f"{name} cannot be read: {error}") from None
 
 
-def syntax_of(function):
+def syntax_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """The node of a function, which the caller must not change.
 
     Raises:
@@ -68,15 +76,16 @@ def syntax_of(function):
     return nodes[0]
 
 
-def expression_function(text, scope):
+def expression_function(text: str, scope: dict[str, Any]) -> types.FunctionType:
     """A function without arguments whose result is that of `eval(text, scope)`, and whose source is there."""
     lines = f"lambda: (\n{text}\n)"
     name = f"<expression {hash(text):x}>"
     linecache.cache[name] = len(lines), None, lines.splitlines(keepends=True), name
-    return eval(compile(lines, name, "eval"), scope)
+    # as `_File` compiles it, without the flags of this module: equal code objects have equal flags
+    return eval(compile(lines, name, "eval", dont_inherit=True), scope)
 
 
-def class_name_of(function):
+def class_name_of(function: types.FunctionType) -> str | None:
     """The name of the class whose body a function stands in, or None."""
     path = function.__qualname__.split(".")
     if len(path) > 1 and path[-2] != "<locals>":
@@ -84,7 +93,7 @@ def class_name_of(function):
     return None
 
 
-def wrap_in_factory(node, name, function, parameters):
+def wrap_in_factory(node: Any, name: str, function: types.FunctionType, parameters: str) -> ast.Module:
     """A module with a changed form of a function's node, which is made again of some objects, in a scope with
     the variables of its closure."""
     if isinstance(node, ast.Lambda):
@@ -97,19 +106,24 @@ def wrap_in_factory(node, name, function, parameters):
         f"def outer__():\n{free}    def inner__({parameters}):\n        pass\n        return "
         f"{name}\n    return inner__"
     )
-    tree.body[0].body[-2].body[0] = node
+    outer: Any = tree.body[0]
+    outer.body[-2].body[0] = node
     return ast.fix_missing_locations(tree)
 
 
-def compile_factory(tree, function):
+def compile_factory(tree: ast.Module, function: types.FunctionType) -> types.CodeType:
     """The code of the inner function of such a module."""
     code = function.__code__
-    scope = {"__name__": __name__}
-    exec(compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
+    scope: dict[str, Any] = {"__name__": __name__}
+    flags = code.co_flags & _FUTURE
+    compiled = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    exec(compiled, scope)  # noqa: S102  the code of the user, with other statements
     return scope["outer__"]().__code__
 
 
-def make_function(function, code, objects):
+def make_function(
+    function: types.FunctionType, code: types.CodeType, objects: Callable[[dict[str, types.CellType]], tuple]
+) -> types.FunctionType:
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -122,10 +136,10 @@ def make_function(function, code, objects):
     return copy
 
 
-def rewrap(wrapper, inner, other):
+def rewrap(wrapper: types.FunctionType, inner: Any, other: Any) -> types.FunctionType:
     """A wrapper round a function, such as those that decorators make, round another one in its place."""
     cells = tuple(
-        [types.CellType(other) if cell_content(cell) is inner else cell for cell in wrapper.__closure__]
+        [types.CellType(other) if cell_content(cell) is inner else cell for cell in wrapper.__closure__ or ()]
     )
     copy = types.FunctionType(
         wrapper.__code__, wrapper.__globals__, wrapper.__name__, wrapper.__defaults__, cells
@@ -139,7 +153,7 @@ _FUTURE = ft.reduce(
 )
 
 
-def _typed(name):
+def _typed(name: str) -> str:
     """The program given as `python -c PROGRAM`, where that is what is asked for."""
     words = sys.orig_argv
     at = next((i for i, word in enumerate(words) if word == "-c"), len(words))
@@ -148,7 +162,7 @@ def _typed(name):
     return ""
 
 
-def _spot(node):
+def _spot(node: Any) -> tuple[int | None, int | None]:
     """Where the last expression or statement of a function ends: it tells functions that begin in the
     same line apart."""
     if isinstance(node, ast.Lambda):
@@ -158,7 +172,7 @@ def _spot(node):
     return body.end_lineno, body.end_col_offset
 
 
-def _spot_of(code):
+def _spot_of(code: types.CodeType) -> tuple[int, int] | None:
     ends = [
         (end, column) for _, end, _, column in code.co_positions() if end is not None and column is not None
     ]

@@ -1,9 +1,12 @@
 """Rewriting of a function so that its reads pass through `observer__`, the observer of a run. What it
 computes stays the same."""
 
+from __future__ import annotations
+
 import ast
 import copy
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 OBSERVER = "observer__"  # the name of the observer in rewritten code
 _SCOPES = (
@@ -31,7 +34,6 @@ _SHOWN = {
 }
 # what it need not be shown so
 _PLAIN = {
-    None: ast.AST,
     "read_operand": (ast.Constant, ast.JoinedStr),
     "read_truth": (ast.Compare, ast.Constant, ast.BoolOp),
 }
@@ -55,7 +57,7 @@ class OutsideAssignment(Unobservable):
     """A variable outside the function is changed in place."""
 
 
-def rewrite_reads(node, free, owner=None):
+def rewrite_reads(node: Any, free: Iterable[str], owner: str | None = None) -> Any:
     """A copy of a function's node in which reads are observed.
 
     free: the names of its variables of enclosing functions. owner: the name of the class it stands in,
@@ -122,21 +124,28 @@ def _parameters(node: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     return [arg for arg in ast.iter_child_nodes(node.args) if isinstance(arg, ast.arg)]
 
 
-def mangle(name, owner):
+def mangle(name: str, owner: str | None) -> str:
     """A name as the class that the code stands in makes it of a private one."""
-    private = owner is not None and name.startswith("__") and not name.endswith("__")
-    if private:
+    if owner is not None and name.startswith("__") and not name.endswith("__"):
         return f"_{owner.lstrip('_')}{name}"
     return name
 
 
 class _Rewriting(ast.NodeTransformer):
-    def __init__(self, free, owner):
+    """Rewrites the node of a function.
+
+    Attributes:
+        free: names of the variables of enclosing functions.
+        owner: name of the class that the code stands in, for private names; or None.
+        scopes: sets of the names that are local where the visitor is, the innermost one last.
+    """
+
+    def __init__(self, free: Iterable[str], owner: str | None) -> None:
         self.free = free
         self.owner = owner
-        self.scopes = []
+        self.scopes: list[set[str]] = []
 
-    def top(self, node):
+    def top(self, node: Any) -> Any:
         """The outermost function, without decorators, defaults and annotations."""
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []
@@ -149,35 +158,41 @@ class _Rewriting(ast.NodeTransformer):
         self._body(node)
         return node
 
-    def _body(self, node):
+    def _body(self, node: Any) -> None:
         self.scopes.append(bound_names(node))
         node.body = self._visited(node.body)
         self.scopes.pop()
 
-    def generic_visit(self, node):
+    def generic_visit(self, node: Any) -> Any:
         for field, value in ast.iter_fields(node):
             setattr(node, field, self._visited(value, _SHOWN.get((type(node), field))))
         return node
 
-    def _visited(self, value, shown=None):
+    def _visited(self, value: Any, shown: str | None = None) -> Any:
         """What stands in a field: a node, a list, or anything else. shown: how the observer is shown it."""
         if isinstance(value, list):
-            parts = [self._visited(part, shown) for part in value]
-            return [each for part in parts for each in (part if isinstance(part, list) else [part])]
+            nodes: list[Any] = []
+            for part in value:
+                visited = self._visited(part, shown)
+                if isinstance(visited, list):  # a statement may become several
+                    nodes.extend(visited)
+                else:
+                    nodes.append(visited)
+            return nodes
         if not isinstance(value, ast.AST):
             return value
         node = self.visit(value)
-        if isinstance(value, _PLAIN.get(shown, ())):
+        if shown is None or isinstance(value, _PLAIN.get(shown, ())):
             return node
         return self._read(shown, node, like=value)
 
-    def _read(self, what, *args, like):
+    def _read(self, what: str, *args: Any, like: ast.AST) -> Any:
         call = ast.Call(ast.Attribute(ast.Name(OBSERVER, ast.Load()), what, ast.Load()), list(args), [])
         return ast.fix_missing_locations(ast.copy_location(call, like))
 
     # names, attributes, items -------------------------------------------------------------------------------
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Any) -> Any:
         if (
             not isinstance(node.ctx, ast.Load)
             or node.id in (OBSERVER, "ag__")
@@ -188,16 +203,17 @@ class _Rewriting(ast.NodeTransformer):
         kind = "read_cell" if node.id in self.free else "read_global"
         return self._read(kind, ast.Constant(node.id), node, like=node)
 
-    def visit_Attribute(self, node):
+    def visit_Attribute(self, node: Any) -> Any:
         if isinstance(node.value, ast.Name) and node.value.id in (OBSERVER, "ag__"):
             return node
-        node.attr, value = mangle(node.attr, self.owner), self.visit(node.value)
+        node.attr = mangle(node.attr, self.owner)
+        value = self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
             return self._read("read_attribute", value, ast.Constant(node.attr), like=node)
         node.value = self._read("before_set_attribute", value, ast.Constant(node.attr), like=node)
         return node
 
-    def visit_Subscript(self, node):
+    def visit_Subscript(self, node: Any) -> Any:
         value = self.visit(node.value)
         key = self._key(self.visit(node.slice))
         if isinstance(node.ctx, ast.Load):
@@ -206,7 +222,7 @@ class _Rewriting(ast.NodeTransformer):
         node.slice = key
         return node
 
-    def _key(self, key):
+    def _key(self, key: Any) -> Any:
         """What stands between brackets, with the content of lists and arrays in it read."""
         if isinstance(key, ast.Tuple):
             key.elts = [self._key(part) for part in key.elts]
@@ -216,7 +232,7 @@ class _Rewriting(ast.NodeTransformer):
 
     # expressions --------------------------------------------------------------------------------------------
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: Any) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super" or _is_ours(node.func):
             return self._inner_call(node)
         function = self.visit(node.func)
@@ -226,23 +242,24 @@ class _Rewriting(ast.NodeTransformer):
         )
         return self._read("call", function, ast.Tuple(self._visited(node.args), ast.Load()), named, like=node)
 
-    def _inner_call(self, node):
+    def _inner_call(self, node: Any) -> Any:
         """A call of what converted code is made of: a condition or what is iterated over is
         its first argument."""
         if isinstance(node.func, ast.Attribute):
             name = node.func.attr
         else:
             name = "super"
-        node.args, node.keywords = self._visited(node.args), self._visited(node.keywords)
+        node.args = self._visited(node.args)
+        node.keywords = self._visited(node.keywords)
         if name in _FIRST and node.args:
             node.args[0] = self._read(_FIRST[name], node.args[0], like=node)
         return node
 
-    def visit_Starred(self, node):
+    def visit_Starred(self, node: Any) -> Any:
         node.value = self._visited(node.value, "read_iterable" if isinstance(node.ctx, ast.Load) else None)
         return node
 
-    def _new(self, node):
+    def _new(self, node: Any) -> Any:
         node = self.generic_visit(node)
         if isinstance(node, ast.Dict):  # of `**other` the content is read
             node.values = [
@@ -255,7 +272,7 @@ class _Rewriting(ast.NodeTransformer):
 
     visit_List = visit_Dict = visit_Set = _new
 
-    def _comprehension(self, node):
+    def _comprehension(self, node: Any) -> Any:
         first = node.generators[0]
         first.iter = self._visited(first.iter, "read_iterable")
         self.scopes.append(bound_names(node))
@@ -275,58 +292,54 @@ class _Rewriting(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
-    def _visit_unpacked(self, node):
+    def _visit_unpacked(self, node: Any) -> Any:
         """What a loop goes over, whose items it may take apart."""
         if not isinstance(node.target, ast.Name):
             node.iter = self._read("read_pairs", node.iter, like=node.iter)
         return node
 
-    def visit_Lambda(self, node):
+    def visit_Lambda(self, node: Any) -> Any:
         node.args.defaults = self._visited(node.args.defaults)
         node.args.kw_defaults = self._visited(node.args.kw_defaults)
         self._body(node)
         return node
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: Any) -> Any:
         node.decorator_list = self._visited(node.decorator_list)
         return self.visit_Lambda(node)
 
-    def visit_UnaryOp(self, node):
+    def visit_UnaryOp(self, node: Any) -> Any:
         node.operand = self._visited(
             node.operand, "read_truth" if isinstance(node.op, ast.Not) else "read_operand"
         )
         return node
 
-    def visit_BinOp(self, node):
+    def visit_BinOp(self, node: Any) -> Any:
         return self._read("operator_result", self.generic_visit(node), like=node)
 
-    def visit_Compare(self, node):
+    def visit_Compare(self, node: Any) -> Any:
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             shown = None
         else:
             shown = "read_operand"
-        node.left, node.comparators = (
-            self._visited(node.left, shown),
-            self._visited(node.comparators, shown),
-        )
+        node.left = self._visited(node.left, shown)
+        node.comparators = self._visited(node.comparators, shown)
         return node
 
     # statements ---------------------------------------------------------------------------------------------
 
-    def visit_Assign(self, node):
-        apart = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
-        node.value, node.targets = (
-            self._visited(node.value, "read_pairs" if apart else None),
-            self._visited(node.targets),
-        )
+    def visit_Assign(self, node: Any) -> Any:
+        is_unpacked = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
+        node.value = self._visited(node.value, "read_pairs" if is_unpacked else None)
+        node.targets = self._visited(node.targets)
         return node
 
-    def visit_AnnAssign(self, node):
+    def visit_AnnAssign(self, node: Any) -> Any:
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
-    def visit_AugAssign(self, node):
+    def visit_AugAssign(self, node: Any) -> Any:
         node.value = self._read("read_operand", self.visit(node.value), like=node.value)
         target = node.target
         if isinstance(target, ast.Attribute):
@@ -335,41 +348,38 @@ class _Rewriting(ast.NodeTransformer):
                 "before_update_attribute", self.visit(target.value), ast.Constant(target.attr), like=target
             )
         elif isinstance(target, ast.Subscript):
-            target.value, target.slice = (
-                self._read("before_update_item", self.visit(target.value), like=target),
-                self._key(self.visit(target.slice)),
-            )
+            target.value = self._read("before_update_item", self.visit(target.value), like=target)
+            target.slice = self._key(self.visit(target.slice))
         elif not any(target.id in scope for scope in self.scopes):
             raise OutsideAssignment(
                 f"the variable {target.id!r} outside the function is assigned, which would "
                 "happen while compiling only; return its value"
             )
         else:
-            node.value.func.attr, node.value.args = (
-                "augmented_operand",
-                [ast.Name(target.id, ast.Load()), *node.value.args],
-            )
+            node.value.func.attr = "augmented_operand"
+            node.value.args = [ast.Name(target.id, ast.Load()), *node.value.args]
         return node
 
-    def visit_For(self, node):
+    def visit_For(self, node: Any) -> Any:
         return self._visit_unpacked(self.generic_visit(node))
 
-    def visit_Import(self, node):
+    def visit_Import(self, node: Any) -> Any:
         return self._imported(node, [(alias.name, None) for alias in node.names], 0)
 
-    def visit_ImportFrom(self, node):
+    def visit_ImportFrom(self, node: Any) -> Any:
         if any(alias.name == "*" for alias in node.names):
             raise Unobservable("import *")
         return self._imported(node, [(node.module or "", alias.name) for alias in node.names], node.level)
 
-    def _imported(self, node, names, level):
-        read = self._read("read_import", ast.Constant(tuple(names)), ast.Constant(level), like=node)
+    def _imported(self, node: Any, names: list[Any], level: int) -> list[ast.stmt]:
+        pairs: Any = tuple(names)
+        read = self._read("read_import", ast.Constant(pairs), ast.Constant(level), like=node)
         return [node, ast.copy_location(ast.Expr(read), node)]
 
-    def _refused(self, node):
+    def _refused(self, node: Any) -> NoReturn:
         raise Unobservable(f"`{type(node).__name__}` inside the function")
 
-    def visit_ClassDef(self, node):
+    def visit_ClassDef(self, node: Any) -> Any:
         for field in ("decorator_list", "bases", "keywords"):
             setattr(node, field, self._visited(getattr(node, field)))
         names = bound_names(node)
@@ -378,31 +388,35 @@ class _Rewriting(ast.NodeTransformer):
         body = node.body
         node.body = []
         for statement in body:
-            # the names of a class are not seen in its methods
-            inside = not isinstance(statement, ast.FunctionDef)
-            self.scopes += [names] if inside else []
-            node.body += self._visited([statement])
-            del self.scopes[len(self.scopes) - inside :]
+            if isinstance(statement, ast.FunctionDef):  # a method does not see the names of its class
+                node.body += self._visited([statement])
+            else:
+                self.scopes.append(names)
+                node.body += self._visited([statement])
+                self.scopes.pop()
         self.owner = outer
         return node
 
-    def visit_Match(self, node):
+    def visit_Match(self, node: Any) -> Any:
         node.subject = self._visited(node.subject, "read_content")
         for case in node.cases:
-            if any(
-                isinstance(n, ast.MatchClass)
-                or isinstance(n, ast.MatchValue)
-                and not isinstance(n.value, ast.Constant | ast.UnaryOp)
-                for n in ast.walk(case.pattern)
-            ):
+            if any(map(_reads_names, ast.walk(case.pattern))):
                 raise Unobservable("a pattern with a class or a name in `match`")
-            case.guard, case.body = self._visited(case.guard, "read_truth"), self._visited(case.body)
+            case.guard = self._visited(case.guard, "read_truth")
+            case.body = self._visited(case.body)
         return node
 
     visit_AsyncFunctionDef = visit_AsyncFor = visit_AsyncWith = visit_Await = visit_TryStar = _refused
 
 
-def _is_ours(function):
+def _reads_names(pattern: ast.AST) -> bool:
+    """Whether a part of a pattern of `match` looks at a class or the value of a name."""
+    if isinstance(pattern, ast.MatchValue):
+        return not isinstance(pattern.value, ast.Constant | ast.UnaryOp)
+    return isinstance(pattern, ast.MatchClass)
+
+
+def _is_ours(function: ast.expr) -> bool:
     """Whether it is an operator of converted code."""
     return (
         isinstance(function, ast.Attribute)
@@ -411,7 +425,7 @@ def _is_ours(function):
     )
 
 
-def _as_value(key):
+def _as_value(key: Any) -> Any:
     """What stands between brackets as an expression of its own."""
     if isinstance(key, ast.Slice):
         parts = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
