@@ -18,6 +18,7 @@ from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.layout import copy_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
@@ -376,12 +377,13 @@ def _constant_like(x, number, dtype, device, requires_grad):
     wanted = _like(x, dtype)
     raw = x._raw
     deferred = type(raw) is LazyArray and device is None
-    return finish(
+    made = finish(
         (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),
         None,
         device,
         requires_grad,
     )
+    return copy_layout(made, x) if device is None else made
 
 
 def _like(x, dtype):
@@ -453,9 +455,10 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
         [7, 7]
     """
     target = _like(x, dtype)
-    return finish(
+    made = finish(
         filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device, requires_grad
     )
+    return copy_layout(made, x) if device is None else made
 
 
 @known_as(cast="never", pir="assign|share_data_|memcpy_h2d|memcpy_d2h", onnx="Identity", node="assign")

@@ -8,6 +8,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.tensors import layout
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
@@ -353,7 +354,7 @@ def uniform_(x, min=0, max=1.0, seed=0, name=None, **names):
     high = names.get("to", max)
     if not float(low) < float(high):
         raise ValueError(f"uniform_: min={float(low)}, max={float(high)}; min must be below max")
-    return x._adopt(uniform(list(x.shape), x.dtype, low, high, seed))
+    return layout.fill(x, uniform(list(x.shape), x.dtype, low, high, seed))
 
 
 def normal_(x, mean=0.0, std=1.0, name=None):
@@ -375,7 +376,7 @@ def normal_(x, mean=0.0, std=1.0, name=None):
         raise TypeError(
             f"normal_: mean: got {mean} for a tensor of {x._raw.dtype.name}; it must be a real number"
         )
-    return x._adopt(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
+    return layout.fill(x, draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
 
 
 def log_normal_(x, mean=1.0, std=2.0, name=None):
@@ -387,8 +388,8 @@ def log_normal_(x, mean=1.0, std=2.0, name=None):
         True
     """
     _ready("log_normal_", x)
-    return x._adopt(
-        raise_e(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
+    return layout.fill(
+        x, raise_e(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
     )
 
 
@@ -406,7 +407,7 @@ def exponential_(x, lam=1.0, name=None, *, lambd=None):
     rate = float(lam if lambd is None else lambd)
     if not rate > 0:
         raise ValueError(f"exponential_: lam={rate}; it must be > 0")
-    return x._adopt((draw_tail(x) / rate).astype(x.dtype))
+    return layout.fill(x, (draw_tail(x) / rate).astype(x.dtype))
 
 
 def bernoulli_(x, p=0.5, name=None):
@@ -418,7 +419,7 @@ def bernoulli_(x, p=0.5, name=None):
         [1.0, 1.0]
     """
     _ready("bernoulli_", x)
-    return x._adopt(draw_bernoulli(x, _operand(p)))
+    return layout.fill(x, draw_bernoulli(x, _operand(p)))
 
 
 def cauchy_(x, loc=0, scale=1, name=None):
@@ -429,7 +430,7 @@ def cauchy_(x, loc=0, scale=1, name=None):
         paddle.Size([2])
     """
     _ready("cauchy_", x)
-    return x._adopt((draw_cauchy(x) * scale + loc).astype(x.dtype))
+    return layout.fill(x, (draw_cauchy(x) * scale + loc).astype(x.dtype))
 
 
 def geometric_(x, probs, name=None):
@@ -449,8 +450,8 @@ def geometric_(x, probs, name=None):
     if not jnp.issubdtype(x._raw.dtype, jnp.floating):
         raise ValueError(f"geometric_: x: got dtype {x._raw.dtype.name}; it must be floating")
     rate = _rate_of(_operand(probs))
-    return x._adopt(
-        (draw_tail(x) / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype)
+    return layout.fill(
+        x, (draw_tail(x) / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype)
     )
 
 
@@ -482,7 +483,9 @@ def random_(x, from_=0, to=None, *, generator=None):
         high = to
     if low >= high:
         raise ValueError(f"random_: from_={low}, to={high}; from_ must be below to")
-    return x._adopt(draw_integers(_operand(low, np.int64), _operand(high, np.int64), tuple(x.shape), x.dtype))
+    return layout.fill(
+        x, draw_integers(_operand(low, np.int64), _operand(high, np.int64), tuple(x.shape), x.dtype)
+    )
 
 
 def _largest(dtype):

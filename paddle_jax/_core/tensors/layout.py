@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.core
+import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.lazy.transfer import to_array
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -51,6 +53,48 @@ def by_devices(tensors: list[Tensor]) -> list[list[Tensor]]:
     lists = list(found.values()) or [[]]
     lists[0] = [*lists[0], *on_one_device]
     return [some for some in lists if some]
+
+
+def lies_on_mesh(raw: Any) -> bool:
+    """Whether a value lies on a mesh. Nothing is run for it."""
+    if type(raw) is LazyArray:
+        if raw.array is None:
+            return type(raw.segment.device) is frozenset
+        raw = raw.array
+    return (
+        isinstance(raw, jax.Array)
+        and isinstance(getattr(raw, "sharding", None), NamedSharding)
+        and not isinstance(raw, jax.core.Tracer)
+    )
+
+
+def kept_in_layout(tensor: Tensor, raw: Any) -> Any:
+    """The new value of a Tensor, in the layout of its present one where that lies on a mesh."""
+    if not isinstance(raw, LazyArray | jax.Array | np.ndarray) or isinstance(raw, jax.core.Tracer):
+        return raw
+    if raw.shape != tensor._raw.shape or not lies_on_mesh(tensor._raw):
+        return raw
+    to_array(tensor._raw)
+    array = to_array(raw)
+    layout = layout_of(tensor)
+    if getattr(array, "sharding", None) == layout:
+        return raw
+    return put(array, layout)
+
+
+def copy_layout(made: Tensor, tensor: Tensor) -> Tensor:
+    """A new Tensor that was made like another one, in its layout."""
+    requested = getattr(tensor, "_dist", None)
+    if requested is not None and not requested.partials():
+        made._dist = requested
+    if MultiDevice.in_use:
+        made._raw = kept_in_layout(tensor, made._raw)
+    return made
+
+
+def fill(tensor: Tensor, made: Tensor) -> Tensor:
+    """Fills a Tensor in place with what another one holds; it keeps its layout."""
+    return tensor._adopt(copy_layout(made, tensor))
 
 
 def restore_layout(tensor: Tensor) -> None:

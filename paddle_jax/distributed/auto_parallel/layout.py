@@ -23,6 +23,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice, to_addressable
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_jax_array
+from paddle_jax._core.tensors.layout import lies_on_mesh
 from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Placement,
@@ -152,19 +153,6 @@ def layout_of(tensor):
     if layout is not None or not lies_on_mesh(tensor._raw):
         return layout
     return layout_of_array(to_jax_array(read_raw(tensor)))
-
-
-def lies_on_mesh(raw):
-    """Whether a value lies on a mesh. Nothing is run for it."""
-    if type(raw) is LazyArray:
-        if raw.array is None:
-            return type(raw.segment.device) is frozenset
-        raw = raw.array
-    return (
-        isinstance(raw, jax.Array)
-        and isinstance(getattr(raw, "sharding", None), NamedSharding)
-        and not isinstance(raw, jax.core.Tracer)
-    )
 
 
 def layout_of_array(array):

@@ -288,3 +288,28 @@ def test_what_is_refused():
         with pytest.raises(error):
             call()
     assert shard_tensor(x, MESH, [Shard(0), Replicate()]) is x
+
+
+# the real Paddle says for each that the result is distributed as x is
+LIKE = {
+    "full_like": lambda x: paddle.full_like(x, 2.0),
+    "full_like_dtype": lambda x: paddle.full_like(x, 2, dtype="int64"),
+    "zeros_like": paddle.zeros_like,
+    "ones_like": paddle.ones_like,
+    "fill_": lambda x: x.clone().fill_(3.0),
+    "zero_": lambda x: x.clone().zero_(),
+    "normal_": lambda x: x.clone().normal_(),
+    "uniform_": lambda x: x.clone().uniform_(),
+    "exponential_": lambda x: x.clone().exponential_(),
+}
+
+
+@pytest.mark.parametrize("name", LIKE)
+@pytest.mark.parametrize("pending", [False, True])
+def test_what_is_made_like_a_distributed_tensor_is_distributed(name, pending):
+    mesh = ProcessMesh(list(range(8)), dim_names=["x"])
+    x = shard_tensor(np.ones((16, 2), "float32"), mesh, [Shard(0)])
+    made = LIKE[name](x * 2 if pending else x)
+    assert made.is_dist()
+    assert made.placements == [Shard(0)]
+    assert piece(made, layout_of(made), (0,)).shape == [2, 2]
