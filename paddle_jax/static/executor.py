@@ -21,15 +21,18 @@ from paddle_jax._core.base.interrupt_safe import (
     interrupt_safe_jit,
 )
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.lazy.symbol import Symbol
-from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_array, to_jax_array, to_numpy
 from paddle_jax._core.ops.argument_errors import describe_argument
+from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import random
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.composites import eager_mode, without_recording
 from paddle_jax._program.evaluate import evaluate, random_values, symbols_of
+from paddle_jax._program.evaluate_op_by_op import evaluate_op_by_op, runs_op_by_op
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import DenseTensor, global_scope, scope_guard
 from paddle_jax.static.memory_details import largest_values
@@ -377,7 +380,11 @@ class CompiledRun:
         fed_shapes: list of the shapes of the inputs in the last call.
         is_empty: bool, whether there is nothing to run.
         host: bool, whether an operation needs values on the host, so that the run is not compiled.
+        outputs: list of the Symbols of what the run stores and fetches.
+        random_symbols: list of the Symbols of random operands.
         compiled: function of all operands.
+        compiled_shapes: set of the shapes of the inputs that it was called with.
+        new_shapes: NewShapes, which counts the calls with others; None where each shape is compiled.
         copied: list of the positions of results that share memory with the Scope, and are copied.
     """
 
@@ -402,8 +409,12 @@ class CompiledRun:
         self.fed_shapes: list[tuple[int, ...]] = []
         self.is_empty = not targets and not self.ops
         self.host = any(op.host for op in self.ops)
-        body = self._body(used, [*writes.values(), *fetches])
+        self.outputs = [*writes.values(), *fetches]
+        self.random_symbols = [s for s in used if s.kind == "random"]
+        body = self._body(used, self.outputs)
         self.compiled = body if self.host else self._jit(body)
+        self.compiled_shapes: set[tuple] = set()
+        self.new_shapes = NewShapes() if self.data and runs_op_by_op(self.ops) else None
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def _body(self, used: Sequence[Symbol], outputs: Sequence[Symbol]) -> Callable[..., list]:
@@ -451,20 +462,55 @@ class CompiledRun:
 
         if self.host:
             call_and_store(self.compiled, arguments, take)
+        elif self._runs_op_by_op():
+            call_and_store(self._op_by_op, arguments, take)
         else:
-            # None: a NumPy array
-            known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]
-            try:
-                self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
-            except (jax.errors.JaxRuntimeError, ValueError) as error:
-                raise self._as_memory_error(error) from None
-            evict_if_due()
+            self._run_compiled(arguments, take)
         Counters.steps += len(self.rates)
         if self.copied:
             arrays = self.to_numpy([out[i] for i in self.copied])
             for i, array in zip(self.copied, arrays, strict=True):
                 out[i] = np.array(array)
         return out
+
+    def _run_compiled(self, arguments: tuple, take: Callable) -> None:
+        """Calls the compiled function, and hands its results to `take`."""
+        self.compiled_shapes.add(tuple(self.fed_shapes))
+        written, read, fed, *_ = arguments
+        # None: a NumPy array
+        known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]
+        try:
+            self.compiled(arguments, take, None, (*known, *self.fed_shapes))
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
+            raise self._as_memory_error(error) from None
+        evict_if_due()
+
+    def _runs_op_by_op(self) -> bool:
+        """Whether this call runs operation by operation: its shapes are new, and others are compiled."""
+        shapes = tuple(self.fed_shapes)
+        if self.new_shapes is None or not self.compiled_shapes or shapes in self.compiled_shapes:
+            return False
+        if MultiDevice.in_use:
+            return False
+        with eager_mode():
+            return self.new_shapes.runs_op_by_op(shapes)
+
+    def _op_by_op(
+        self, written: list, read: list, fed: list, constants: list, words: Any, offset: Any
+    ) -> list:
+        """The results of the run, operation by operation. Arguments as for the compiled function."""
+        homes = self.program.scope_symbols
+        env = {homes[name]: value for name, value in zip(self.written, written, strict=True)}
+        env.update((homes[name], value) for name, value in zip(self.read, read, strict=True))
+        env.update((s, value) for (_, s), value in zip(self.data, fed, strict=True))
+        env.update(zip(self.constant_symbols, constants, strict=True))
+        env.update(random_values(self.program, words, offset, self.random_symbols))
+
+        with eager_mode():
+            tensors = self.new_shapes.run(
+                tuple(self.fed_shapes), lambda: evaluate_op_by_op(self.ops, env, self.outputs)
+            )
+            return [to_jax_array(tensor._raw) for tensor in tensors]
 
     def to_numpy(self, out: Sequence[Any]) -> list[np.ndarray]:
         """Results as NumPy arrays. A device computes in the background: what has failed

@@ -42,13 +42,15 @@ def p_norm(x, p, axis, keepdims=False):
         "f(2,3), f(2,3), 3.0, 0.1",
         "d(0,3), d(0,3)",
         "f(2,3), f(2,4)",
+        "f(), f()",
+        "f(), f(), 1.0",
     ],
 )
 def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
     """The p-norm of x - y + epsilon along the last axis.
 
     Args:
-        x, y: Tensors [N, D] or [D]. `x1` and `x2` are accepted as names.
+        x, y: Tensors [N, D], [D] or []. `x1` and `x2` are accepted as names.
         p: number, which norm.
         epsilon: added to the difference. `eps` is accepted as a name.
         keepdim: keep the last axis with length 1.
@@ -59,4 +61,7 @@ def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
         ...                                        paddle.to_tensor([[4.0, 0.0]]), epsilon=0.0).tolist()
         [5.0]
     """
-    return p_norm(x - y + epsilon if epsilon else x - y, p, -1, keepdim)
+    difference = x - y + epsilon if epsilon else x - y
+    if not difference.ndim:
+        return p_norm(difference, p, None, False)
+    return p_norm(difference, p, -1, keepdim)

@@ -1,0 +1,199 @@
+"""Running the operations of a Program on Tensors, in the deferred tier: for shapes that are not compiled.
+
+`evaluate` runs them inside a trace, whose compilation takes seconds. Here each operation is recorded as in
+dynamic mode, and NumPy or a compiled kernel runs it. Gradients are taken operation by operation.
+"""
+
+from __future__ import annotations
+
+import functools as ft
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
+from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._program.composites import OpaqueCall
+from paddle_jax._program.evaluate import Gradient, value_of
+from paddle_jax._program.operation import Operation
+from paddle_jax._program.shape_inference import is_shape, of_shape
+from paddle_jax.autograd import grad as tape_grad
+from paddle_jax.tensor.creation import ones_like, zeros_like
+
+
+def runs_op_by_op(ops: Sequence[Operation]) -> bool:
+    """Whether operations can run one by one: no branches, loops or effects, no gradients of gradients."""
+    gradients = [op for op in ops if isinstance(op, Gradient)]
+    if any(isinstance(op, Gradient) for gradient in gradients for op in gradient.region):
+        return False
+    return not any(map(_needs_trace, ops))
+
+
+def _needs_trace(op: Operation) -> bool:
+    function = op.kernel.fn
+    if isinstance(function, OpaqueCall) and (function.random or function.written or function.amp):
+        return True
+    return op.host or not op.outputs or hasattr(function, "blocks")
+
+
+def evaluate_op_by_op(
+    ops: Sequence[Operation], env: dict[Symbol, Any], outputs: Sequence[Symbol]
+) -> list[Tensor]:
+    """Runs operations in order.
+
+    Args:
+        ops: those of a Program, for which `runs_op_by_op` holds.
+        env: dict from the Symbols of the inputs to arrays.
+        outputs: Symbols of the results.
+    Returns:
+        list of Tensors, whose values may be pending.
+    """
+    known = {symbol: as_tensor(value) for symbol, value in env.items()}
+    last_uses = _last_uses(ops, outputs)
+    taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
+    pulls: dict[Operation, Callable[..., list]] = {}
+    with no_grad():
+        for op in ops:
+            if isinstance(op, Gradient):
+                _pull(op, known, pulls)
+            elif op in taped and not op.kernel.nondiff:
+                pulls[op] = _run_taped(op, known)
+            else:
+                _store(op, _run(op, _operands(op, known)), known)
+            for symbol in last_uses.get(op, ()):
+                known.pop(symbol, None)  # so that its memory is free
+    return [known[s] if s in known else as_tensor(value_of(s, {})) for s in outputs]
+
+
+def _last_uses(ops: Sequence[Operation], outputs: Sequence[Symbol]) -> dict[Operation, list[Symbol]]:
+    """For each operation the Symbols that nothing after it needs."""
+    seen = set(outputs)
+    found = {}
+    for op in reversed(ops):
+        used = [*op.inputs, *op.outputs, *(op.wanted if isinstance(op, Gradient) else ())]
+        found[op] = [symbol for symbol in dict.fromkeys(used) if symbol not in seen]
+        seen.update(used)
+    return found
+
+
+def as_tensor(value: Any) -> Tensor:
+    """An array as a Tensor without gradient."""
+    return wrap(persistent_from_numpy(value) if isinstance(value, np.ndarray | np.generic) else value)
+
+
+def _operands(op: Operation, known: dict[Symbol, Tensor]) -> list[Tensor]:
+    for symbol in op.inputs:
+        if symbol not in known:
+            known[symbol] = as_tensor(value_of(symbol, {}))
+    return [known[symbol] for symbol in op.inputs]
+
+
+def _store(op: Operation, out: Any, known: dict[Symbol, Tensor]) -> None:
+    for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
+        known[symbol] = value
+
+
+def _run(op: Operation, tensors: list[Tensor]) -> Any:
+    """The results of an operation. Integers that depend on shapes alone are computed at once."""
+    if is_shape(op.kernel):
+        return as_tensor(of_shape(op.kernel, tensors[0]._raw.shape))
+    if isinstance(op.kernel.fn, OpaqueCall):
+        return op.kernel.fn.on_tensors(tensors)
+    if not any(map(_is_of_shapes, op.inputs)):
+        return run(op.kernel, tensors)
+    arrays = [
+        to_numpy(to_array(tensor._raw)) if _is_of_shapes(symbol) else None
+        for symbol, tensor in zip(op.inputs, tensors, strict=True)
+    ]
+    if all(map(_is_of_shapes, op.outputs)) and not any(array is None for array in arrays):
+        with eager_evaluation():
+            out = op.kernel.fn(*map(jnp.asarray, arrays))
+        return jax.tree.map(lambda one: as_tensor(np.asarray(one)), out)
+    numbers = tuple([None if array is None else (array.tolist(), array.dtype.name) for array in arrays])
+    rest = [tensor for tensor, array in zip(tensors, arrays, strict=True) if array is None]
+    return run(_with_numbers(op.kernel, _frozen(numbers)), rest)
+
+
+def _is_of_shapes(symbol: Symbol) -> bool:
+    """Whether a Symbol of integers depends on shapes alone: an operation may need its value for a shape."""
+    return symbol.kind == "result" and symbol.value is not None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+@ft.lru_cache(maxsize=4096)
+def _with_numbers(kernel: Kernel, numbers: tuple) -> Kernel:
+    """A kernel whose operands are fixed where numbers are given: (values, dtype), or None."""
+    fixed = [None if one is None else np.asarray(one[0], one[1]) for one in numbers]
+
+    def function(*rest: Any) -> Any:
+        values = iter(rest)
+        return kernel.fn(*[next(values) if one is None else one for one in fixed])
+
+    return Kernel(kernel.name, function, nondiff=kernel.nondiff)
+
+
+# gradients --------------------------------------------------------------------------------------------------
+
+
+def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list]:
+    """Runs an operation, and gives the function of the gradients of its results that gives those of its
+    operands: a list with None where no gradient flows."""
+    tensors = []
+    for tensor, symbol, stop in zip(_operands(op, known), op.inputs, op.stops, strict=True):
+        tensors.append(wrap(tensor._raw, stop or symbol.dtype.kind not in INEXACT))
+    with enable_grad():
+        out = _run(op, tensors)
+    results = list(out) if op.many else [out]
+    detached = [wrap(one._raw) for one in results]
+    _store(op, detached if op.many else detached[0], known)
+
+    def pull(cotangents: list[Tensor | None]) -> list[Tensor | None]:
+        pairs = [
+            (one, cotangent)
+            for one, cotangent in zip(results, cotangents, strict=True)
+            if cotangent is not None and not one.stop_gradient
+        ]
+        wanted = [tensor for tensor in tensors if not tensor.stop_gradient]
+        if not pairs or not wanted:
+            return [None] * len(tensors)
+        ends = [one for one, _ in pairs]
+        starts = [cotangent for _, cotangent in pairs]
+        found = iter(tape_grad(ends, wanted, starts, retain_graph=True, allow_unused=True))
+        return [None if tensor.stop_gradient else next(found) for tensor in tensors]
+
+    return pull
+
+
+def _pull(gradient: Gradient, known: dict[Symbol, Tensor], pulls: dict[Operation, Callable]) -> None:
+    """Computes derivatives from what the operations of the region left."""
+    cotangents: dict[Symbol, Tensor] = {}
+    for target, start in zip(gradient.targets, gradient.starts, strict=True):
+        value = known[target]
+        given = ones_like(value) if start is None else known[start].reshape(list(value.shape))
+        _add(cotangents, target, given)
+    for op in reversed(gradient.region):
+        if op not in pulls or not any(symbol in cotangents for symbol in op.outputs):
+            continue
+        found = pulls[op]([cotangents.get(symbol) for symbol in op.outputs])
+        for symbol, one in zip(op.inputs, found, strict=True):
+            if one is not None and symbol not in gradient.ends:
+                _add(cotangents, symbol, one)
+    for symbol, out in zip(gradient.wanted, gradient.outputs, strict=True):
+        known[out] = cotangents[symbol] if symbol in cotangents else zeros_like(known[symbol])
+
+
+def _add(cotangents: dict[Symbol, Tensor], symbol: Symbol, new: Tensor) -> None:
+    cotangents[symbol] = cotangents[symbol] + new if symbol in cotangents else new
