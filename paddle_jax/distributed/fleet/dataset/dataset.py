@@ -167,8 +167,7 @@ class InMemoryDataset(DatasetBase):
     Example:
         >>> dataset = paddle.distributed.InMemoryDataset()
         >>> dataset.init(batch_size=8, thread_num=2, pipe_command="cat")
-        >>> dataset.get_memory_data_size()
-        0
+        >>> dataset.set_filelist(["part-0", "part-1"])
     """
 
     def __init__(self) -> None:
