@@ -449,7 +449,7 @@ def model_of(steps, workers):
     return rows, weight, bias
 
 
-def launched(tmp_path, options, *flags, servers=2, workers=2, **more):
+def launched(tmp_path, options, *flags, servers=2, workers=2, program="servers.py", **more):
     """Starts the program by the launcher."""
     command = [sys.executable, "-m", "paddle_jax.distributed.launch"]
     command += [
@@ -460,7 +460,7 @@ def launched(tmp_path, options, *flags, servers=2, workers=2, **more):
         "--log_dir",
         str(tmp_path / "log"),
     ]
-    command += [*flags, str(pairs.PROGRAMS / "servers.py"), json.dumps(options)]
+    command += [*flags, str(pairs.PROGRAMS / program), json.dumps(options)]
     return subprocess.Popen(
         command,
         env=pairs.environment(**more),
@@ -511,3 +511,17 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
     assert rows.keys() == expected.keys()
     np.testing.assert_allclose([rows[id] for id in expected], list(expected.values()), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(dense, np.concatenate([weight.ravel(), bias]), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_an_eager_program_equals_one_process(tmp_path):
+    process = launched(tmp_path, 6, program="eager_servers.py")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    found = json.loads(next(line for line in out.splitlines() if line.startswith("RESULT"))[7:])
+    rows, weight, bias = model_of(6, 2)
+    for number, row in found["rows"].items():
+        np.testing.assert_allclose(row, rows.get(int(number), [0.5] * program.WIDTH), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found["weight"], weight, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found["bias"], bias, rtol=1e-4, atol=1e-5)
+    assert found["total"] == 3

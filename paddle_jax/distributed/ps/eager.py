@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tape.grad_mode import is_grad_enabled
 from paddle_jax._program.variable import Variable
 from paddle_jax.base.param_attr import ParamAttr
@@ -17,6 +16,7 @@ from paddle_jax.distributed.ps.server_state import merged
 from paddle_jax.distributed.ps.static_programs import RemoteProgram, padded
 from paddle_jax.distributed.ps.worker import Gradients
 from paddle_jax.nn import functional as F
+from paddle_jax.nn.remote_lookup import RemoteLookup
 from paddle_jax.tensor.creation import to_tensor
 
 
@@ -26,21 +26,25 @@ class EagerTable:
     Attributes:
         runtime: Runtime.
         name: str, of the table.
-        width: int, length of a row.
+        size: of the table, as the Layer was given it.
+        attr: ParamAttr.
         padding: int, id that gives zeros, or None.
         pulled: list of (ids, Tensor of their rows) of forward passes since the last step.
     """
 
-    def __init__(self, runtime: Runtime, name: str, width: int, padding: int | None):
+    def __init__(self, runtime: Runtime, name: str, size: list[int], padding: int | None, attr: Any):
         self.runtime = runtime
         self.name = name
-        self.width = width
+        self.size = size
         self.padding = padding
+        self.attr = attr
         self.pulled: list[tuple[np.ndarray, Any]] = []
 
     def __call__(self, x: Any) -> Any:
-        """The rows of ids, Tensor [..., width]."""
-        ids = to_numpy(x._raw).astype(np.int64)
+        """The rows of ids, Tensor [..., width]; in a static program a lookup."""
+        if isinstance(x, Variable):
+            return RemoteLookup.record(x, self.size, self.padding, self.attr, self.name)
+        ids = x.numpy().astype(np.int64)
         flat = ids.ravel()
         is_padding = np.zeros(len(flat), bool) if self.padding is None else flat == self.padding
         unique, places, counts = np.unique(flat[~is_padding], return_inverse=True, return_counts=True)
@@ -56,11 +60,7 @@ class EagerTable:
 
     def gradients(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Ids and gradients of their rows since the last step; None where there are none."""
-        found = [
-            (ids, to_numpy(rows._grad._raw)[: len(ids)])
-            for ids, rows in self.pulled
-            if rows._grad is not None
-        ]
+        found = [(ids, rows._grad.numpy()[: len(ids)]) for ids, rows in self.pulled if rows._grad is not None]
         self.pulled.clear()
         if not found:
             return None
@@ -90,7 +90,7 @@ class EagerTables:
         name = attr.name or name
         self.runtime.add_sparse(name, size[1], first_of(attr.initializer, size), "", "MemorySparseTable")
         self.runtime.attributes[name] = attribute_facts(attr)
-        table = EagerTable(self.runtime, name, size[1], padding)
+        table = EagerTable(self.runtime, name, size, padding, attr)
         self.runtime.eager_tables.append(table)
         return table
 
@@ -126,7 +126,7 @@ class ServerOptimizer:
         self._runtime.add_refresher(self._take)
 
     def _values(self) -> dict[str, np.ndarray]:
-        return {param.name: to_numpy(param._raw) for param in self._params}
+        return {param.name: param.numpy() for param in self._params}
 
     def _take(self, values: dict[str, np.ndarray]) -> None:
         for param in self._params:
@@ -173,9 +173,7 @@ class ServerOptimizer:
             found = table.gradients()
             if found is not None:
                 sparse[runtime.tables[table.name].number] = found
-        gradients = {
-            param.name: to_numpy(param._grad._raw) for param in self._params if param._grad is not None
-        }
+        gradients = {param.name: param._grad.numpy() for param in self._params if param._grad is not None}
         dense = {}
         for table in worker.dense.values():
             if any(name in gradients for name, _ in table.parts):
