@@ -126,6 +126,15 @@ def tokens(step, rows=ROWS):
     return np.random.RandomState(100 + step).randint(0, VOCABULARY, (rows, LENGTH + 1))
 
 
+def own_rows(batch):
+    """The rows of the replica that this process belongs to."""
+    hcg = fleet.get_hybrid_communicate_group()
+    place = hcg.get_data_parallel_rank() + hcg.get_sharding_parallel_rank()
+    replicas = hcg.get_data_parallel_world_size() * hcg.get_sharding_parallel_world_size()
+    rows = batch.shape[0] // replicas
+    return batch if replicas == 1 else batch[place * rows : (place + 1) * rows]
+
+
 def train(degrees, steps=20, rows=lambda step: ROWS):
     """The losses of a plain GPT, and the GPT."""
     start(degrees)
@@ -139,12 +148,11 @@ def train(degrees, steps=20, rows=lambda step: ROWS):
     optimizer = fleet.distributed_optimizer(optimizer)
     losses = []
     for step in range(steps):
-        batch = paddle.to_tensor(tokens(step, rows(step)))
+        batch = own_rows(paddle.to_tensor(tokens(step, rows(step))))
         loss = loss_of(model(batch[:, :-1]), batch[:, 1:])
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
-        paddle.distributed.all_reduce(loss) if degrees else None
         losses.append(float(loss))
     return np.array(losses), net, optimizer
 
@@ -169,13 +177,9 @@ def train_pipeline(degrees, steps=20, micro=4, mode="1F1B", scaler=None, rows=RO
         schedule, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)
     )
     optimizer = fleet.distributed_optimizer(optimizer)
-    hcg = fleet.get_hybrid_communicate_group()
-    own = hcg.get_data_parallel_rank() + hcg.get_sharding_parallel_rank()
-    replicas = hcg.get_data_parallel_world_size() * hcg.get_sharding_parallel_world_size()
     losses = []
     for step in range(steps):
-        batch = paddle.to_tensor(tokens(step, rows))
-        part = batch[own * rows // replicas : (own + 1) * rows // replicas]
+        part = own_rows(paddle.to_tensor(tokens(step, rows)))
         with paddle.amp.auto_cast(enable=scaler is not None, dtype="float16"):
             data = [part[:, :-1], part[:, 1:]]
             losses.append(float(model.train_batch(data, optimizer, schedule, scaler)))

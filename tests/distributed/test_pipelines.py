@@ -255,3 +255,27 @@ def test_three_stages_and_a_rest():
     for one in trained(3, "plain", "tied", MICRO=5):
         for case in ("plain", "tied"):
             np.testing.assert_allclose(one[case]["losses"], whole[case]["losses"], rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_four_processes_train_a_gpt_as_one_device():
+    """20 steps: mp x pp with tied embeddings, and dp x mp."""
+    settings = {"micro": 2, "blocks": 2}
+    split = [
+        {"degrees": {"mp": 2, "pp": 2}, "pipeline": settings},
+        {"degrees": {"dp": 2, "mp": 2}},
+    ]
+    whole = [{"degrees": {}, "pipeline": settings}, {"degrees": {}}]
+    (alone,) = trained_gpt(1, whole)
+    found = trained_gpt(4, split)
+    for rank in range(4):
+        np.testing.assert_allclose(found[rank][0], alone[0], rtol=1e-5)
+    np.testing.assert_allclose(np.mean([losses[1] for losses in found], axis=0), alone[1], rtol=1e-5)
+
+
+def trained_gpt(count, cases):
+    """For each process: the losses of each case."""
+    ended = pairs.run("splits.py", *map(json.dumps, cases), count=count, seconds=200)
+    for rank, process in enumerate(ended):
+        assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
+    return [json.loads(process.out.splitlines()[-1]) for process in ended]

@@ -9,6 +9,7 @@ from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.placement_type import Shard
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase, each, laid_out
+from paddle_jax.distributed.auto_parallel.ring_attention import attention_in_rings
 
 SEQUENCE = "sep"  # the mesh dimension of context parallelism
 _WAYS = ("p2p", "all2all")
@@ -81,7 +82,8 @@ class ContextParallel(PlanBase):
     Args:
         backend: "all2all": each device computes some heads over the whole sequence (the heads must divide),
             and what leaves the layer is cut along the sequence again. "p2p": each device computes its
-            queries, and XLA brings it the keys and values. Values are the same.
+            queries, and keys and values travel round the devices, as long as there is neither mask nor
+            dropout and the sequence divides; else XLA gathers them. Values are the same.
     Raises:
         AssertionError: the backend is none of them.
     Example:
@@ -112,6 +114,34 @@ class ContextParallel(PlanBase):
         """Registers the hooks."""
         layer.register_forward_pre_hook(self.before(process_mesh), with_kwargs=True)
         layer.register_forward_post_hook(self.after(process_mesh))
+        if self.backend == "p2p":
+            rings = _Rings(process_mesh)
+            layer.register_forward_pre_hook(rings.enter)
+            layer.register_forward_post_hook(rings.leave, always_call=True)
+
+
+class _Rings:
+    """Hooks of a layer whose attention runs in rings.
+
+    Attributes:
+        mesh: ProcessMesh.
+        open: contexts of the calls that go on.
+    """
+
+    def __init__(self, mesh):
+        self.mesh = mesh
+        self.open = []
+
+    def enter(self, layer, inputs):
+        """Before a call."""
+        context = attention_in_rings(self.mesh, SEQUENCE)
+        context.__enter__()
+        self.open.append(context)
+
+    def leave(self, layer, inputs, outputs):
+        """After a call, also one that has raised."""
+        if self.open:
+            self.open.pop().__exit__(None, None, None)
 
 
 def _of_inputs(change):

@@ -371,7 +371,7 @@ def _pipeline(model, hcg, strategy):
 def _topology(strategy):
     """The CommunicateTopology that a strategy asks for."""
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in SHORT_NAMES}
-    if degrees["cp"] > 1:
+    if degrees["cp"] > 1 and launch_variables.size() > 1:
         raise NotImplementedError(
             f"fleet.init: cp_degree: got {degrees['cp']}; there are dp_degree, mp_degree, pp_degree, "
             "sep_degree and sharding_degree for processes; sep_degree divides sequences, too"

@@ -15,6 +15,7 @@ from paddle_jax.distributed.auto_parallel.placement_type import Placement, Repli
 from paddle_jax.distributed.auto_parallel.plans import laid_out
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 from paddle_jax.distributed.auto_parallel.reshard import move, reshard_tensor
+from paddle_jax.distributed.auto_parallel.ring_attention import attention_in_rings
 from paddle_jax.distributed.fleet.base.topology import NAMES, SHORT_NAMES, CommunicateTopology
 
 __all__ = []
@@ -106,6 +107,15 @@ class DeviceGrid:
         if isinstance(value, dict):
             return {name: self.leaves(one, stage) for name, one in value.items()}
         return value
+
+    def attention(self, stage: int = 0) -> contextlib.AbstractContextManager:
+        """Inside, attention over a sequence that is cut along "cp" or "sep" runs in rings."""
+        dims = [name for name in _SEQUENCE if self.degree(name) > 1]
+        if len(dims) != 1:
+            return contextlib.nullcontext()
+        axes = dict.fromkeys(_BATCH, 0) | {dims[0]: 1, "mp": 2}
+        layout = self._layout(axes, stage)
+        return attention_in_rings(layout.mesh, dims[0], list(layout.placements))
 
     def lent(self, layer: Any, stage: int) -> contextlib.AbstractContextManager:
         """Inside, a Layer has its Parameters and buffers on the devices of a stage. Gradients go back to the

@@ -106,7 +106,8 @@ class DeviceParallel(MetaParallelBase):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within, with rows cut among the devices."""
-        return self._layers(*self._grid.batch(inputs), **self._grid.batch(kwargs))
+        with self._grid.attention():
+            return self._layers(*self._grid.batch(inputs), **self._grid.batch(kwargs))
 
     def no_sync(self) -> Any:
         """A context that changes nothing: gradients are those of the whole batch at any time."""

@@ -248,9 +248,12 @@ class PipelineLayer(Layer):
             input: what it gets, on the devices of its stage.
         """
         if self._model_chunks:
-            return self._run(self._model_chunks[part].get_run_function(), input)
-        begin, end = self.segment_parts[part : part + 2]
-        return self._run(self.run_function[begin:end], input)
+            functions = self._model_chunks[part].get_run_function()
+        else:
+            begin, end = self.segment_parts[part : part + 2]
+            functions = self.run_function[begin:end]
+        with self._grid.attention(part % self._num_stages):
+            return self._run(functions, input)
 
     def _run(self, functions, input):
         """What some functions give one after the other; some at a time are computed again in the backward
