@@ -31,7 +31,7 @@ def _complex(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
 
     def join(real: Any, imag: Any) -> Any:
-        z = np.empty(shape, dtype)
+        z: Any = np.empty(shape, dtype)
         z.real = real
         z.imag = imag
         return z
@@ -62,20 +62,23 @@ def complex_function(name: str, ufunc: Any, dtype: np.dtype) -> Any:
     return function
 
 
-def _log1p(z: np.ndarray) -> Any:
+def _log1p(z: Any) -> Any:
+    """log(1 + z); near zero the real part comes from the exact difference of |1 + z|^2 from one."""
     x = z.real
     y = z.imag
-    w = np.asarray(np.log1p(z))
-    near = np.abs(z) < 0.5
-    return np.where(near, 0.5 * np.log1p(x * (2 + x) + y * y) + 1j * w.imag, w)
+    w: Any = np.asarray(np.log1p(z))
+    excess = x * (2 + x) + y * y
+    near_zero = 0.5 * np.log1p(excess) + 1j * w.imag
+    return np.where(np.abs(z) < 0.5, near_zero, w)
 
 
-def complex_square(x: np.ndarray) -> Any:
+def complex_square(x: Any) -> Any:
     """The square without the remainder that a fused multiply-add would leave in (a + ai)^2."""
     a = x.real
     b = x.imag
-    z = np.empty(np.shape(x), x.dtype)
-    z.real, z.imag = (a - b) * (a + b), 2 * a * b
+    z: Any = np.empty(np.shape(x), x.dtype)
+    z.real = (a - b) * (a + b)
+    z.imag = 2 * a * b
     return z
 
 
@@ -83,32 +86,49 @@ def complex_quotient(dtype: np.dtype) -> Any:
     """Division with C99's results (annex G) where infinities or a divisor of zero leave NaN."""
 
     def divide(x: np.ndarray, y: np.ndarray) -> Any:
-        z = np.asarray(np.divide(x, y))
+        z: Any = np.asarray(np.divide(x, y))
         lost = (y == 0) | np.isnan(z.real) & np.isnan(z.imag)
         if not lost.any():
             return z
-        return _repaired(z, *np.broadcast_arrays(x, y), lost).astype(dtype, copy=False)
+        x, y = np.broadcast_arrays(x, y)
+        return _repaired(z, x, y, lost).astype(dtype, copy=False)
 
     return divide
 
 
-def _repaired(z: np.ndarray, x: np.ndarray, y: np.ndarray, lost: Any) -> Any:
+def _repaired(z: Any, x: Any, y: Any, lost: np.ndarray) -> Any:
+    """Quotients with C99's results in place of NaN.
+
+    Args:
+        z: the quotients.
+        x: dividends, a + bi.
+        y: divisors, c + di.
+        lost: where the quotients are to be computed again.
+    """
     z = np.array(z)
     a = x.real[lost]
     b = x.imag[lost]
     c = y.real[lost]
     d = y.imag[lost]
-    real = z.real[lost]
-    imag = z.imag[lost]
-    zero = (c == 0) & (d == 0) & ~(np.isnan(a) & np.isnan(b))
-    huge = np.isinf(a) | np.isinf(b)
-    far = np.isinf(c) | np.isinf(d)
-    over = huge & np.isfinite(c) & np.isfinite(d) & ~zero
-    under = far & np.isfinite(a) & np.isfinite(b)
-    a1, b1 = (np.copysign(np.isinf(v).astype(v.dtype), v) for v in (a, b))
-    c1, d1 = (np.copysign(np.isinf(v).astype(v.dtype), v) for v in (c, d))
+    is_dividend_nan = np.isnan(a) & np.isnan(b)
+    by_zero = (c == 0) & (d == 0) & ~is_dividend_nan
+    is_finite_divisor = np.isfinite(c) & np.isfinite(d)
+    of_infinity = (np.isinf(a) | np.isinf(b)) & is_finite_divisor & ~by_zero
+    by_infinity = (np.isinf(c) | np.isinf(d)) & np.isfinite(a) & np.isfinite(b)
+    cases = [by_zero, of_infinity, by_infinity]
     infinity = np.copysign(np.inf, c)
-    cases = [zero, over, under]
-    z.real[lost] = np.select(cases, [infinity * a, np.inf * (a1 * c + b1 * d), 0 * (a * c1 + b * d1)], real)
-    z.imag[lost] = np.select(cases, [infinity * b, np.inf * (b1 * c - a1 * d), 0 * (b * c1 - a * d1)], imag)
+    # of an infinite number only the directions count
+    a1 = _direction(a)
+    b1 = _direction(b)
+    c1 = _direction(c)
+    d1 = _direction(d)
+    real = [infinity * a, np.inf * (a1 * c + b1 * d), 0 * (a * c1 + b * d1)]
+    imag = [infinity * b, np.inf * (b1 * c - a1 * d), 0 * (b * c1 - a * d1)]
+    z.real[lost] = np.select(cases, real, z.real[lost])
+    z.imag[lost] = np.select(cases, imag, z.imag[lost])
     return z
+
+
+def _direction(part: np.ndarray) -> np.ndarray:
+    """1 or -1 for infinite parts, a zero of either sign for others."""
+    return np.copysign(np.isinf(part).astype(part.dtype), part)

@@ -28,7 +28,8 @@ def matmul(a_shape: Any, b_shape: Any) -> Any:
 
     def product(x: np.ndarray, y: np.ndarray) -> Any:
         out = np.empty((m, n), np.result_type(x, y))
-        np.matmul(x[:whole].reshape(-1, rows, k), y, out=out[:whole].reshape(-1, rows, n))
+        blocks = x[:whole].reshape(-1, rows, k)
+        np.matmul(blocks, y, out=out[:whole].reshape(-1, rows, n))
         if whole < m:
             np.matmul(x[whole:], y, out=out[whole:])
         return out
@@ -39,12 +40,14 @@ def matmul(a_shape: Any, b_shape: Any) -> Any:
 def stacked_matmul(x: np.ndarray, y: np.ndarray) -> Any:
     """`np.matmul` of stacks of matrices [..., m, k] and [..., k, n], in parts that one thread computes where
     that is possible."""
-    (m, k), n = x.shape[-2:], y.shape[-1]
+    m, k = x.shape[-2:]
+    n = y.shape[-1]
     if m * k * n <= _SERIAL or _SERIAL // k < _LEAST * _LEAST:
         return np.matmul(x, y)
     rows = max(r for r in range(1, min(m, 32) + 1) if m % r == 0)
     columns = max(_SERIAL // (rows * k), _LEAST)
-    out = np.empty((*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), m, n), np.result_type(x, y))
+    stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    out = np.empty((*stack, m, n), np.result_type(x, y))
     x = x.reshape(*x.shape[:-2], m // rows, rows, k)
     parts = out.reshape(*out.shape[:-2], m // rows, rows, n)
     for start in range(0, n, columns):

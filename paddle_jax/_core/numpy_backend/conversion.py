@@ -78,12 +78,14 @@ def _rounded_to(dtype: np.dtype, exponent_bits: Any, mantissa_bits: Any) -> Any:
 
     info = ml_dtypes.finfo(dtype)
     bits = np.dtype(f"u{dtype.itemsize}")
-    one, drop = bits.type(1), max(info.nmant - mantissa_bits, 0)
+    one = bits.type(1)
+    drop = max(info.nmant - mantissa_bits, 0)
     sign = one << bits.type(info.bits - 1)
     bias = 2 ** (info.nexp - 1) - 1
     small = 2 ** (exponent_bits - 1) - 1
     # exponents
-    largest, least = bits.type((bias + small) << info.nmant), bits.type(max(bias - small, 0) << info.nmant)
+    largest = bits.type((bias + small) << info.nmant)
+    least = bits.type(max(bias - small, 0) << info.nmant)
     infinity = bits.type(((1 << info.nexp) - 1) << info.nmant)
 
     def rounded(x: np.ndarray) -> Any:
@@ -91,10 +93,13 @@ def _rounded_to(dtype: np.dtype, exponent_bits: Any, mantissa_bits: Any) -> Any:
         b = x.view(bits)
         if drop:
             odd = (b >> bits.type(drop)) & one
-            b = (b + (bits.type((1 << (drop - 1)) - 1) + odd)) & ~bits.type((1 << drop) - 1)
+            half = bits.type((1 << (drop - 1)) - 1)  # with `odd` a tie goes to the even neighbour
+            dropped_bits = bits.type((1 << drop) - 1)
+            b = (b + (half + odd)) & ~dropped_bits
         size = b & infinity
         if exponent_bits < info.nexp:
-            b = np.where(size > largest, (b & sign) | infinity, np.where(size <= least, b & sign, b))
+            zero = b & sign
+            b = np.where(size > largest, zero | infinity, np.where(size <= least, zero, b))
         return np.where(np.isnan(x), x, b.view(dtype)).reshape(x.shape)
 
     return rounded

@@ -60,9 +60,11 @@ def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
 
 def _padded(x: np.ndarray, padding: Sequence[Any], spread: Any) -> Any:
     """x [n, c, ...] with its elements `spread` apart and zeros around; negative padding cuts off."""
-    if all(p == (0, 0) for p in map(tuple, padding)) and all(s == 1 for s in spread):
+    has_padding = any(tuple(pair) != (0, 0) for pair in padding)
+    if not has_padding and all(step == 1 for step in spread):
         return x
-    shape, target, source = padding_slices(x.shape, [(0, 0), (0, 0), *padding], [1, 1, *spread])
+    all_padding = [(0, 0), (0, 0), *padding]
+    shape, target, source = padding_slices(x.shape, all_padding, [1, 1, *spread])
     y = np.zeros(shape, x.dtype)
     y[target] = x[source]
     return y
@@ -74,14 +76,14 @@ def _grouped(
     """x [n, groups * i, ...] and w [o, i, window...] to [n, o, ...], some examples at a time."""
     if 0 in out or 0 in x.shape or 0 in w.shape:
         return np.zeros(out, x.dtype)
-    # bytes of the windows of one example
-    each = groups * math.prod(w.shape[1:]) * math.prod(out[2:]) * x.itemsize
-    step = max(1, _WINDOWS // each)
+    elements = groups * math.prod(w.shape[1:]) * math.prod(out[2:])  # of the windows of one example
+    step = max(1, _WINDOWS // (elements * x.itemsize))
     if step >= len(x):
         return _product(x, w, groups, strides, dilation, out[2:])
     y = np.empty(out, x.dtype)
     for start in range(0, len(x), step):
-        y[start : start + step] = _product(x[start : start + step], w, groups, strides, dilation, out[2:])
+        some = slice(start, start + step)
+        y[some] = _product(x[some], w, groups, strides, dilation, out[2:])
     return y
 
 
@@ -94,7 +96,9 @@ def _product(
     i = w.shape[1]
     window = w.shape[2:]
     channel = x.strides[1]
-    near, far = ([s * d for s, d in zip(x.strides[2:], steps, strict=True)] for steps in (dilation, strides))
+    # memory strides from one element of a window to the next, and from one window to the next
+    near = [stride * step for stride, step in zip(x.strides[2:], dilation, strict=True)]
+    far = [stride * step for stride, step in zip(x.strides[2:], strides, strict=True)]
     stack = (groups, n)
     apart = (channel * i, x.strides[0])
     rows = w.reshape(groups, 1, o // groups, -1)
@@ -104,12 +108,14 @@ def _product(
         view = np.lib.stride_tricks.as_strided(
             x, (*stack, *places, i, *window), (*apart, *far, channel, *near), writeable=False
         )
-        y = stacked_matmul(view.reshape(*stack, math.prod(places), depth), rows.swapaxes(2, 3)).swapaxes(2, 3)
+        windows = view.reshape(*stack, math.prod(places), depth)
+        y = stacked_matmul(windows, rows.swapaxes(2, 3)).swapaxes(2, 3)
     else:
         view = np.lib.stride_tricks.as_strided(
             x, (*stack, i, *window, *places), (*apart, channel, *near, *far), writeable=False
         )
-        y = stacked_matmul(rows, view.reshape(*stack, depth, math.prod(places)))
+        windows = view.reshape(*stack, depth, math.prod(places))
+        y = stacked_matmul(rows, windows)
     return y.swapaxes(0, 1).reshape(n, o, *places)  # from [groups, n, o / groups, places]
 
 
@@ -147,9 +153,10 @@ class _Taps:
             raise Refusal(
                 "a convolution that needs more than 128 MB for the windows of one example is compiled"
             )
-        self.padded = [s + a + b for s, (a, b) in zip(self.sizes, plan.pads, strict=True)]
-        self.inside = tuple(slice(a, a + s) for s, (a, _) in zip(self.sizes, plan.pads, strict=True))
-        spans = [s * (length - 1) + 1 for s, length in zip(plan.strides, plan.out, strict=True)]
+        sizes_and_pads = list(zip(self.sizes, plan.pads, strict=True))
+        self.padded = [size + before + after for size, (before, after) in sizes_and_pads]
+        self.inside = tuple(slice(before, before + size) for size, (before, _) in sizes_and_pads)
+        spans = [step * (count - 1) + 1 for step, count in zip(plan.strides, plan.out, strict=True)]
         self.slices = [
             tuple(
                 slice(k * d, k * d + span, s)
@@ -177,7 +184,8 @@ class _Taps:
     def windows(self, image: np.ndarray) -> Any:
         """The parts of the image that all elements meet: [groups, channels, elements, n, positions]."""
         n, groups, channels = self.image
-        out = np.empty((groups, channels, self.elements, n, math.prod(self.plan.out)), image.dtype)
+        positions = math.prod(self.plan.out)
+        out = np.empty((groups, channels, self.elements, n, positions), image.dtype)
         for k, x in enumerate(self.per_element(image)):
             out[:, :, k] = x.transpose(1, 2, 0, 3)
         return out
@@ -199,15 +207,17 @@ def _result(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def by_elements(x: np.ndarray, w: np.ndarray) -> Any:
         w = taps.weights(w)
-        y = 0
+        y: Any = 0
         for k, part in enumerate(taps.per_element(taps.images(x))):
             y = y + part * w[:, :, 0, k, None]
         return taps.finish(y)
 
     def by_windows(x: np.ndarray, w: np.ndarray) -> Any:
-        columns = taps.windows(taps.images(x)).reshape(groups, taps.weight[2] * taps.elements, -1)
-        y = stacked_matmul(taps.weights(w).reshape(groups, taps.weight[1], -1), columns)
-        return taps.finish(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
+        _, outputs, inputs = taps.weight
+        columns = taps.windows(taps.images(x)).reshape(groups, inputs * taps.elements, -1)
+        rows = taps.weights(w).reshape(groups, outputs, -1)
+        y = stacked_matmul(rows, columns).reshape(groups, outputs, n, -1)
+        return taps.finish(y.transpose(2, 0, 1, 3))
 
     if taps.is_elementwise:
         return by_elements
@@ -222,8 +232,10 @@ def _image(params: Params, ins: Avals, outs: Avals) -> Run:
         """The contribution of each element of the kernel to the image."""
         if taps.is_elementwise and taps.weight[1] == 1:
             return (g * w[:, :, 0, k, None] for k in range(taps.elements))
-        transposed = w.transpose(0, 3, 2, 1).reshape(w.shape[0], -1, taps.weight[1])
-        products = stacked_matmul(transposed, g).reshape(*taps.image[:2], taps.elements, taps.weight[2], -1)
+        _, outputs, inputs = taps.weight
+        transposed = w.transpose(0, 3, 2, 1).reshape(w.shape[0], -1, outputs)
+        products = stacked_matmul(transposed, g)
+        products = products.reshape(*taps.image[:2], taps.elements, inputs, -1)
         return (products[:, :, k] for k in range(taps.elements))
 
     def run(g: np.ndarray, w: np.ndarray) -> Any:
@@ -243,9 +255,9 @@ def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def by_elements(g: np.ndarray, x: np.ndarray) -> Any:
         g = taps.results(g)
-        return taps.finish(
-            np.stack([np.einsum("ngrp,ngcp->gr", g, part) for part in taps.per_element(taps.images(x))], -1)
-        )
+        parts = taps.per_element(taps.images(x))
+        sums = [np.einsum("ngrp,ngcp->gr", g, part) for part in parts]
+        return taps.finish(np.stack(sums, -1))
 
     def by_windows(g: np.ndarray, x: np.ndarray) -> Any:
         columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)

@@ -37,11 +37,12 @@ def _eigh(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("svd")
 def _svd(params: Params, ins: Avals, outs: Avals) -> Run:
-    dtype, (m, n), algorithm = ins[0].dtype, ins[0].shape[-2:], params.get("algorithm")
+    dtype = ins[0].dtype
+    m, n = ins[0].shape[-2:]
     _refuse_empty("svd", ins)
-    if params.get("subset_by_index") not in (None, (0, min(m, n))) or getattr(
-        algorithm, "name", "DEFAULT"
-    ) not in ("DEFAULT", "DIVIDE_AND_CONQUER"):
+    algorithm = getattr(params.get("algorithm"), "name", "DEFAULT")
+    has_subset = params.get("subset_by_index") not in (None, (0, min(m, n)))
+    if has_subset or algorithm not in ("DEFAULT", "DIVIDE_AND_CONQUER"):
         raise Refusal("svd with options is compiled")
     gesdd = lapack("gesdd", dtype)
     options = {"compute_uv": int(params["compute_uv"]), "full_matrices": int(params["full_matrices"])}
@@ -61,24 +62,24 @@ def _eig(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = ins[0].dtype
     n = ins[0].shape[-1]
     _refuse_empty("eig", ins)
-    left, right = bool(params["compute_left_eigenvectors"]), bool(params["compute_right_eigenvectors"])
+    left = int(params["compute_left_eigenvectors"])
+    right = int(params["compute_right_eigenvectors"])
     if getattr(params.get("implementation"), "name", "LAPACK") != "LAPACK":
         raise Refusal("eig with options is compiled")
     geev = lapack("geev", dtype)
-    size = workspace("geev", dtype, n, compute_vl=int(left), compute_vr=int(right))
+    size = workspace("geev", dtype, n, compute_vl=left, compute_vr=right)
 
     def decompose(a: np.ndarray) -> Any:
         if not np.isfinite(a).all():
             return None
-        *w, vl, vr, info = geev(a, lwork=size, compute_vl=int(left), compute_vr=int(right))
+        *w, vl, vr, info = geev(a, lwork=size, compute_vl=left, compute_vr=right)
         if info != 0:
             return None
-        values = w[0] if dtype.kind == "c" else w[0] + 1j * w[1]
         vectors = [v for v, wanted in ((vl, left), (vr, right)) if wanted]
-        return [
-            values,
-            *(vectors if dtype.kind == "c" else [_paired(w[1], v, outs[0].dtype) for v in vectors]),
-        ]
+        if dtype.kind == "c":
+            return [w[0], *vectors]
+        real, imaginary = w  # of a real matrix LAPACK gives the parts of the values
+        return [real + 1j * imaginary, *[_paired(imaginary, v, outs[0].dtype) for v in vectors]]
 
     return by_matrix(decompose, ins, outs)
 
@@ -103,7 +104,8 @@ def _schur(params: Params, ins: Avals, outs: Avals) -> Run:
     _refuse_empty("schur", ins)
     if params.get("sort_eig_vals"):
         raise Refusal("schur with sorting is compiled")
-    gees, wanted = lapack("gees", dtype), int(params["compute_schur_vectors"])
+    gees = lapack("gees", dtype)
+    wanted = int(params["compute_schur_vectors"])
 
     def nothing(*_: Any) -> Any:
         return None

@@ -172,11 +172,13 @@ def _log2(params: Params, ins: Avals, outs: Avals) -> Run:
     factor = np.asarray(1.4426950408889634).astype(ins[0].dtype)
     if dtype.kind == "c":
         log = complex_function("log", np.log, dtype)
-        return lambda x: (
-            (log(x).reshape(x.shape + (1,)).view(factor.real.dtype) * factor.real)
-            .view(dtype)
-            .reshape(x.shape)
-        )
+        real_factor: Any = factor.real  # pyright: ignore[reportAttributeAccessIssue]
+
+        def log2(x: np.ndarray) -> np.ndarray:
+            parts = log(x).reshape(x.shape + (1,)).view(real_factor.dtype)
+            return (parts * real_factor).view(dtype).reshape(x.shape)
+
+        return log2
     return lambda x: np.log(x) * factor
 
 

@@ -19,9 +19,14 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, co
 class Windows:
     """Where windows of fixed sizes start and end in an operand, from an array of indices.
 
-    mapped: the axes of the operand that the last axis of the indices gives. batched: {axis of the operand:
-    axis of the indices} that go together. clip: starts outside are moved inside; otherwise such
-    windows are left out.
+    Attributes:
+        batch: shape of the indices without their last axis.
+        mapped: the axes of the operand that the last axis of the indices gives.
+        strides: array, elements from one position of these axes to the next.
+        room: array, the last positions of these axes at which a window fits.
+        clip: bool, whether starts outside are moved inside; otherwise such windows are left out.
+        base: array, where the part of the operand begins that belongs to each place of the batch.
+        offsets: array, elements of a window counted from its start.
     """
 
     def __init__(
@@ -34,10 +39,10 @@ class Windows:
         self.room = np.array([shape[k] - sizes[k] for k in mapped], np.int64)
         self.clip = mode == "CLIP"
         base = np.zeros((1,) * len(batch), np.int64)
+        # batched: {axis of the operand: axis of the indices} that go together
         for axis, partner in batched.items():
-            base = base + strides[axis] * np.arange(batch[partner]).reshape(
-                [-1 if k == partner else 1 for k in range(len(batch))]
-            )
+            starts = strides[axis] * np.arange(batch[partner])
+            base = base + starts.reshape([-1 if k == partner else 1 for k in range(len(batch))])
         self.base = np.broadcast_to(base, batch).reshape(-1)
         offsets = np.zeros((), np.int64)
         for n, stride in zip(sizes, strides, strict=True):
@@ -117,14 +122,13 @@ def _places(batch: Any, window_dims: Any, rank: int) -> Any:
 
 def _row_axis(shape: tuple[int, ...], sizes: Sequence[int], dims: Any, batched: Any) -> Any:
     """The axis when whole slices at single positions of one axis are taken, else None."""
-    if (
-        batched
-        or len(dims.start_index_map) != 1
-        or tuple(dims.collapsed_slice_dims) != tuple(dims.start_index_map)
-    ):
+    mapped = tuple(dims.start_index_map)
+    if batched or len(mapped) != 1 or tuple(dims.collapsed_slice_dims) != mapped:
         return None
-    (axis,) = dims.start_index_map
-    if all(n == m for k, (n, m) in enumerate(zip(shape, sizes, strict=True)) if k != axis):
+    (axis,) = mapped
+    is_whole = [length == size for length, size in zip(shape, sizes, strict=True)]
+    is_whole[axis] = True
+    if all(is_whole):
         return axis
     return None
 
@@ -137,7 +141,8 @@ def _take(shape: tuple[int, ...], axis: int, order: Any, rank: int, mode: Any, f
     # axes of the window in what np.take gives
     forward = [*range(axis), *range(axis + rank, rank + len(shape) - 1)]
     order = tuple(([*range(axis, axis + rank)] + forward)[k] for k in order)
-    before, after = (1,) * axis, (1,) * (len(shape) - 1 - axis)
+    before = (1,) * axis
+    after = (1,) * (len(shape) - 1 - axis)
 
     def take(x: np.ndarray, indices: np.ndarray) -> Any:
         indices = indices[..., 0]
@@ -161,13 +166,14 @@ def _fill(value: Any, dtype: np.dtype) -> Any:
         return np.asarray(np.nan, dtype)
     if dtype.kind == "b":
         return np.asarray(True)
-    return np.asarray(np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max, dtype)
+    limits = np.iinfo(dtype)
+    return np.asarray(limits.min if dtype.kind == "i" else limits.max, dtype)
 
 
-def _scatter(name: str, ufunc: Any) -> None:
+def _scatter(names: tuple[str, ...], ufunc: Any) -> None:
     """`ufunc` combines what is there with an update; None: the update takes its place."""
 
-    @rule(*name)
+    @rule(*names)
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         update = params.get("update_jaxpr")
         if update is not None and (ufunc is None or monoid_of(update) is not ufunc):
@@ -181,12 +187,12 @@ def _scatter(name: str, ufunc: Any) -> None:
         gone = {*dims.inserted_window_dims, *batched}
         extents = iter([ins[2].shape[k] for k in dims.update_window_dims])
         sizes = [1 if k in gone else next(extents) for k in range(len(shape))]
-        if 0 in shape or 0 in ins[2].shape or any(n < m for n, m in zip(shape, sizes, strict=True)):
+        is_too_small = any(length < size for length, size in zip(shape, sizes, strict=True))
+        if 0 in shape or 0 in ins[2].shape or is_too_small:
             return lambda x, indices, updates: x
         windows = Windows(shape, sizes, batch, dims.scatter_dims_to_operand_dims, batched, mode)
-        order = [k for k in range(len(ins[2].shape)) if k not in dims.update_window_dims] + list(
-            dims.update_window_dims
-        )
+        window_axes = list(dims.update_window_dims)
+        order = [k for k in range(len(ins[2].shape)) if k not in window_axes] + window_axes
         inner = compute_dtype(dtype) if ufunc is not None else dtype
 
         def scatter(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> Any:
@@ -199,7 +205,8 @@ def _scatter(name: str, ufunc: Any) -> None:
             if ufunc is None:
                 y[where.reshape(-1)] = updates.reshape(-1)
             else:
-                ufunc.at(y, where.reshape(-1), updates.reshape(-1).astype(inner, copy=False))
+                numbers = updates.reshape(-1).astype(inner, copy=False)
+                ufunc.at(y, where.reshape(-1), numbers)
             return y.reshape(shape).astype(dtype, copy=False)
 
         return scatter

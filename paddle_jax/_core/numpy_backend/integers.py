@@ -16,7 +16,8 @@ define_rule(np.invert, "not")
 
 def quotient(dtype: np.dtype) -> Any:
     """Division that drops the fraction; by zero it gives all bits set."""
-    one, ones = dtype.type(1), dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else -1)
+    one = dtype.type(1)
+    ones = dtype.type(np.iinfo(dtype).max if dtype.kind == "u" else -1)  # all bits are set
     if dtype.kind == "u":
         return lambda x, y: np.where(y == 0, ones, x // np.where(y == 0, one, y))
 

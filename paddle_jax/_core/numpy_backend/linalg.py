@@ -38,8 +38,9 @@ def by_matrix(each: Any, ins: Avals, outs: Avals, rank: int = 2) -> Any:
     nothing = [complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan for a in outs]
 
     def run(*operands: Any) -> Any:
-        flat = [np.asarray(x).reshape(count, *x.shape[len(batch) :]) for x in operands]
-        stacks = [np.empty((count, *a.shape[len(batch) :]), a.dtype) for a in outs]
+        axes = len(batch)
+        flat = [np.asarray(x).reshape(count, *x.shape[axes:]) for x in operands]
+        stacks = [np.empty((count, *a.shape[axes:]), a.dtype) for a in outs]
         for k in range(count):
             results = each(*[x[k] for x in flat]) or nothing
             for stack, result in zip(stacks, results, strict=True):
@@ -78,7 +79,9 @@ def _triangular_solve(params: Params, ins: Avals, outs: Avals) -> Run:
     from scipy.linalg import get_blas_funcs
 
     trsm = get_blas_funcs(("trsm",), dtype=dtype)[0]
-    side, lower, unit = int(not params["left_side"]), int(params["lower"]), int(params["unit_diagonal"])
+    side = int(not params["left_side"])
+    lower = int(params["lower"])
+    unit = int(params["unit_diagonal"])
     conjugate = params["conjugate_a"] and not params["transpose_a"]
     if params["transpose_a"]:
         turned = 2 if params["conjugate_a"] else 1
@@ -121,11 +124,11 @@ def _lu(params: Params, ins: Avals, outs: Avals) -> Run:
             swaps = np.zeros(outs[1].shape, np.int32)
         else:
             lu, swaps = run(a)
-        return (
-            lu,
-            swaps,
-            permutation(swaps, m) if math.prod(outs[2].shape) else np.zeros(outs[2].shape, np.int32),
-        )
+        if math.prod(outs[2].shape):
+            order = permutation(swaps, m)
+        else:
+            order = np.zeros(outs[2].shape, np.int32)
+        return lu, swaps, order
 
     return decompose
 

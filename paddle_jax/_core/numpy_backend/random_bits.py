@@ -21,9 +21,11 @@ _BLOCK = 1 << 14  # counters that stay in the cache
 
 def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
     """The two words of each counter (x0, x1) under a key: uint32 arrays or numbers that broadcast."""
-    if np.size(x0) <= _FEW and np.size(k1) == np.size(k2) == 1 and np.size(x0) == np.size(x1):
+    is_one_key = np.size(k1) == np.size(k2) == 1
+    if is_one_key and np.size(x0) <= _FEW and np.size(x0) == np.size(x1):
         key = int(np.asarray(k1).item()), int(np.asarray(k2).item())
-        words = [_few(*key, a, b) for a, b in zip(np.ravel(x0).tolist(), np.ravel(x1).tolist(), strict=True)]
+        counters = zip(np.ravel(x0).tolist(), np.ravel(x1).tolist(), strict=True)
+        words = [_few(*key, high, low) for high, low in counters]
         pairs = np.array(words, np.uint32).reshape(-1, 2)
         shape = np.broadcast_shapes(np.shape(k1), np.shape(x0))
         return pairs[:, 0].reshape(shape), pairs[:, 1].reshape(shape)
@@ -39,7 +41,8 @@ def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
     return out0.reshape(shape), out1.reshape(shape)
 
 
-def _few(k1: Any, k2: Any, a: np.ndarray, b: np.ndarray) -> Any:
+def _few(k1: int, k2: int, a: int, b: int) -> tuple[int, int]:
+    """The two words of one counter (a, b), by Python's integers."""
     mask = 0xFFFFFFFF
     keys = (k1, k2, k1 ^ k2 ^ PARITY)
     a = (a + k1) & mask
@@ -111,7 +114,9 @@ def _words(key: Any, rank: int = 0) -> Any:
 @rule("random_bits")
 def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
-    shape, width, rank = tuple(params["shape"]), params["bit_width"], len(ins[0].shape)
+    shape = tuple(params["shape"])
+    width = params["bit_width"]
+    rank = len(ins[0].shape)
     dtype = np.dtype(f"u{width // 8}")
     counters = None
 
@@ -120,11 +125,11 @@ def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
         k1, k2 = _words(key, len(shape))
         if counters is None:
             counters = _counters(shape)
-        a, b = threefry(
-            k1,
-            k2,
-            *(counters if not rank else [np.broadcast_to(c, k1.shape[:rank] + shape) for c in counters]),
-        )
+        x0, x1 = counters
+        if rank:  # a stack of keys: each has the same counters
+            x0 = np.broadcast_to(x0, k1.shape[:rank] + shape)
+            x1 = np.broadcast_to(x1, k1.shape[:rank] + shape)
+        a, b = threefry(k1, k2, x0, x1)
         if width == 64:
             return (a.astype(dtype) << np.uint64(32)) | b
         return (a ^ b).astype(dtype, copy=False)
@@ -138,7 +143,8 @@ def _fold_in(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def fold_in(key: Any, data: Any) -> Any:
         data = np.asarray(data).astype(np.uint32)
-        return np.stack(threefry(*_words(key), np.zeros_like(data), data), -1)
+        k1, k2 = _words(key)
+        return np.stack(threefry(k1, k2, np.zeros_like(data), data), -1)
 
     return fold_in
 

@@ -51,7 +51,7 @@ def _pairwise(shape: tuple[int, ...], axes: Sequence[int]) -> Any:
         return np.add.reduce
     last_first = sorted(axes, reverse=True)
 
-    def reduce(x: np.ndarray, axes: Sequence[int], dtype: np.dtype = None) -> Any:
+    def reduce(x: np.ndarray, axes: Sequence[int], dtype: np.dtype | None = None) -> Any:
         for axis in last_first:
             x = np.add.reduce(_halved(x, axis), axis, dtype)
         return x

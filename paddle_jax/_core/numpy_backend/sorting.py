@@ -10,11 +10,13 @@ import numpy as np
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, define_rule, is_low, rule
 
 
-def _keys(x: np.ndarray) -> Any:
+def _keys(x: Any) -> list[np.ndarray]:
     """Arrays that sort as x does, the first counting most."""
     if x.dtype.kind == "c":
         return [x.real, x.imag]
-    return [x.astype(np.float32) if is_low(x.dtype) else x]
+    if is_low(x.dtype):
+        return [x.astype(np.float32)]
+    return [x]
 
 
 @rule("sort")
@@ -38,7 +40,8 @@ def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("top_k")
 def _top_k(params: Params, ins: Avals, outs: Avals) -> Run:
     k = params["k"]
-    axis = params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape)
+    rank = len(ins[0].shape)
+    axis = params.get("axis", params.get("dimension", -1)) % rank  # the name depends on the version of JAX
     if ins[0].dtype.kind == "c":
         raise Refusal("top_k of complex numbers is compiled")
     backwards = (slice(None),) * axis + (slice(None, None, -1),)

@@ -71,7 +71,8 @@ def _digamma_of_zero() -> Any:
 def _digamma(x: np.ndarray) -> Any:
     from scipy.special import psi
 
-    y = np.where((x <= 0) & (x == np.floor(x)), np.nan, psi(x))
+    is_pole = (x <= 0) & (x == np.floor(x))
+    y = np.where(is_pole, np.nan, psi(x))
     zero = x == 0
     if zero.any():
         return np.where(zero, _digamma_of_zero(), y)
@@ -83,9 +84,12 @@ def _polygamma(n: int, x: np.ndarray) -> Any:
     from scipy.special import gamma, zeta
 
     odd = n % 2 == 1
-    lost = np.isposinf(x) | (x <= 0) & (x == np.floor(x)) & ~odd  # XLA's reflection formula ends in NaN there
-    y = np.where(lost, np.nan, np.where(odd, 1.0, -1.0) * gamma(n + 1) * zeta(n + 1, x))
-    return np.where((n >= 0) & (n == np.floor(n)), np.where(n == 0, _digamma(x), y), np.nan)
+    is_pole = (x <= 0) & (x == np.floor(x))
+    lost = np.isposinf(x) | is_pole & ~odd  # XLA's reflection formula ends in NaN there
+    sign = np.where(odd, 1.0, -1.0)
+    y = np.where(lost, np.nan, sign * gamma(n + 1) * zeta(n + 1, x))
+    is_order = (n >= 0) & (n == np.floor(n))
+    return np.where(is_order, np.where(n == 0, _digamma(x), y), np.nan)
 
 
 @_in_double("zeta")
@@ -106,7 +110,9 @@ def _igamma(a: np.ndarray, x: np.ndarray) -> Any:
 def _igammac(a: np.ndarray, x: np.ndarray) -> Any:
     from scipy.special import gammaincc
 
-    return np.where((a < 0) | (x < 0), np.nan, np.where(np.isinf(x) & ~np.isnan(a), 0.0, gammaincc(a, x)))
+    is_outside = (a < 0) | (x < 0)
+    at_infinity = np.isinf(x) & ~np.isnan(a)
+    return np.where(is_outside, np.nan, np.where(at_infinity, 0.0, gammaincc(a, x)))
 
 
 _PYTHONS = 200_000  # elements: SciPy takes 0.1 s to import, Python's `erf` about 0.1 us for an element
@@ -128,7 +134,8 @@ def _pythons(name: str, python: Any) -> None:
                 import scipy.special
 
                 return np.asarray(getattr(scipy.special, name)(x.astype(np.float64))).astype(dtype)
-            return np.array([*map(python, x.ravel().tolist())], np.float64).reshape(x.shape).astype(dtype)
+            numbers = [*map(python, x.ravel().tolist())]
+            return np.array(numbers, np.float64).reshape(x.shape).astype(dtype)
 
         return compute
 
