@@ -238,7 +238,7 @@ def run_startup(program: Program, scope: Any, place: Any = None) -> None:
 
 def compiled_run(program: Program, fetch_list: list, use_prune: bool) -> CompiledRun | FileRun:
     """The compiled run of a program for what is fetched; kept on the program."""
-    symbols = [_fetched_symbol(program, item) for item in fetch_list]
+    symbols = [fetched_symbol(program, item) for item in fetch_list]
     computed = {symbol for op in program.ops for symbol in op.outputs}
     for item, symbol in zip(fetch_list, symbols, strict=True):
         if symbol.kind == "result" and symbol not in computed:
@@ -284,7 +284,7 @@ def _flat_fetch_list(fetch_list: Any) -> list:
     return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
 
 
-def _fetched_symbol(program: Program, item: Any) -> Symbol:
+def fetched_symbol(program: Program, item: Any) -> Symbol:
     """The Symbol of a Variable or name that is fetched."""
     if isinstance(item, Tensor):
         raw = item._raw
@@ -300,7 +300,7 @@ def _fetched_symbol(program: Program, item: Any) -> Symbol:
             f"Executor.run: fetch_list: got {type(item).__name__}; it must hold Variables or names"
         )
     if program.has_var(item):
-        return _fetched_symbol(program, program.var(item))
+        return fetched_symbol(program, program.var(item))
     for op in program.ops:
         for out in op.outputs:
             if out.name == item:
@@ -388,11 +388,26 @@ class CompiledRun:
         copied: list of the positions of results that share memory with the Scope, and are copied.
     """
 
-    def __init__(self, program: Program, fetches: Sequence[Symbol], use_prune: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        fetches: Sequence[Symbol],
+        use_prune: bool,
+        writes: dict[str, Symbol] | None = None,
+    ) -> None:
+        """Plans the run.
+
+        Args:
+            program: the Program.
+            fetches: what is fetched.
+            use_prune: whether operations with effects, such as printing, are left out.
+            writes: {name: Symbol} of what is stored. Default: nothing with `use_prune`, else all.
+        """
         self.program = program
         self.fetches = fetches
         self.fetch_lists: list[list] = []
-        writes = {} if use_prune else program.writes
+        if writes is None:
+            writes = {} if use_prune else program.writes
         targets = [*fetches, *writes.values()]
         self.ops = program.pruned(targets, effects=not use_prune)
         used = list(dict.fromkeys([*symbols_of(self.ops), *targets]))

@@ -11,7 +11,7 @@ from paddle_jax._core.process_group import schedulers
 from paddle_jax._core.process_group.one_process import OneProcess
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.amp import GradScaler
-from paddle_jax.distributed.communication.group import barrier, create_group, is_initialized
+from paddle_jax.distributed.communication.group import barrier, create_group, default_group, is_initialized
 from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.distributed.fleet.base.device_grid import DeviceGrid
 from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
@@ -40,6 +40,7 @@ from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
 )
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 from paddle_jax.distributed.fleet.server_methods import ServerMethods
+from paddle_jax.distributed.fleet.static_training import StaticOptimizer, acts
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
 from paddle_jax.framework.mode import in_dynamic_mode
 
@@ -134,7 +135,7 @@ class Fleet(ServerMethods):
                 f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy"
             )
         ignored = [name for name in _STATIC if getattr(strategy, name)]
-        if ignored:
+        if ignored and in_dynamic_mode():
             warnings.warn(
                 f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, "
                 "and do nothing here; use paddle.amp, fleet.utils.recompute, several backward() "
@@ -302,9 +303,12 @@ class Fleet(ServerMethods):
             optimizer: Optimizer.
             strategy: DistributedStrategy in place of that of `fleet.init`; the degrees stay.
         Returns:
-            HybridParallelOptimizer round it; the optimizer itself where there is one process.
+            HybridParallelOptimizer round it; in static mode an optimizer whose `minimize` averages gradients
+            over the processes, and does what the strategy says (`amp`, `gradient_merge`, `lamb`, `lars`). The
+            optimizer itself where there is one process and nothing to do.
         Raises:
-            AttributeError: `fleet.init` was not called. RuntimeError: several processes in static mode.
+            AttributeError: `fleet.init` was not called.
+            NotImplementedError: the strategy asks for what static programs of several processes cannot do.
         """
         if strategy is not None:
             self._user_defined_strategy = strategy
@@ -314,15 +318,14 @@ class Fleet(ServerMethods):
         if Current.grid is not None:
             self._optimizer = Current.grid.shard_states(optimizer)
             return self._optimizer
-        if self.worker_num() <= 1:
+        strategy = self._user_defined_strategy
+        alone = self.worker_num() <= 1
+        if not in_dynamic_mode() and (not alone or acts(strategy)):
+            self._optimizer = StaticOptimizer(optimizer, strategy, None if alone else default_group())
+            return self._optimizer
+        if alone:
             self._optimizer = optimizer
             return optimizer
-        if not in_dynamic_mode():
-            raise RuntimeError(
-                "fleet.distributed_optimizer: static programs of several processes do not "
-                "exist here; leave paddle.enable_static() out, and compile the network with "
-                "paddle.jit.to_static"
-            )
         self._optimizer = HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
         return self._optimizer
 
@@ -345,6 +348,32 @@ class Fleet(ServerMethods):
                 "fleet.minimize: there is no optimizer; call fleet.distributed_optimizer first"
             )
         return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
+
+    def amp_init(self, place, scope=None, test_program=None, use_fp16_test=False):
+        """Casts the parameters of a static program, after its startup program has run.
+
+        Args:
+            place: accepted.
+            scope: Scope. Default: the global one.
+            test_program: Program cloned for testing, rewritten with `use_fp16_test`. Default None.
+            use_fp16_test: rewrite test_program. Default False.
+        Raises:
+            AttributeError: the optimizer does not train in mixed precision (`strategy.amp`).
+        """
+        return self._mixed_precision("amp_init").amp_init(place, scope, test_program, use_fp16_test)
+
+    def get_loss_scaling(self):
+        """The Variable of the loss scale of a static program, None without one."""
+        return self._mixed_precision("get_loss_scaling").get_loss_scaling()
+
+    def _mixed_precision(self, name):
+        optimizer = getattr(self, "_optimizer", None)
+        if not hasattr(optimizer, name):
+            raise AttributeError(
+                f"fleet.{name}: the optimizer does not train in mixed precision; set strategy.amp, and call "
+                "fleet.distributed_optimizer in static mode"
+            )
+        return optimizer
 
 
 def _pipeline(model, hcg, strategy):

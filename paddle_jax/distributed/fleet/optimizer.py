@@ -77,6 +77,7 @@ def distributed_optimizer(optimizer, strategy=None):
     Returns:
         HybridParallelOptimizer round it; the optimizer itself where there is one process.
     Raises:
-        AttributeError: `fleet.init` was not called. RuntimeError: several processes in static mode.
+        AttributeError: `fleet.init` was not called.
+        NotImplementedError: the strategy asks for what static programs of several processes cannot do.
     """
     return Current.fleet.distributed_optimizer(optimizer, strategy)

@@ -1,0 +1,315 @@
+"""Static programs of several processes: gradients are averaged between the backward part and the update.
+
+`minimize` puts an input of the program in the place of each gradient. A run computes the gradients, averages
+them over the processes, and feeds the means to the update. Both parts are compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._program.composites import eager_mode
+from paddle_jax._program.program import Program, program_guard
+from paddle_jax._program.recorder import data
+from paddle_jax.distributed.data_parallel import averaged, same_everywhere
+from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
+from paddle_jax.optimizer import Adam, Lamb, Momentum
+from paddle_jax.static.amp.decorator import decorate
+from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists
+from paddle_jax.static.executor import CompiledRun, compiled_run, fetched_symbol
+
+_MIB = 1 << 20
+# What changes results, and cannot be done here.
+_REFUSED = (
+    "sharding",
+    "pipeline",
+    "tensor_parallel",
+    "localsgd",
+    "adaptive_localsgd",
+    "dgc",
+    "sync_batch_norm",
+)
+
+
+class StaticOptimizer:
+    """An optimizer whose `minimize` does what a DistributedStrategy says; all else is that of the optimizer.
+
+    Attributes:
+        inner: Optimizer, or what mixed precision has put around it.
+        strategy: DistributedStrategy.
+        group: Group of the processes, or None in a process alone.
+    """
+
+    def __init__(self, optimizer: Any, strategy: Any, group: Any) -> None:
+        self.strategy = strategy
+        self.group = group
+        if group is not None:
+            _refuse(strategy)
+        self.inner = _in_low_precision(_chosen(optimizer, strategy), strategy)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "inner":  # while it is being made or copied
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    def minimize(
+        self, loss: Any, startup_program: Any = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
+        """Adds gradients, their mean over the processes, and updates to the program of the loss.
+
+        Returns:
+            (operations of the update, pairs of Parameter and gradient).
+        """
+        program = loss._raw.program
+        inner = self.inner
+        pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
+        if program.remote is None:
+            merging = self.strategy.gradient_merge_configs if self.strategy.gradient_merge else {}
+            program.remote = AveragedProgram(
+                self.group,
+                self.strategy.fuse_grad_size_in_MB * _MIB,
+                merging.get("k_steps", 1),
+                merging.get("avg", True),
+            )
+        with program_guard(program, startup_program):
+            averages = program.remote.add(pairs)
+            return inner.apply_gradients(averages), averages
+
+
+def _refuse(strategy: Any) -> None:
+    asked = [name for name in _REFUSED if getattr(strategy, name)]
+    if asked:
+        raise NotImplementedError(
+            f"fleet.distributed_optimizer: strategy: {', '.join(asked)} in a static program of several "
+            "processes; train in dynamic mode with hybrid_configs, or leave it out"
+        )
+
+
+def _chosen(optimizer: Any, strategy: Any) -> Any:
+    """The optimizer that a strategy puts in the place of the user's."""
+    if strategy.lamb and type(optimizer) is Adam:
+        configs = strategy.lamb_configs
+        excluded = configs["exclude_from_weight_decay"]
+        return Lamb(
+            learning_rate=optimizer._learning_rate,
+            lamb_weight_decay=configs["lamb_weight_decay"],
+            beta1=optimizer._beta1,
+            beta2=optimizer._beta2,
+            epsilon=optimizer._epsilon,
+            parameters=optimizer._parameter_list,
+            grad_clip=optimizer._grad_clip,
+            exclude_from_weight_decay_fn=lambda param: any(part in param.name for part in excluded),
+        )
+    if strategy.lars and type(optimizer) is Momentum:
+        configs = strategy.lars_configs
+        return LarsMomentumOptimizer(
+            optimizer._learning_rate,
+            optimizer._momentum,
+            lars_coeff=configs["lars_coeff"],
+            lars_weight_decay=configs["lars_weight_decay"],
+            parameter_list=optimizer._parameter_list,
+            grad_clip=optimizer._grad_clip,
+            exclude_from_weight_decay=configs["exclude_from_weight_decay"],
+            epsilon=configs["epsilon"],
+        )
+    return optimizer
+
+
+def _in_low_precision(optimizer: Any, strategy: Any) -> Any:
+    """The optimizer with mixed precision round it, where a strategy wants that."""
+    if not strategy.amp:
+        return optimizer
+    configs = strategy.amp_configs
+    is_bfloat = configs["use_pure_bf16"]
+    return decorate(
+        optimizer,
+        AutoMixedPrecisionLists(
+            custom_white_list=set(configs["custom_white_list"]) or None,
+            custom_black_list=set(configs["custom_black_list"]) or None,
+            dtype="bfloat16" if is_bfloat else "float16",
+        ),
+        level="O2" if is_bfloat or configs["use_pure_fp16"] else "O1",
+        dtype="bfloat16" if is_bfloat else "float16",
+        init_loss_scaling=configs["init_loss_scaling"],
+        incr_every_n_steps=configs["incr_every_n_steps"],
+        decr_every_n_nan_or_inf=configs["decr_every_n_nan_or_inf"],
+        incr_ratio=configs["incr_ratio"],
+        decr_ratio=configs["decr_ratio"],
+        use_dynamic_loss_scaling=configs["use_dynamic_loss_scaling"] and not is_bfloat,
+        use_amp_guard=configs["use_fp16_guard"] and configs["use_pure_fp16"],
+    )
+
+
+class Parts(NamedTuple):
+    """A run in two parts.
+
+    Attributes:
+        early: CompiledRun up to the gradients.
+        late: CompiledRun of the update.
+        early_items: positions in the list of fetches that the first part computes.
+        late_items: those that the second part computes.
+    """
+
+    early: CompiledRun
+    late: CompiledRun
+    early_items: list[int]
+    late_items: list[int]
+
+
+class AveragedProgram:
+    """What a program does between its gradients and its updates.
+
+    Attributes:
+        group: Group over which gradients are averaged; None in a process alone.
+        size: bytes that travel together.
+        every: number of runs whose gradients make one update.
+        mean: whether such gradients are averaged; else they are added.
+        gradients: list of the Variables of the gradients.
+        inputs: list of the Variables of the inputs in their place.
+        sums: list of the gradients of the runs since the last update; empty after an update.
+        count: number of these runs.
+        shared: whether all processes have the same parameters.
+    """
+
+    def __init__(self, group: Any, size: int, every: int, mean: bool) -> None:
+        self.group = group
+        self.size = size
+        self.every = every
+        self.mean = mean
+        self.gradients: list[Any] = []
+        self.inputs: list[Any] = []
+        self.sums: list[Any] = []
+        self.count = 0
+        self.shared = group is None
+
+    def copied(self, for_test: bool) -> AveragedProgram | None:
+        """For a copy of the program; none in one for tests, which does not train."""
+        if for_test:
+            return None
+        copied = AveragedProgram(self.group, self.size, self.every, self.mean)
+        copied.gradients = list(self.gradients)
+        copied.inputs = list(self.inputs)
+        return copied
+
+    def add(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """Declares an input of the program that is recorded for each gradient; returns pairs of Parameter
+        and input."""
+        averages = []
+        for param, gradient in pairs:
+            declared = data(f"{gradient.name}@AVERAGE", list(gradient.shape), str(gradient._raw.dtype))
+            self.gradients.append(gradient)
+            self.inputs.append(declared)
+            averages.append((param, declared))
+        return averages
+
+    # running ------------------------------------------------------------------------------------------------
+
+    def run(
+        self, program: Program, values: dict[str, Any], feed: Any, fetch_list: list[Any], use_prune: bool
+    ) -> list[Any]:
+        """Runs the program; returns what is fetched."""
+        symbols = [fetched_symbol(program, item) for item in fetch_list]
+        parts = self._parts(program, symbols)
+        if use_prune and not parts.late_items:
+            entry = compiled_run(program, fetch_list, use_prune)
+            return entry.to_numpy(entry(values, feed))
+        self._share_parameters(program, values)
+        out = parts.early(values, feed)
+        gradients = self._merged(out[len(parts.early_items) :])
+        due = self.count == 0 and not use_prune
+        late_feed = {one.name: gradient for one, gradient in zip(self.inputs, gradients, strict=True)}
+        late = parts.late if due else self._late_run(program, parts, symbols)
+        updated = late(values, late_feed) if due or parts.late_items else []
+        results: list[Any] = [None] * len(fetch_list)
+        for i, value in zip(parts.early_items, parts.early.to_numpy(out), strict=False):
+            results[i] = value
+        for i, value in zip(parts.late_items, late.to_numpy(updated), strict=False):
+            results[i] = value
+        return results
+
+    def _parts(self, program: Program, symbols: list[Symbol]) -> Parts:
+        """The two parts of a run that fetches Symbols; kept with the other compiled runs of the program."""
+        key = ("averaged", *symbols)
+        parts = program.compiled_runs.get(key)
+        if parts is None:
+            late_symbols = self._after_average(program)
+            # A Parameter that is fetched has its new value, as in a program of one process.
+            is_late = [symbol.kind == "variable" or symbol in late_symbols for symbol in symbols]
+            early_items = [i for i, late in enumerate(is_late) if not late]
+            late_items = [i for i, late in enumerate(is_late) if late]
+            writes = program.writes
+            late_writes = {name: symbol for name, symbol in writes.items() if symbol in late_symbols}
+            early_writes = {name: symbol for name, symbol in writes.items() if name not in late_writes}
+            wanted = [symbols[i] for i in early_items] + [one._raw for one in self.gradients]
+            parts = Parts(
+                CompiledRun(program, wanted, False, early_writes),
+                CompiledRun(program, [symbols[i] for i in late_items], True, late_writes),
+                early_items,
+                late_items,
+            )
+            program.compiled_runs[key] = parts
+        return parts
+
+    def _late_run(self, program: Program, parts: Parts, symbols: list[Symbol]) -> CompiledRun:
+        """The second part without new values, for a run between two updates."""
+        key = ("averaged, no update", *symbols)
+        entry = program.compiled_runs.get(key)
+        if entry is None:
+            entry = CompiledRun(program, [symbols[i] for i in parts.late_items], True)
+            program.compiled_runs[key] = entry
+        return entry
+
+    def _after_average(self, program: Program) -> set[Symbol]:
+        """The Symbols that depend on averaged gradients."""
+        found = {one._raw for one in self.inputs}
+        for operation in program.ops:
+            if not found.isdisjoint(operation.inputs):
+                found.update(operation.outputs)
+        return found
+
+    def _merged(self, gradients: list[Any]) -> list[Any]:
+        """The gradients for an update: means over the processes, and over the runs since the last one."""
+        self.count = (self.count + 1) % self.every
+        if self.every > 1:
+            with eager_mode():
+                if self.sums:
+                    gradients = [a + b for a, b in zip(self.sums, gradients, strict=True)]
+                self.sums = [] if self.count == 0 else gradients
+                if self.count:
+                    return gradients
+                if self.mean:
+                    gradients = [gradient / self.every for gradient in gradients]
+        if self.group is None:
+            return gradients
+        with eager_mode():
+            tensors = [wrap(gradient) for gradient in gradients]
+            averaged(tensors, self.group, self.size)
+            return [to_array(tensor._raw) for tensor in tensors]
+
+    def _share_parameters(self, program: Program, values: dict[str, Any]) -> None:
+        """Gives all processes the parameters of the first one, before the first update. With them go
+        buffers, and states of the optimizer: float32 copies of parameters are among them."""
+        if self.shared:
+            return
+        names = [name for name in program.vars if name not in program.learning_rates]
+        if any(values.get(name) is None for name in names):
+            return  # the run says which one has no value
+        with eager_mode():
+            tensors = [wrap(to_array(values[name])) for name in names]
+            same_everywhere(tensors, self.group, self.size)
+            for name, tensor in zip(names, tensors, strict=True):
+                values[name] = to_array(tensor._raw)
+        self.shared = True
+
+
+def acts(strategy: Any) -> bool:
+    """Whether a strategy changes how a static program trains in a process alone."""
+    merges = strategy.gradient_merge and strategy.gradient_merge_configs["k_steps"] > 1
+    return merges or strategy.amp or strategy.lamb or strategy.lars
+
+
+__all__ = ["StaticOptimizer", "acts"]

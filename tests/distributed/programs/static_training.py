@@ -1,0 +1,86 @@
+"""Static programs that train with fleet: prints losses and weights of each case as JSON. A process computes
+with its rows of the batches; the losses of all processes together are those of one."""
+
+import json
+
+import numpy as np
+
+import paddle_jax as paddle
+from paddle_jax.distributed import fleet
+
+STEPS = 6
+CASES = {
+    "adam": {},
+    "momentum, clipped": {"optimizer": "momentum", "clip": 0.1},
+    "scheduled": {"scheduler": True},
+    "lamb": {"lamb": {"lamb_weight_decay": 0.02}},
+    "lars": {"optimizer": "momentum", "lars": {"lars_coeff": 0.01}},
+    "merged": {"gradient_merge": {"k_steps": 3, "avg": True}},
+    "added": {"gradient_merge": {"k_steps": 2, "avg": False}},
+    "bfloat16": {"amp": {"use_pure_bf16": True, "use_fp16_guard": False}},
+}
+
+
+def optimizer_of(case):
+    clip = paddle.nn.ClipGradByGlobalNorm(case["clip"]) if "clip" in case else None
+    rate = paddle.optimizer.lr.StepDecay(0.05, 2) if "scheduler" in case else 0.05
+    if case.get("optimizer") == "momentum":
+        return paddle.optimizer.Momentum(rate, 0.9, grad_clip=clip)
+    return paddle.optimizer.Adam(rate, grad_clip=clip)
+
+
+def trained(case):
+    rank = fleet.worker_index()
+    size = fleet.worker_num()
+    strategy = fleet.DistributedStrategy()
+    for name in ("lamb", "lars", "gradient_merge", "amp"):
+        if name in case:
+            setattr(strategy, name, True)
+            setattr(strategy, f"{name}_configs", case[name])
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    paddle.seed(5 + rank)  # the parameters of the first process count
+    scope = paddle.static.Scope()
+    with paddle.static.scope_guard(scope), paddle.static.program_guard(main, startup):
+        with paddle.utils.unique_name.guard():
+            x = paddle.static.data("x", [None, 4])
+            y = paddle.static.data("y", [None, 1])
+            hidden = paddle.static.nn.fc(x, 8, activation="tanh")
+            loss = ((paddle.static.nn.fc(hidden, 1) - y) ** 2).mean()
+            base = optimizer_of(case)
+            optimizer = fleet.distributed_optimizer(base, strategy)
+            optimizer.minimize(loss)
+            test = main.clone(for_test=True)
+        exe = paddle.static.Executor()
+        exe.run(startup)
+        if "amp" in case:
+            fleet.fleet.amp_init(paddle.CPUPlace())
+        random = np.random.default_rng(0)
+        losses = []
+        for _ in range(STEPS):
+            rows = random.normal(size=[8, 4]).astype("float32")
+            feed = {"x": rows[rank::size], "y": rows.sum(1, keepdims=True)[rank::size]}
+            losses.append(float(exe.run(main, feed=feed, fetch_list=[loss])[0]))
+            if "scheduler" in case:
+                base._learning_rate.step()
+        whole = {"x": rows, "y": rows.sum(1, keepdims=True)}
+        after = float(exe.run(test, feed=whole, fetch_list=[loss])[0])
+        name = main.all_parameters()[0].name
+        weight = exe.run(test, feed=whole, fetch_list=[name])[0].astype("float32").tolist()
+    return {"losses": losses, "after": after, "weight": weight}
+
+
+def refused():
+    strategy = fleet.DistributedStrategy()
+    strategy.localsgd = True
+    try:
+        fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)
+    except NotImplementedError as error:
+        return str(error)
+    return ""
+
+
+if __name__ == "__main__":
+    paddle.enable_static()
+    fleet.init(is_collective=True)
+    results = {name: trained(case) for name, case in CASES.items()}
+    print(json.dumps({"results": results, "refused": refused()}))
