@@ -48,6 +48,11 @@ class Rate:
 def minimize(optimizer, loss, startup_program=None, parameters=None, no_grad_set=None):
     """Adds gradients and updates to the program of the loss; returns (operations, pairs of
     Parameter and gradient)."""
+    if loss._raw.program.remote is not None:
+        raise RuntimeError(
+            f"{type(optimizer).__name__}.minimize: the program has rows on parameter servers; use "
+            "fleet.distributed_optimizer(optimizer).minimize(loss)"
+        )
     pairs = backward(optimizer, loss, parameters, no_grad_set)
     return apply_gradients(optimizer, pairs, loss._raw.program, startup_program), pairs
 

@@ -12,6 +12,9 @@ import time
 import numpy as np
 import pytest
 
+import paddle_jax as paddle
+from paddle_jax.distributed import fleet
+from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.ps import messages
 from paddle_jax.distributed.ps.client import Client, Connection
 from paddle_jax.distributed.ps.first_values import first_values
@@ -314,6 +317,48 @@ def test_a_round_does_not_wait_for_backup_workers():
             worker.client.close()
 
 
+def test_a_worker_without_data_does_not_hold_up_the_others():
+    """Worker 0 has three batches, worker 1 five; both meet at a barrier and go on."""
+    with running(job()) as servers:
+        workers = [servers.worker(0), servers.worker(1)]
+
+        def work(number, steps):
+            train(workers[number], steps, number)
+            assert workers[number].client.gather("x") == ["x", "x"]
+            assert workers[number].client.round == 5
+            train(workers[number], 7, number, 5)
+
+        in_threads([lambda: work(0, 3), lambda: work(1, 5)])
+        rows, dense = expected_of(7, 2, 0.5)
+        for step in (3, 4):  # worker 1 alone
+            for number, share in ((0, -0.5), (1, 0.5)):
+                ids, values, gradient = gradients_of(step, number)
+                dense = dense - 0.1 * share * gradient
+                for id, value in zip(ids.tolist(), values, strict=True):
+                    rows[id] = rows[id] - 0.1 * share * value
+        compare(workers[0], rows, dense)
+        in_threads([worker.stop for worker in workers])
+
+
+def test_a_late_worker_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PADDLE_PS_WORKER_TIMEOUT", "1")
+    monkeypatch.setenv("PADDLE_PS_EVENTS", str(tmp_path))
+    with running(job()) as servers:
+        workers = [servers.worker(0), servers.worker(1)]
+        thread = threading.Thread(target=train, args=(workers[0], 1, 0), daemon=True)
+        thread.start()
+        limit = time.monotonic() + 10
+        while not workers[0].client.late:  # its heartbeat hears of it
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        assert "step 0 has waited for worker 1 for 1 s; its last sign of life was" in capsys.readouterr().err
+        assert [file.name.split(".")[1] for file in tmp_path.iterdir()] == ["1"]
+        train(workers[1], 1, 1)
+        thread.join(SECONDS)
+        for worker in workers:
+            worker.client.close()
+
+
 # files ------------------------------------------------------------------------------------------------------
 
 
@@ -421,6 +466,156 @@ def test_refused(monkeypatch):
         Connection(servers.endpoints[0], TOKEN).ask("Pull", b"")
 
 
+# static programs --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def one_worker(monkeypatch):
+    """A worker of a job whose two servers are threads of this process; gives the servers."""
+    monkeypatch.setenv("PADDLE_JOB_TOKEN", TOKEN)
+    endpoints = [f"127.0.0.1:{pairs.free_port()}" for _ in range(2)]
+    servers = [TableServer(number, endpoints, 1, TOKEN, None) for number in range(2)]
+    threads = [threading.Thread(target=server.run, daemon=True) for server in servers]
+    for thread in threads:
+        thread.start()
+    role = fleet.UserDefinedRoleMaker(
+        role=fleet.Role.WORKER, current_id=0, worker_num=1, server_endpoints=endpoints
+    )
+    paddle.enable_static()
+    main = paddle.static.Program()
+    startup = paddle.static.Program()
+    try:
+        with paddle.static.program_guard(main, startup), paddle.static.scope_guard(paddle.static.Scope()):
+            fleet.init(role)
+            yield servers
+            fleet.stop_worker()
+            for thread in threads:
+                thread.join(SECONDS)
+    finally:
+        paddle.disable_static()
+        fleet.init(is_collective=True)
+        for server in servers:
+            server.stop()
+
+
+def begin(loss, a_sync=True, rate=0.1):
+    """Adds the training of a loss, and connects; returns the Executor."""
+    strategy = fleet.DistributedStrategy()
+    strategy.a_sync = a_sync
+    with pytest.raises(RuntimeError, match="fleet.distributed_optimizer"):
+        paddle.optimizer.SGD(rate).minimize(loss)
+    fleet.distributed_optimizer(paddle.optimizer.SGD(rate), strategy).minimize(loss)
+    exe = paddle.static.Executor()
+    with pytest.raises(RuntimeError, match="startup program|call fleet.init_worker"):
+        fleet.init_worker() if paddle.static.default_main_program().all_parameters() else exe.run()
+    exe.run(paddle.static.default_startup_program())
+    fleet.init_worker()
+    return exe
+
+
+def constant(value, name=None, rate=1.0):
+    initializer = paddle.nn.initializer.Constant(value)
+    return paddle.ParamAttr(name=name, initializer=initializer, learning_rate=rate)
+
+
+def rows_of(servers, ids):
+    """Rows of the only sparse table, as the servers have them."""
+    fleet.fleet.util.barrier()  # sends what is held back
+    table = Current.servers.tables["table"]
+    return Current.servers.worker.pull(table.number, np.array(ids), None)
+
+
+def test_lookups_of_one_table(one_worker):
+    """Two lookups, one of ids that the program computes, padding, a factor of the learning rate."""
+    ids = paddle.static.data("ids", [None, 2], "int64")
+    first = paddle.static.nn.embedding(
+        ids, [50, 3], is_sparse=True, padding_idx=-1, param_attr=constant(1.0, "table", 0.5)
+    )
+    second = paddle.static.nn.sparse_embedding(ids * 2, [50, 3], param_attr=constant(1.0, "table", 0.5))
+    scale = paddle.static.create_parameter(
+        [1], "float32", default_initializer=paddle.nn.initializer.Constant(2.0)
+    )
+    loss = ((first + second) * scale).sum()
+    test = paddle.static.default_main_program().clone(for_test=True)
+    exe = begin(loss, a_sync=False)
+    fed = {"ids": np.array([[1, 2], [49, -7]])}
+    (value,) = exe.run(feed=fed, fetch_list=[loss])
+    assert value == 2 * 3 * (3 + 4)  # the padding gives zeros
+    expected = {1: 0.9, 2: 0.8, 4: 0.9, 49: 1.0, 98: 0.9, -7: 0.9, -14: 0.9, 5: 1.0}
+    np.testing.assert_allclose(rows_of(one_worker, list(expected))[:, 0], list(expected.values()), rtol=1e-6)
+    held = paddle.static.global_scope().find_var(scale.name).get_tensor()
+    np.testing.assert_allclose(np.array(held), [2 - 0.1 * 21], rtol=1e-5)
+    (again,) = exe.run(test, feed=fed, fetch_list=[loss])
+    (same,) = exe.run(test, feed=fed, fetch_list=[loss])
+    assert again == same  # it does not train
+    np.testing.assert_allclose(again, -0.1 * 3 * (0.9 + 0.8 + 0.9 + 0.8 + 0.9 + 0.9 + 0.9), rtol=1e-4)
+    assert sum(len(server.state.tables[0]) for server in one_worker) == 6
+
+
+def test_shows_clicks_and_saving(one_worker, tmp_path):
+    show = paddle.static.data("show", [None, 1], "float32")
+    click = paddle.static.data("click", [None, 1], "float32")
+    ids = paddle.static.data("ids", [None, 2], "int64")
+    entry = paddle.distributed.ShowClickEntry("show", "click")
+    rows = paddle.static.nn.sparse_embedding(ids, [1, 2], entry=entry, param_attr=constant(0.0, "table"))
+    exe = begin((rows * (show + click).unsqueeze(1)).sum())
+    fed = {
+        "ids": np.array([[1, 2], [2, 3]]),
+        "show": np.array([[1.0], [9.0]]),
+        "click": np.array([[1.0], [0.0]]),
+    }
+    exe.run(feed={name: value.astype("int64" if name == "ids" else "float32") for name, value in fed.items()})
+    with pytest.raises(KeyError, match="click"):
+        exe.run(feed={"ids": fed["ids"], "show": fed["show"].astype("float32")})
+    np.testing.assert_allclose(rows_of(one_worker, [1, 2, 3])[:, 0], [-0.2, -1.1, -0.9], rtol=1e-6)
+    found = {}
+    for server in one_worker:
+        table = server.state.tables[0]
+        found |= zip(table.index.ids().tolist(), table.statistics.tolist(), strict=False)
+    assert {id: line[1:3] for id, line in found.items()} == {1: [1, 1], 2: [10, 1], 3: [9, 0]}
+    fleet.save_persistables(exe, str(tmp_path), mode=1)  # scores 1.0, 1.9 and 0.9; the base threshold is 1.5
+    kept = [np.load(file)["ids"].tolist() for file in sorted(tmp_path.glob("table.part*.npz"))]
+    assert sum(kept, []) == [2]
+    fleet.load_model(str(tmp_path))
+    np.testing.assert_allclose(rows_of(one_worker, [1, 2, 3])[:, 0], [0.0, -1.1, 0.0], rtol=1e-6)
+    fleet.shrink(5.0)
+    assert not any(len(server.state.tables[0]) for server in one_worker)
+
+
+def test_what_servers_do_not_have(one_worker):
+    ids = paddle.static.data("ids", [None, 2], "int64")
+    embedding = paddle.static.nn.sparse_embedding
+    for error, words, given in (
+        (NotImplementedError, "SSDSparseTable", {"table_class": "SSDSparseTable"}),
+        (ValueError, "table_class", {"table_class": "Table"}),
+        (ValueError, "entry", {"entry": "count"}),
+        (ValueError, "float32", {"dtype": "float64"}),
+        (
+            ValueError,
+            "Assign",
+            {"param_attr": paddle.ParamAttr(initializer=paddle.nn.initializer.Assign([1.0]))},
+        ),
+    ):
+        with pytest.raises(error, match=words):
+            embedding(ids, [9, 2], **given)
+    loss = embedding(ids, [9, 2], param_attr=constant(0.0, "table")).sum()
+    with pytest.raises(ValueError, match="width 3"):
+        embedding(ids, [9, 3], param_attr=constant(0.0, "table"))
+    for error, words, optimizer in (
+        (ValueError, "Momentum", paddle.optimizer.Momentum()),
+        (ValueError, "AdamW", paddle.optimizer.AdamW()),
+        (ValueError, "L1Decay", paddle.optimizer.SGD(weight_decay=paddle.regularizer.L1Decay(0.1))),
+        (
+            NotImplementedError,
+            "grad_clip",
+            paddle.optimizer.SGD(grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0)),
+        ),
+    ):
+        with pytest.raises(error, match=words):
+            fleet.distributed_optimizer(optimizer).minimize(loss)
+    begin(loss)
+
+
 # whole jobs -------------------------------------------------------------------------------------------------
 
 
@@ -490,14 +685,13 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
     options = {"a_sync": False, "steps": steps, "folder": str(tmp_path / "saved"), "pause": 0.1}
     process = launched(tmp_path, options, "--elastic_level", "1")
     try:
-        log = tmp_path / "log"
-        ids = {}
+        log = tmp_path / "log" / "workerlog.0"
         limit = time.monotonic() + 60
         for name, step in (("server 1", 3), ("worker 1", 8), ("server 0", 14)):
-            while f"\n{step} " not in (log / "workerlog.0").read_text() if log.exists() else True:
+            while not log.exists() or f"\n{step} " not in log.read_text():
                 assert process.poll() is None and time.monotonic() < limit
                 time.sleep(0.05)
-            text = (log / "default.pod0.log").read_text()
+            text = (tmp_path / "log" / "default.pod0.log").read_text()
             ids = dict(one.rsplit(" ", 1) for one in text.split(" runs ")[1].split(";")[0].split(", "))
             os.kill(int(ids[name]), signal.SIGKILL)
         out, _ = process.communicate(timeout=60)
@@ -506,6 +700,8 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     assert out.count("it is started again alone") == 3
+    for number in range(2):
+        assert (tmp_path / "log" / f"serverlog.{number}").read_text().endswith("devices used: False\n")
     rows, dense = saved(tmp_path / "saved")
     expected, weight, bias = model_of(steps, 2)
     assert rows.keys() == expected.keys()

@@ -3,6 +3,7 @@
 import warnings
 from typing import Any
 
+from paddle_jax._program.program import default_main_program
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.ps.eager import EagerTables, ServerOptimizer
 from paddle_jax.distributed.ps.runtime import Runtime
@@ -127,6 +128,8 @@ class ServerMethods:
         if Current.servers is not None:
             Current.servers.save(dirname, mode)
             Current.servers.refresh()
+            if not (main_program or default_main_program()).vars:
+                return  # an eager program, or one whose parameters are all on servers
         save_vars(executor, dirname, main_program)
 
     def load_model(self, path: str, mode: int = 0) -> None:

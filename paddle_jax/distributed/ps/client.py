@@ -314,6 +314,8 @@ class Client:
         def push_part(number: int, server: Connection) -> None:
             begin, end = piece_of(table.width, number, len(self._connections))
             piece = values[None, begin:end]
+            if begin == end:
+                return  # more servers than values
             fields = {"ids": np.zeros(1, np.int64), "values": piece, "rate": rate, "flags": flags}
             self._push_one(number, server, table, round, fields)
 
@@ -324,6 +326,8 @@ class Client:
 
         def assign_part(number: int, server: Connection) -> None:
             begin, end = piece_of(table.width, number, len(self._connections))
+            if begin == end:
+                return
             request = self._message(
                 messages.ASSIGN,
                 table=table.number,
@@ -367,7 +371,7 @@ class Client:
     # the rest -----------------------------------------------------------------------------------------------
 
     def gather(self, text: str) -> list[str]:
-        """What all workers have given to this exchange, in their order."""
+        """What all workers have given to this exchange, in their order; without spaces at the end."""
         number = self._gathers
         self._gathers += 1
         data = text.encode()
@@ -377,7 +381,11 @@ class Client:
         while True:
             answer = self._connections[0].ask("Gather", request)
             if answer != b"waiting":
-                return json.loads(answer)
+                break
+        found = json.loads(answer)
+        if self.job.mode == "sync" and found["closed"] > self.round:
+            self.advance(found["closed"])  # the others had more data
+        return [given.rstrip(" ") for given in found["given"]]
 
     def ask_all(self, method: str, **fields: Any) -> list[bytes]:
         """Sends a request in JSON to all servers."""

@@ -193,6 +193,12 @@ class Runtime:
     def _flat(self, table: TableSpec) -> np.ndarray:
         """The values of a dense table in this process, float32 [width]."""
         values = self._optimized[table.name]()
+        missing = [name for name, _ in table.parts if name not in values]
+        if missing:
+            raise RuntimeError(
+                f"fleet.init_worker: {missing[0]!r} has no value; run the startup program before: "
+                "exe.run(paddle.static.default_startup_program())"
+            )
         return self.flattened(table, values)
 
     @staticmethod

@@ -193,24 +193,22 @@ class TableServer:
         return [f"worker {worker} for {seconds:.0f} s" for worker, seconds in self._late.items()]
 
     def _gather(self, request: bytes, context: Any) -> bytes:
-        """Waits until all workers have given something to an exchange; a JSON list of what they gave."""
+        """Waits until all workers have given something to an exchange: {"given", "closed"}."""
         found = messages.parsed(request)
         limit = time.monotonic() + _SLICE
         with self._lock:
             if found.worker not in self.state.gathered.get(found.round, {}):
                 self.state.change(request, found)
                 self._lock.notify_all()
-            while not self._is_gathered(found.round):
+            while not self.state.is_gathered(found.round):
                 left = limit - time.monotonic()
                 if left <= 0 or not context.is_active():
                     return WAITING
                 self._lock.wait(left)
             given = self.state.gathered[found.round]
-        return json.dumps([given[worker].decode() for worker in sorted(given)]).encode()
-
-    def _is_gathered(self, number: int) -> bool:
-        given = set(self.state.gathered.get(number, {}))
-        return given | self.state.left >= set(range(self._workers))
+            closed = self.state.closed
+        texts = [given[worker].decode() for worker in sorted(given)]
+        return json.dumps({"given": texts, "closed": closed}).encode()
 
     def _beat(self, request: bytes, context: Any) -> bytes:
         """A sign of life; answers who is late."""

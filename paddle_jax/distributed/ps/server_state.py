@@ -299,7 +299,7 @@ class ServerState:
             return
         while True:
             finished = [worker for worker, mark in self.marks.items() if mark > self.closed]
-            working = [worker for worker in range(self.job.workers) if worker not in self.left]
+            working = self._working()
             missing = [worker for worker in working if worker not in finished]
             if not finished or len(missing) > min(self.job.backups, len(working) - 1):
                 return
@@ -315,8 +315,19 @@ class ServerState:
         """The workers that the open step waits for, once one of the others has finished it."""
         if self.job is None or all(mark <= self.closed for mark in self.marks.values()):
             return []
-        working = [worker for worker in range(self.job.workers) if worker not in self.left]
-        return [worker for worker in working if self.marks.get(worker, 0) <= self.closed]
+        return [worker for worker in self._working() if self.marks.get(worker, 0) <= self.closed]
+
+    def _working(self) -> list[int]:
+        """The workers that steps wait for: not those that have ended, or wait for the others at a barrier."""
+        absent = set(self.left)
+        for number in self.gathered:
+            if not self.is_gathered(number):
+                absent.update(self.gathered[number])
+        return [worker for worker in range(self.job.workers) if worker not in absent]
+
+    def is_gathered(self, number: int) -> bool:
+        """Whether all workers have given something to an exchange."""
+        return set(self.gathered.get(number, {})) | self.left >= set(range(self.job.workers))
 
     # exchanges between workers ------------------------------------------------------------------------------
 
@@ -325,6 +336,7 @@ class ServerState:
         given = self.gathered.setdefault(request.round, {})
         given.setdefault(request.worker, request.values.tobytes() if request.values is not None else b"")
         self.gathered.pop(request.round - _GATHERED, None)
+        self._close()
 
     def _shrink(self, request: Message) -> None:
         threshold = None if np.isnan(request.rate) else request.rate

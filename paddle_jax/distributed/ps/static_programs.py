@@ -156,7 +156,8 @@ class RemoteProgram:
         out = entry(values, feed)
         if trains:
             computed = entry.to_numpy(out[len(fetch_list) :])
-            worker.finish_step(self._gradients(dict(zip(self.gradients, computed, strict=True)), pulled))
+            named = dict(zip(self.gradients, computed, strict=True))
+            worker.finish_step(self._gradients(named, pulled, feed))
             self.runtime.refresh()
         return [*entry.to_numpy(out[: len(fetch_list)])]
 
@@ -183,7 +184,9 @@ class RemoteProgram:
         rows = worker.pull(number, unique, counts if training else None)
         return Rows(unique, rows, counts, inverses)
 
-    def _gradients(self, computed: dict[str, np.ndarray], pulled: dict[str, Rows]) -> Gradients:
+    def _gradients(
+        self, computed: dict[str, np.ndarray], pulled: dict[str, Rows], feed: dict[str, Any]
+    ) -> Gradients:
         """What the servers get of the gradients."""
         sparse = {}
         for name, rows in pulled.items():
@@ -193,7 +196,27 @@ class RemoteProgram:
         for table in self.runtime.worker.dense.values():
             if any(name in computed for name, _ in table.parts):
                 dense[table.number] = self.runtime.flattened(table, computed)
-        return Gradients(sparse, dense, float(self.optimizer.get_lr()))
+        counted = self._add_statistics(sparse, pulled, feed)
+        return Gradients(sparse, dense, float(self.optimizer.get_lr()), counted)
+
+    def _add_statistics(
+        self, sparse: dict[int, Any], pulled: dict[str, Rows], feed: dict[str, Any]
+    ) -> frozenset[int]:
+        """Adds shows and clicks to the gradients of tables with a ShowClickEntry; returns their numbers."""
+        counted = set()
+        for name, rows in pulled.items():
+            table = self.runtime.tables[name]
+            kind, *inputs = table.entry.split(":")
+            if kind != "show_click_entry" or table.number not in sparse:
+                continue
+            missing = [one for one in inputs if one not in feed]
+            if missing:
+                raise KeyError(f"{missing[0]}: the ShowClickEntry of table {name!r} needs it in the feed")
+            columns = [_sums_by_id(rows, np.asarray(feed[one], np.float32)) for one in inputs]
+            ids, gradients = sparse[table.number]
+            sparse[table.number] = ids, np.column_stack([gradients, *columns])
+            counted.add(table.number)
+        return frozenset(counted)
 
 
 def _host_ids(program: Program, ids: Any, values: dict[str, Any], feed: dict[str, Any]) -> np.ndarray:
@@ -207,6 +230,17 @@ def _host_ids(program: Program, ids: Any, values: dict[str, Any], feed: dict[str
     if isinstance(value, Tensor):
         return to_numpy(value._raw)
     return np.asarray(value._array() if isinstance(value, DenseTensor) else value)
+
+
+def _sums_by_id(rows: Rows, values: np.ndarray) -> np.ndarray:
+    """What belongs to each id, of a number for each example: float32 [n]."""
+    found = np.zeros(len(rows.ids), np.float32)
+    for places in rows.inverses.values():
+        by_example = places.reshape(len(places), -1)
+        each = np.broadcast_to(values.reshape(len(places), 1), by_example.shape)
+        real = by_example >= 0
+        np.add.at(found, by_example[real], each[real])
+    return found
 
 
 def padded(rows: np.ndarray) -> np.ndarray:

@@ -264,7 +264,7 @@ class DenseTable:
         self.states = self._rule.first_state(spec.rule, end - self.begin)[None].copy()
         first = self._rule.first_state
         self.state_blocks = len(first(spec.rule, 2)) - len(first(spec.rule, 1))
-        self.is_set = False
+        self.is_set = end == self.begin  # more servers than values
 
     def assign(self, values: np.ndarray) -> None:
         """Sets the values; float32 [1, length]."""

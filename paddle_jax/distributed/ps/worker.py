@@ -174,6 +174,12 @@ class GeoWorker(Worker):
 
     def start(self, values: Callable[[TableSpec], np.ndarray]) -> None:
         """Introduces the worker, and takes over the values of dense tables."""
+        for table in self.sparse.values():
+            if table.entry.startswith(("count_filter", "show_click")):
+                raise NotImplementedError(
+                    f"sparse table {table.name!r}: entry: got {table.entry}; in geo mode workers have copies "
+                    "and servers see no single pull; use sync or async mode"
+                )
         super().start(values)
         for number, table in self.sparse.items():
             self._local[number] = SparseTable(table, self.client.job.seed)

@@ -189,7 +189,7 @@ def sparse_embedding(
     Returns:
         Variable [..., size[1]].
     Raises:
-        ValueError: table_class, entry or dtype is another one.
+        ValueError: table_class, entry or dtype is another one. NotImplementedError: "SSDSparseTable".
     Differs from Paddle: it works without servers, too; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
@@ -201,10 +201,14 @@ def sparse_embedding(
         >>> paddle.disable_static()
     """
     owner = Owner("sparse_embedding", None, input)
-    if table_class not in ("MemorySparseTable", "CommonSparseTable", "SSDSparseTable"):
+    if table_class == "SSDSparseTable":
+        raise NotImplementedError(
+            "sparse_embedding: table_class: got 'SSDSparseTable'; tables are held in memory; use "
+            "'MemorySparseTable', more servers, or fleet.shrink"
+        )
+    if table_class not in ("MemorySparseTable", "CommonSparseTable"):
         raise ValueError(
-            f"sparse_embedding: table_class: got {table_class!r}; it must be 'MemorySparseTable' or "
-            "'SSDSparseTable'"
+            f"sparse_embedding: table_class: got {table_class!r}; it must be 'MemorySparseTable'"
         )
     if entry is not None and not hasattr(entry, "_to_attr"):
         raise ValueError(

@@ -5,6 +5,7 @@ import json
 import sys
 import time
 
+import jax
 import numpy as np
 
 import paddle_jax as paddle
@@ -49,6 +50,7 @@ def main():
     if fleet.is_server():
         fleet.init_server(options.get("load"))
         fleet.run_server()
+        print("devices used:", bool(jax._src.xla_bridge._backends), flush=True)
         return
     exe = paddle.static.Executor(paddle.CPUPlace())
     exe.run(paddle.static.default_startup_program())
