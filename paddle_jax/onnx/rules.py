@@ -14,6 +14,8 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import READS
 from paddle_jax.framework.model_files.records import lowering_of, parse_record
+from paddle_jax.onnx.element_rules import RULES as ELEMENT_RULES
+from paddle_jax.onnx.moving_rules import RULES as MOVING_RULES
 
 
 def rule_of(name):
@@ -202,6 +204,8 @@ def _positions(g, length, start, end, step):
 
 
 RULES = {
+    **ELEMENT_RULES,
+    **MOVING_RULES,
     "trunc": lambda g, op, x: g.node("Mul", [g.node("Sign", [x]), g.node("Floor", [g.node("Abs", [x])])]),
     "masked_fill": lambda g, op, x, mask, value: g.node("Where", [mask, value, x]),
     "linspace": _linspace,

@@ -86,60 +86,15 @@ def test_no_form_inside_a_loop_leaves_no_file(tmp_path):
 
 # what the conversion has no rule for
 LEFT_OUT = (
-    "digamma",
-    "i0",
-    "i1",
-    "lgamma",
-    "logit",
-    "angle",
-    "erfinv",
-    "stanh",
-    "trunc",
-    "frac",
-    "sgn(",
-    "isfinite",
-    "thresholded",
-    "nan_to_num",
-    "clip(x,-",
-    "clip(x,min",
-    "maxout",
-    "fmax",
-    "fmin",
-    "atan2",
-    "lerp",
-    "dist(",
-    "cross(",
-    "heaviside",
-    "copysign",
-    "allclose",
-    "isclose",
-    "equal_all",
-    "nextafter",
-    "kron",
-    "smooth_l1",
-    "with_logits",
-    "binary_cross_entropy",
-    "bitwise",
-    "unfold",
-    "float16",
-    "label_smooth",
-    "quantile",
-    "glu",
-    "log2",
-    "log10",
-    "celu(x,2",
-    "round",
-    "kl_div",
-    "x%",
-    "full_like",
-    "zeros_like",
-    "ones_like",
-    "gamma",
-    "log_loss",
+    *("digamma", "lgamma", "i0", "i1", "maxout", "gamma", "label_smooth", "dist(", "cross(", "copysign"),
+    *("smooth_l1", "nextafter", "log_loss", "kron", "with_logits", "kl_div", "float16", 'p=float("inf")'),
+    *("cumprod", "cummax", "cummin", "logcumsumexp", "kthvalue", "mode", "renorm", "diagonal", "diag_embed"),
+    *("trace", "searchsorted", "bucketize", "as_complex", "fft", "temporal_shift", "histogram", "reduce_as"),
+    *("signal", "bilinear"),
 )
 
 
-@pytest.mark.parametrize("inputs", ["f(-1,3)", "f(-1,3) f(-1,3)"])
+@pytest.mark.parametrize("inputs", ["f(-1,3)", "f(-1,3) f(-1,3)", "b(-1,3) b(-1,3)", "f(-1,3,4)"])
 def test_operations(tmp_path, inputs):
     expressions = [e for e in split(BOTH[inputs]) if not any(word in e for word in LEFT_OUT)]
     model = body(ours, expressions)
@@ -153,6 +108,49 @@ def test_operations(tmp_path, inputs):
             assert (g.shape, g.dtype) == (w.shape, w.dtype), expression
             np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5, err_msg=expression)
         at += count
+
+
+# functions of x, and its shape with None for open lengths
+MOVED = [
+    (lambda P, F, x: P.roll(x, 3, 1), [None, None, None]),
+    (lambda P, F, x: P.roll(x, [-1, 2], [1, 2]), [None, None, None]),
+    (lambda P, F, x: P.roll(x, 2), [None, None]),
+    (lambda P, F, x: P.roll(x, x.shape[1] // 2, 1), [None, None]),
+    (lambda P, F, x: P.scatter(x, P.to_tensor([1, 0]), x[:2] * 2), [None, 4]),
+    (lambda P, F, x: P.scatter(x, P.to_tensor([1, 1]), x[:2] * 2, overwrite=False), [None, 4]),
+    (lambda P, F, x: P.scatter_nd_add(x, P.to_tensor([[1], [1]]), x[:2]), [None, 4]),
+    (lambda P, F, x: P.index_add(x, P.to_tensor([0, 1]), 1, x[:, :2]), [None, 4]),
+    (lambda P, F, x: P.index_add(x, P.to_tensor([0, 1]), 0, x[:2]), [None, 4]),
+    (lambda P, F, x: P.index_put(x, (P.to_tensor([0, 1]), P.to_tensor([1, -1])), P.ones([2])), [None, 4]),
+    (lambda P, F, x: P.index_put(x, (P.to_tensor([0, 0]),), P.ones([1]), accumulate=True), [None, 4]),
+    (lambda P, F, x: P.put_along_axis(x, x.argmax(1, keepdim=True), 7.0, 1), [None, None]),
+    (lambda P, F, x: P.put_along_axis(x, P.to_tensor([[1], [1]]), x[:, :1], 1, "add"), [2, None]),
+    (lambda P, F, x: P.repeat_interleave(x, 3, 1), [None, None, None]),
+    (lambda P, F, x: P.repeat_interleave(x, 2, -1), [None, None]),
+    (lambda P, F, x: F.channel_shuffle(x, 2), [None, 4, None, None]),
+    (lambda P, F, x: F.pixel_unshuffle(x, 2), [None, 4, None, None]),
+    (lambda P, F, x: P.diag(x[0], padding_value=3.0), [None, None]),
+    (lambda P, F, x: P.diag(x), [None, None]),
+    (lambda P, F, x: F.layer_norm(x, [x.shape[-1]]), [None, None]),
+    (lambda P, F, x: F.one_hot(x.argmax(1), x.shape[1]), [None, None]),
+    (lambda P, F, x: P.addmm(x, x, x, beta=0.5, alpha=2.0), [4, 4]),
+    (lambda P, F, x: P.baddbmm(x, x, x, beta=0.5, alpha=2.0), [None, 4, 4]),
+    (lambda P, F, x: P.is_empty(x), [None, None]),
+]
+
+
+@pytest.mark.parametrize("case", range(len(MOVED)))
+def test_moved_elements(oracle, tmp_path, case):
+    function, shape = MOVED[case]
+    ours.onnx.export(
+        lambda x: function(ours, ours.nn.functional, x), str(tmp_path / "m"), input_spec=[Spec(shape)]
+    )
+    for lengths in ([3, 6, 4, 4], [4, 2, 8, 6], [2, 4, 2, 2]):
+        x = example("float32", [n or length for n, length in zip(shape, lengths, strict=False)])
+        want = function(oracle, oracle.nn.functional, oracle.to_tensor(x)).numpy()
+        (got,) = run(tmp_path / "m.onnx", x)
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
 def test_loaded_models(oracle, tmp_path):

@@ -414,7 +414,8 @@ def _broadcast(w, x, shape):
 
 
 def _onnx_one_hot(g, op, x, n):
-    return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
+    count = g.node("Reshape", [g.cast(n, "int64"), g.ints([1])])
+    return g.node("OneHot", [x, count, g.constant(np.array([0, 1], np.float32))])
 
 
 take_index = Lowering(_take_index, decompose=_taken_by_arrays)

@@ -169,16 +169,30 @@ def _onnx_batch_norm(g, op, x, mean, var, w, b):
 
 def _onnx_layer_norm(g, op, x, w, b):
     axis = op.begin_norm_axis
-    shape = [int(n) for n in op.lengths()[axis:]]
+    lengths = [int(n) for n in op.lengths()[axis:]]
+    if any(n < 0 for n in lengths):
+        return [_onnx_open_layer_norm(g, op, x, w, b), None, None]
     if w is None:
-        w = g.constant(np.ones(shape, op.kind()))
+        w = g.constant(np.ones(lengths, op.kind()))
     else:
-        w = g.node("Reshape", [w, g.ints(shape)])
-    if b is None:
-        b = None
-    else:
-        b = g.node("Reshape", [b, g.ints(shape)])
+        w = g.node("Reshape", [w, g.ints(lengths)])
+    if b is not None:
+        b = g.node("Reshape", [b, g.ints(lengths)])
     return [g.node("LayerNormalization", [x, w, b], axis=axis, epsilon=op.epsilon), None, None]
+
+
+def _onnx_open_layer_norm(g, op, x, w, b):
+    """By its parts: the runtime wants a scale of known lengths."""
+    axes = list(range(op.begin_norm_axis, op.ndim()))
+    gap = g.node("Sub", [x, g.node("ReduceMean", [x], axes=axes, keepdims=1)])
+    variance = g.node("ReduceMean", [g.node("Mul", [gap, gap])], axes=axes, keepdims=1)
+    deviation = g.node("Sqrt", [g.node("Add", [variance, g.number(op.epsilon, op.kind())])])
+    y = g.node("Div", [gap, deviation])
+    shape = g.node("Slice", [g.node("Shape", [x]), g.ints(axes[:1]), g.ints([op.ndim()])])
+    for kind, one in (("Mul", w), ("Add", b)):
+        if one is not None:
+            y = g.node(kind, [y, g.node("Reshape", [one, shape])])
+    return y
 
 
 def _onnx_instance_norm(g, op, x, w, b):

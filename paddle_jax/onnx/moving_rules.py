@@ -1,0 +1,157 @@
+"""ONNX forms of operations that move, repeat and scatter elements. Lengths may be open, so they are read from
+the operands while the file runs."""
+
+import numpy as np
+
+from paddle_jax.framework.model_files.records import NotInOnnx
+
+_LAST = np.iinfo(np.int64).max  # the end of a slice that takes all that is left
+
+
+def length(g, x, axis):
+    """The length of an axis as a vector of one number."""
+    return g.node("Gather", [g.node("Shape", [x]), g.ints([axis])])
+
+
+def steps(g, count):
+    """The whole numbers below a vector of one number."""
+    scalar = g.node("Reshape", [count, g.ints([])])
+    return g.node("Range", [g.number(0, "int64"), scalar, g.number(1, "int64")])
+
+
+def _roll(g, op, x, shifts):
+    shifts = g.int_list(shifts)
+    if not op.axis:
+        flat = g.node("Reshape", [x, g.ints([-1])])
+        return g.node("Reshape", [_rolled(g, flat, shifts, 0), g.node("Shape", [x])])
+    for position, axis in enumerate(op.axis):
+        shift = g.node("Gather", [shifts, g.ints([position])])
+        x = _rolled(g, x, shift, axis % op.ndim())
+    return x
+
+
+def _rolled(g, x, shift, axis):
+    count = g.node("Max", [length(g, x, axis), g.ints([1])])  # an axis may be empty
+    start = g.node("Mod", [g.node("Neg", [shift]), count])
+    axes = g.ints([axis])
+    end = g.node("Slice", [x, start, g.ints([_LAST]), axes])
+    return g.node("Concat", [end, g.node("Slice", [x, g.ints([0]), start, axes])], axis=axis)
+
+
+def _scatter(g, op, x, index, updates):
+    rows = g.node("Reshape", [g.cast(index, "int64"), g.ints([-1, 1])])
+    if op.overwrite:
+        return g.node("ScatterND", [x, rows, updates])
+    zeros = g.node("Sub", [updates, updates])
+    return g.node("ScatterND", [g.node("ScatterND", [x, rows, zeros]), rows, updates], reduction="add")
+
+
+def _scatter_nd_add(g, op, x, index, updates):
+    return g.node("ScatterND", [x, g.cast(index, "int64"), updates], reduction="add")
+
+
+def _index_add(g, op, x, index, updates):
+    axis = op.axis % op.ndim()
+    rows = g.node("Reshape", [g.cast(index, "int64"), g.ints([-1, 1])])
+    if axis:
+        order = [axis, *[i for i in range(op.ndim()) if i != axis]]
+        x = g.node("Transpose", [x], perm=order)
+        updates = g.node("Transpose", [updates], perm=order)
+    found = g.node("ScatterND", [x, rows, updates], reduction="add")
+    return g.node("Transpose", [found], perm=np.argsort(order).tolist()) if axis else found
+
+
+def _index_put(g, op, x, indices, value):
+    if any(kind[0] == "bool" for kind in op.kinds[1]):
+        raise NotInOnnx("a mask as an index")
+    total = indices[0]
+    for one in indices[1:]:
+        total = g.node("Add", [total, one])
+    shape = g.node("Shape", [total])
+    columns = [
+        g.node("Unsqueeze", [g.node("Expand", [g.cast(one, "int64"), shape]), g.ints([-1])])
+        for one in indices
+    ]
+    rest = g.node("Slice", [g.node("Shape", [x]), g.ints([len(indices)]), g.ints([_LAST])])
+    updates = g.node("Expand", [value, g.node("Concat", [shape, rest], axis=0)])
+    reduction = "add" if op.accumulate else "none"
+    index = g.node("Concat", columns, axis=-1)
+    return g.node("ScatterND", [x, index, updates], reduction=reduction)
+
+
+_REDUCTIONS = {"assign": "none", "add": "add", "sum": "add", "mul": "mul", "multiply": "mul"}
+
+
+def _put_along_axis(g, op, x, index, values):
+    if op.reduce not in _REDUCTIONS or not op.include_self:
+        raise NotInOnnx(f"reduce={op.reduce!r}, include_self={op.include_self}")
+    values = g.node("Expand", [values, g.node("Shape", [index])])
+    return g.node(
+        "ScatterElements",
+        [x, g.cast(index, "int64"), values],
+        axis=op.axis,
+        reduction=_REDUCTIONS[op.reduce],
+    )
+
+
+def _repeat_interleave(g, op, x):
+    count = g.node("Mul", [length(g, x, op.axis % op.ndim()), g.ints([op.repeats])])
+    rows = g.node("Div", [steps(g, count), g.number(op.repeats, "int64")])
+    return g.node("Gather", [x, rows], axis=op.axis)
+
+
+def _channel_shuffle(g, op, x):
+    op.channels_first()
+    channels = op.lengths()[1]
+    split = g.node("Reshape", [x, g.ints([0, op.groups, channels // op.groups, -1])])
+    return g.node("Reshape", [g.node("Transpose", [split], perm=[0, 2, 1, 3]), g.node("Shape", [x])])
+
+
+def _pixel_unshuffle(g, op, x):
+    op.channels_first()
+    factor = op.downscale_factor
+    channels = g.ints([op.lengths()[1]])
+    batch, step = length(g, x, 0), g.ints([factor])
+    height, width = (g.node("Div", [length(g, x, axis), step]) for axis in (2, 3))
+    cut = g.node("Concat", [batch, channels, height, step, width, step], axis=0)
+    moved = g.node("Transpose", [g.node("Reshape", [x, cut])], perm=[0, 1, 3, 5, 2, 4])
+    shape = [batch, g.ints([op.lengths()[1] * factor * factor]), height, width]
+    return g.node("Reshape", [moved, g.node("Concat", shape, axis=0)])
+
+
+def _diag(g, op, x):
+    if op.offset:
+        raise NotInOnnx("another diagonal than the main one")
+    if op.ndim() == 1:
+        rows = g.node("Unsqueeze", [steps(g, length(g, x, 0)), g.ints([1])])
+        same = g.node("Equal", [rows, steps(g, length(g, x, 0))])
+        return g.node("Where", [same, x, g.number(op.padding_value, op.kind())])
+    width = length(g, x, 1)
+    count = g.node("Min", [length(g, x, 0), width])
+    places = g.node("Mul", [steps(g, count), g.node("Add", [width, g.ints([1])])])
+    return g.node("Gather", [g.node("Reshape", [x, g.ints([-1])]), places])
+
+
+def _pad(g, op, x, value):
+    before, after = op.paddings[::2], op.paddings[1::2]
+    number = g.node("Reshape", [g.cast(value, op.kind()), g.ints([])])
+    return g.node("Pad", [x, g.ints([*before, *after]), number])
+
+
+RULES = {
+    "pad": _pad,
+    "roll": _roll,
+    "scatter": _scatter,
+    "scatter_": _scatter,
+    "scatter_nd_add": _scatter_nd_add,
+    "index_add": _index_add,
+    "index_add_": _index_add,
+    "index_put": _index_put,
+    "index_put_": _index_put,
+    "put_along_axis": _put_along_axis,
+    "put_along_axis_": _put_along_axis,
+    "repeat_interleave": _repeat_interleave,
+    "channel_shuffle": _channel_shuffle,
+    "pixel_unshuffle": _pixel_unshuffle,
+    "diag": _diag,
+}
