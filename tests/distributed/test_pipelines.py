@@ -1,6 +1,7 @@
 """Pipelines: schedules as Paddle's, messages between stages, and training over processes as in one."""
 
 import json
+import time
 from unittest.mock import MagicMock
 
 import numpy as np
@@ -279,3 +280,23 @@ def trained_gpt(count, cases):
     for rank, process in enumerate(ended):
         assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
     return [json.loads(process.out.splitlines()[-1]) for process in ended]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("raise", ["pipeline stage 0", "micro-batch 2", "rank 1 has failed (ValueError: a bad batch)"]),
+        ("kill", ["pipeline stage 0", "micro-batch 2", "rank 1"]),
+        ("freeze", ["pipeline stage 0: gradient of micro-batch 2", "no message came within 4 s"]),
+        ("accumulate", ["accumulate_steps: stage 1 has 2, stage 0 has 4", "the same on all stages"]),
+    ],
+)
+def test_what_goes_wrong_on_one_stage_ends_all(what, words):
+    started = time.monotonic()
+    more = {"PADDLE_PG_TIMEOUT": "4000"} if what == "freeze" else {}
+    zero, one = pairs.run("broken_pipelines.py", what, seconds=60, **more)
+    assert time.monotonic() - started < 40
+    assert zero.code not in (0, None) and one.code not in (0, None)
+    assert "over" not in zero.out + one.out
+    assert all(word in zero.err for word in words), zero.err

@@ -9,6 +9,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp.auto_cast import auto_cast
 from paddle_jax.autograd import backward
 from paddle_jax.distributed import schedules
+from paddle_jax.distributed.communication.objects import all_gather_object
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.meta_parallel.micro_batches import MicroBatches
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
@@ -261,6 +262,8 @@ class PipelineParallel(_Batched):
         num_model_chunks: how many parts of the model a stage has.
     """
 
+    _agreed = False  # whether the stages have compared what must be equal on all of them
+
     def __init__(self, layers, hcg, strategy):
         super().__init__(layers, strategy, hcg)
         self.pp_group = hcg.get_pipe_parallel_group()
@@ -284,6 +287,32 @@ class PipelineParallel(_Batched):
         """Whether this process has the last layer."""
         return self.stage_id == self.num_stages - 1
 
+    def _agree(self) -> None:
+        """Compares what must be equal on all stages, before the first batch.
+
+        Raises:
+            ValueError: two stages differ; their messages would be taken for others.
+        """
+        if self._agreed:
+            return
+        own = {
+            "accumulate_steps": self.accumulate_steps,
+            "micro_batch_size": self.micro_batch_size,
+            "schedule": type(self).__name__,
+            "chunks of a stage": self.num_model_chunks,
+            "bounds of the segments": list(self._layers.segment_parts),
+        }
+        plans: list[dict[str, Any]] = []
+        all_gather_object(plans, own, self.pp_group)
+        for name, value in own.items():
+            for stage, plan in enumerate(plans):
+                if plan[name] != value:
+                    raise ValueError(
+                        f"{type(self).__name__}: {name}: stage {stage} has {plan[name]}, stage "
+                        f"{self.stage_id} has {value}; it must be the same on all stages"
+                    )
+        self._agreed = True
+
     def get_static_scheduler(self) -> str:
         """The order of this stage's steps: `f0;f1;b0;b1;` (micro-batches forward and backward), with `_vp1`
         behind the steps of chunk 1 where there are several."""
@@ -301,6 +330,7 @@ class PipelineParallel(_Batched):
         if self._messages is None:
             return super().forward_backward_pipeline(data, scaler, return_micro_batch_loss)
         self.scaler = scaler
+        self._agree()
         self._begin()
         self._held.clear()
         batches = self._batches(data)
@@ -331,6 +361,7 @@ class PipelineParallel(_Batched):
         """
         if self._messages is None:
             return super().eval_batch(data, compute_loss, loss_fn_idx)
+        self._agree()
         self._layers.eval()
         self._choose_loss(loss_fn_idx)
         self._begin()
