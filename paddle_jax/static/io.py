@@ -61,6 +61,11 @@ def _encode(where, feed_vars, fetch_vars, program, blank=False):
     fetches = _variables(where, "fetch_vars", fetch_vars)
     if program is None:
         program = feeds[0].block
+    if program.remote is not None and program.remote.rows:
+        raise NotImplementedError(
+            f"{where}: the program has rows on parameter servers ({', '.join(program.remote.rows)}), which a "
+            "file cannot look up; save them by fleet.save_persistables"
+        )
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
     targets = [v._raw for v in fetches]
     ops = program.pruned(targets)

@@ -401,6 +401,27 @@ def test_a_server_takes_up_its_journal(tmp_path, monkeypatch):
             worker.client.close()
 
 
+@pytest.mark.parametrize("seconds", [0.02, 0.2])
+def test_servers_that_start_again_apply_each_push_once(tmp_path, monkeypatch, seconds):
+    monkeypatch.setenv("PADDLE_PS_JOURNAL", str(tmp_path))
+    with running(job("async")) as servers:
+        workers = [servers.worker(0), servers.worker(1)]
+        threads = [threading.Thread(target=train, args=(workers[i], 60, i), daemon=True) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for number in (0, 1, 1, 0):
+            time.sleep(seconds)
+            servers.servers[number].stop()
+            servers.start(number)
+        for thread in threads:
+            thread.join(SECONDS)
+            assert not thread.is_alive()
+        for worker in workers:
+            worker.flush()
+        compare(workers[0], *expected_of(60, 2, 1.0))
+        in_threads([worker.stop for worker in workers])
+
+
 # what does not fit ------------------------------------------------------------------------------------------
 
 
@@ -582,7 +603,7 @@ def test_shows_clicks_and_saving(one_worker, tmp_path):
     assert not any(len(server.state.tables[0]) for server in one_worker)
 
 
-def test_what_servers_do_not_have(one_worker):
+def test_what_servers_do_not_have(one_worker, tmp_path):
     ids = paddle.static.data("ids", [None, 2], "int64")
     embedding = paddle.static.nn.sparse_embedding
     for error, words, given in (
@@ -599,6 +620,8 @@ def test_what_servers_do_not_have(one_worker):
         with pytest.raises(error, match=words):
             embedding(ids, [9, 2], **given)
     loss = embedding(ids, [9, 2], param_attr=constant(0.0, "table")).sum()
+    with pytest.raises(NotImplementedError, match="rows on parameter servers .table."):
+        paddle.static.save_inference_model(str(tmp_path / "x"), [ids], [loss], paddle.static.Executor())
     with pytest.raises(ValueError, match="width 3"):
         embedding(ids, [9, 3], param_attr=constant(0.0, "table"))
     for error, words, optimizer in (
@@ -644,8 +667,8 @@ def model_of(steps, workers):
     return rows, weight, bias
 
 
-def launched(tmp_path, options, *flags, servers=2, workers=2, program="servers.py", **more):
-    """Starts the program by the launcher."""
+def launched(tmp_path, arguments, *flags, servers=2, workers=2, program="servers.py", **more):
+    """Starts a program by the launcher."""
     command = [sys.executable, "-m", "paddle_jax.distributed.launch"]
     command += [
         "--server_num",
@@ -655,7 +678,7 @@ def launched(tmp_path, options, *flags, servers=2, workers=2, program="servers.p
         "--log_dir",
         str(tmp_path / "log"),
     ]
-    command += [*flags, str(pairs.PROGRAMS / program), json.dumps(options)]
+    command += [*flags, str(pairs.PROGRAMS / program), *arguments]
     return subprocess.Popen(
         command,
         env=pairs.environment(**more),
@@ -683,7 +706,7 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
     killed."""
     steps = 40
     options = {"a_sync": False, "steps": steps, "folder": str(tmp_path / "saved"), "pause": 0.1}
-    process = launched(tmp_path, options, "--elastic_level", "1")
+    process = launched(tmp_path, [json.dumps(options)], "--elastic_level", "1")
     try:
         log = tmp_path / "log" / "workerlog.0"
         limit = time.monotonic() + 60
@@ -711,7 +734,7 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_an_eager_program_equals_one_process(tmp_path):
-    process = launched(tmp_path, 6, program="eager_servers.py")
+    process = launched(tmp_path, ["6"], program="eager_servers.py")
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0, out
     found = json.loads(next(line for line in out.splitlines() if line.startswith("RESULT"))[7:])
@@ -721,3 +744,30 @@ def test_an_eager_program_equals_one_process(tmp_path):
     np.testing.assert_allclose(found["weight"], weight, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found["bias"], bias, rtol=1e-4, atol=1e-5)
     assert found["total"] == 3
+
+
+@pytest.mark.slow
+def test_data_sets_of_a_job(tmp_path):
+    """All examples of all files are trained with once, though workers shuffle them among each other; worker 1
+    has one file, worker 0 two, so their numbers of batches differ."""
+    number = 0
+    for name, count in (("a", 20), ("b", 7), ("c", 4)):
+        lines = [f"2 {10 * i} {10 * i + 1} 1 {i + 1}" for i in range(number, number + count)]
+        (tmp_path / name).write_text("\n".join(lines))
+        number += count
+    process = launched(tmp_path, [str(tmp_path), "async"], program="slots_on_servers.py")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    found = [
+        json.loads(next(line for line in file.read_text().splitlines() if line.startswith("RESULT"))[7:])
+        for file in sorted((tmp_path / "log").glob("workerlog.*"))
+    ]
+    assert [one["files"] for one in found] == [2, 1]
+    assert [one["before"] for one in found] == [one["after"] for one in found] == [31, 31]
+    assert sum(one["own"] for one in found) == 31 and 0 < found[0]["own"] < 27
+    assert found[0]["sum"] == found[1]["sum"] == [2.0, 31.0] and found[0]["acc"] == 0.5
+    rows = {}
+    for file in tmp_path.glob("table.part*.npz"):
+        with np.load(file) as part:
+            rows |= zip(part["ids"].tolist(), part["rows"][:, 0].tolist(), strict=True)
+    assert rows == {10 * i + j: -(i + 1.0) for i in range(31) for j in range(2)}

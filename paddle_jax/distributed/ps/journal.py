@@ -120,10 +120,14 @@ class Journal:
                     flush=True,
                 )
             return
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self.close()
         for kind in ("snapshot", "journal"):
             self._path(kind, self.number).unlink(missing_ok=True)
         self.number = number
         self.size = 0
+
+    def close(self) -> None:
+        """Closes the file; the next request opens it again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -28,7 +28,7 @@ _PIECE = 20  # bits of a sequence number that count the messages of one step
 FLAG_TRAINING = 1  # a pull that may make rows and counts them
 FLAG_STATISTICS = 2  # the last two columns of a push are shows and clicks
 FLAG_DELTA = 4  # a push of differences, which are added as they are
-_LARGEST = 1 << 28  # bytes of a message that a server takes
+LARGEST = 1 << 28  # bytes of a message that a server takes
 
 
 class Message(NamedTuple):
@@ -94,7 +94,7 @@ def parsed(data: bytes | memoryview) -> Message:
         ValueError: they are none, or were changed on the way.
     """
     view = memoryview(data)
-    if not _HEAD_LENGTH <= len(view) <= _LARGEST:
+    if not _HEAD_LENGTH <= len(view) <= LARGEST:
         raise ValueError(f"parameter server: got a message of {len(view)} bytes; it must have 64 to 2**28")
     *fields, checksum = _HEAD.unpack(view[: _HEAD.size])
     magic, version, kind, table, worker, incarnation, sequence, round, count, width, flags, rate = fields

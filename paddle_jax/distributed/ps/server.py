@@ -72,7 +72,14 @@ class TableServer:
         local.unlink(missing_ok=True)
         threads = 2 * workers + _SPARE_THREADS
         self._grpc_server, _ = serve(
-            SERVICE, token, self._endpoint, guarded, caller="run_server", local=str(local), threads=threads
+            SERVICE,
+            token,
+            self._endpoint,
+            guarded,
+            caller="run_server",
+            local=str(local),
+            threads=threads,
+            largest=messages.LARGEST,
         )
         self._local = local
 
@@ -302,6 +309,7 @@ class TableServer:
     def stop(self) -> None:
         """Ends the server."""
         self._grpc_server.stop(LAST_WORDS / 5).wait()
+        self.state.close()
         self._local.unlink(missing_ok=True)
 
 

@@ -186,6 +186,11 @@ class ServerState:
         if self._journal is not None and self.job is not None:
             self._journal.take(*self._state())
 
+    def close(self) -> None:
+        """Closes the journal."""
+        if self._journal is not None:
+            self._journal.close()
+
     # pushes -------------------------------------------------------------------------------------------------
 
     def _push(self, request: Message) -> None:

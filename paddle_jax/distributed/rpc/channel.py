@@ -46,6 +46,7 @@ def serve(
     caller: str = "init_rpc",
     local: str | None = None,
     threads: int = THREADS,
+    largest: int = -1,
 ) -> tuple[Any, int]:
     """A running server, and its port.
 
@@ -58,6 +59,7 @@ def serve(
         caller: what its errors begin with.
         local: path of a Unix socket at which it is reached as well.
         threads: how many requests are answered at once.
+        largest: bytes that a request may have; -1: any number.
     Raises:
         RuntimeError: the address cannot be used.
     """
@@ -77,7 +79,8 @@ def serve(
         name: grpc.unary_stream_rpc_method_handler(guarded(f)) for name, f in (streams or {}).items()
     }
     pool = concurrent.futures.ThreadPoolExecutor(threads, service)
-    server = grpc.server(pool, options=OPTIONS)
+    limited = [("grpc.max_receive_message_length", largest)]
+    server = grpc.server(pool, options=[*OPTIONS[:1], *limited, *OPTIONS[2:]])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
     try:
         port = server.add_insecure_port(address)
