@@ -26,12 +26,15 @@ class Embedding(paddle.nn.Layer):
         return self.tokens(ids) + self.places(paddle.arange(ids.shape[1]))
 
 
-def head(embedding, x):
-    """Logits, of this process's part of the vocabulary."""
-    group = embedding.tokens.model_parallel_group
-    if embedding.tokens.is_mp:
-        x = fleet.layers.mpu.mp_ops._c_identity(x, group)
+def logits_of(embedding, x):
+    """Logits by the weight of a VocabParallelEmbedding, of this process's part of the vocabulary."""
+    if embedding.is_mp:
+        x = fleet.layers.mpu.mp_ops._c_identity(x, embedding.model_parallel_group)
     return paddle.matmul(x, embedding.weight, transpose_y=True)
+
+
+def head(embedding, x):
+    return logits_of(embedding.tokens, x)
 
 
 class Block(paddle.nn.Layer):

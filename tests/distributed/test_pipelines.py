@@ -265,12 +265,14 @@ def test_four_processes_train_a_gpt_as_one_device():
     split = [
         {"degrees": {"mp": 2, "pp": 2}, "pipeline": settings},
         {"degrees": {"dp": 2, "mp": 2}},
+        {"degrees": {"mp": 2, "pp": 2}, "llama": True},
     ]
-    whole = [{"degrees": {}, "pipeline": settings}, {"degrees": {}}]
+    whole = [{**case, "degrees": {}} for case in split]
     (alone,) = trained_gpt(1, whole)
     found = trained_gpt(4, split)
     for rank in range(4):
         np.testing.assert_allclose(found[rank][0], alone[0], rtol=1e-5)
+        np.testing.assert_allclose(found[rank][2], alone[2], rtol=1e-5)
     np.testing.assert_allclose(np.mean([losses[1] for losses in found], axis=0), alone[1], rtol=1e-5)
 
 

@@ -48,6 +48,9 @@ TOY = {
     "elastic_training": ["--steps", "30"],
     "actors_rpc": [],
     "sharded_transformer": ["--steps", "2", "--batch-size", "4", "--context", "8", "--width", "16"],
+    "hybrid_gpt": ["--steps", "2", "--batch-size", "8", "--context", "8", "--width", "16"],
+    "long_context": ["--steps", "2", "--devices", "4", "--length", "64", "--width", "8"],
+    "mixture_of_experts": ["--steps", "3", "--rows", "16", "--width", "8"],
 }
 LAST_LINE = {
     "digits": "after reloading",
@@ -73,6 +76,9 @@ LAST_LINE = {
     "elastic_training": "process 0: loss",
     "actors_rpc": "pays",
     "sharded_transformer": "loss after loading on one device",
+    "hybrid_gpt": "1.qkv.weight here",
+    "long_context": "step 1: loss",
+    "mixture_of_experts": "process 0 has 4 of 4 experts",
 }
 # They use paddle.func, several devices in one process, or rpc, which the real Paddle's wheel for CPUs lacks.
 # It writes a converted network into a file that it then reads wrongly; its sparse_embedding wants servers.
@@ -84,6 +90,9 @@ OURS_ALONE = (
     "deploy_quantized",
     "click_model",
     "actors_rpc",
+    "hybrid_gpt",
+    "long_context",
+    "mixture_of_experts",
 )
 
 # Prints file, key, shape and a hash of the bits of every weight in two files, read by the module named on the

@@ -9,7 +9,7 @@ import paddle_jax as paddle
 import paddle_jax.distributed as dist
 from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.meta_parallel import PipelineParallel
-from tests.distributed import gpt
+from tests.distributed import gpt, llama
 
 CASES = [
     ({"dp": 2, "mp": 2, "pp": 2}, {"steps": 20}),
@@ -35,6 +35,17 @@ def test_losses_are_those_of_one_device(degrees, settings):
     meshes = [set(parameter.process_mesh.process_ids) for parameter in net.parameters()]
     stages = {frozenset(ids) for ids in meshes}
     assert len(stages) == degrees["pp"] and not frozenset.intersection(*stages)
+
+
+def test_a_llama_of_tensor_pipeline_and_sharding_degrees():
+    wanted, _ = llama.train({})
+    losses, net = llama.train({"mp": 2, "pp": 2, "sharding": 2})
+    np.testing.assert_allclose(losses, wanted, rtol=1e-5)
+    assert net.run_function[1].self_attn.k_proj.weight.placements == [
+        dist.Replicate(),
+        dist.Replicate(),
+        dist.Shard(1),
+    ]
 
 
 def test_what_a_stage_has():
