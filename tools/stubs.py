@@ -228,7 +228,8 @@ def written(name, function, returns, method=False):
     if texts is None or (method and not texts):
         texts = ["self", "*args: Any", "**kwargs: Any"] if method else ["*args: Any", "**kwargs: Any"]
     ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
-    return f"def {name}({', '.join(texts)}) -> {returns.of(name, function)}: ...{ignore}"
+    result = "None" if name == "__init__" else returns.of(name, function)
+    return f"def {name}({', '.join(texts)}) -> {result}: ...{ignore}"
 
 
 # modules ----------------------------------------------------------------------------------------------------

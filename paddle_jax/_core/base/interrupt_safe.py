@@ -198,7 +198,9 @@ class preserved_tracing(AtomicContext):
     def steps(self) -> tuple[list[Step], list[Step]]:
         enter, leave = ObservedHandlers().steps()
         values = list(map(operator.call, _GETTERS))
-        return enter, [(collections.deque, map(operator.call, _SETTERS, values), 0), *leave]
+        call: Any = operator.call
+        setters = map(call, _SETTERS, values)
+        return enter, [(collections.deque, setters, 0), *leave]
 
 
 def interrupt_safe_jit(function: Callable, **options: Any) -> Any:

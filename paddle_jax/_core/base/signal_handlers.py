@@ -68,7 +68,7 @@ class ObservedHandlers:
             handler: Any = _signal.getsignal(number)
             if not callable(handler):
                 continue
-            if type(handler) is HandlerProxy:
+            if isinstance(handler, HandlerProxy):
                 if handler.block.open:
                     return [], []
                 # an exception came between the end of a block and the calls that put handlers back

@@ -152,14 +152,16 @@ def guard(new_generator=None):
         ...     paddle.utils.unique_name.generate("fc")
         'a_fc_0'
     """
-    if isinstance(new_generator, str | bytes):
-        new_generator = UniqueNameGenerator(new_generator)
-    if new_generator is not None and not callable(new_generator):
+    generator = new_generator
+    if isinstance(generator, str | bytes):
+        generator = UniqueNameGenerator(generator)
+    if generator is not None and not callable(generator):
         raise TypeError(
             f"unique_name.guard: new_generator: got {type(new_generator).__name__}; "
             "it must be a str or a generator"
         )
-    return _Guard(new_generator)
+    names: Any = generator
+    return _Guard(names)
 
 
 class _Guard(contextlib.ContextDecorator, AtomicContext):

@@ -37,8 +37,8 @@ class Operand(partial_eval.DynamicJaxprTracer):
             not rest
             and not options
             and dtype is not None
-            and dtype == self.aval.dtype
-            and not self.aval.weak_type
+            and dtype == self.aval.dtype  # pyright: ignore[reportAttributeAccessIssue]
+            and not self.aval.weak_type  # pyright: ignore[reportAttributeAccessIssue]
         ):
             return self
         return super().__getattr__("astype")(dtype, *rest, **options)

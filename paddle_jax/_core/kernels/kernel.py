@@ -278,8 +278,9 @@ def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
         return kernel.run(*values)
     except BaseException as error:
         repair_tracing()
-        translated = translate(kernel.name, values, error, kernel)
-        raise translated from cause_for(translated, error)
+        failure: Any = error  # KeyboardInterrupt and the like come back as they are
+        translated = translate(kernel.name, values, failure, kernel)
+        raise translated from cause_for(translated, failure)
 
 
 ADD = Kernel("add", lambda x, y: x + y)

@@ -141,7 +141,7 @@ def poll(wait: bool) -> None:
         array = raw.array if type(raw) is LazyArray else raw
         if array is None:  # pending
             continue
-        if not wait and isinstance(array, jax.Array) and not array.is_ready():
+        if not wait and isinstance(array, jax.Array) and not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
             continue
         PendingChecks.queue.remove(entry)
         raise_if_failed(array, checks)

@@ -52,7 +52,7 @@ class _Devices:
 
 def default_device() -> Any:
     """The device that new arrays are put on: HOST, a device of JAX, or the name of a platform."""
-    chosen = jax.config.jax_default_device
+    chosen = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     if chosen is not None:
         return canonical_device(chosen)
     return _Devices.default or _find_default()
@@ -73,7 +73,7 @@ def _has_only_cpu() -> bool:
     """
     if xla_bridge._backends or launch_variables.size() > 1:
         return False
-    platforms = jax.config.jax_platforms
+    platforms = jax.config.jax_platforms  # pyright: ignore[reportAttributeAccessIssue]
     if platforms:
         return platforms == "cpu"
     try:

@@ -105,7 +105,7 @@ class Length(_Arithmetic):
     """
 
     __slots__ = ()
-    __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType]
+    __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
     __index__ = _UnknownNumber.__int__
 
@@ -140,7 +140,7 @@ class LengthFloat(_Arithmetic):
     """A float made of unknown lengths; `isinstance(x, float)` holds."""
 
     __slots__ = ()
-    __class__ = property(lambda self: float)  # pyright: ignore[reportAssignmentType]
+    __class__ = property(lambda self: float)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
     def is_integer(self) -> bool:
         """Whether it is a whole number."""
@@ -559,7 +559,9 @@ def _ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> A
         return _array_ufunc(ufunc, method, inputs, options)
     if name in _UFUNCS:
         result = _binary(_UFUNCS[name], *inputs)
-        return result if any(isinstance(x, np.float32) for x in inputs) else _numpys(result)
+        if any(isinstance(x, np.float32) for x in inputs):  # pyright: ignore[reportArgumentType]
+            return result
+        return _numpys(result)
     if name in _COMPARISONS:
         return _compared(_COMPARISONS[name], *inputs)
     if name in _BITS:

@@ -40,7 +40,7 @@ class MultiDevice:
         meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1]
         if meshes:
             arrays = [
-                _replicate(array, meshes[0])
+                _replicate(array, meshes[0])  # pyright: ignore[reportArgumentType]
                 if isinstance(sharding, SingleDeviceSharding) and array._committed
                 else array
                 for array, sharding in zip(arrays, shardings, strict=True)

@@ -117,7 +117,7 @@ def to_numpy(array: Any, action: str = "reading") -> np.ndarray:
 def _poll(array: ArrayImpl) -> None:
     """Polls for a short time whether an array is ready. Waking up a thread takes 25 to 50 us, which is a
     fifth of a small network's step."""
-    is_ready = array.is_ready
+    is_ready = array.is_ready  # pyright: ignore[reportAttributeAccessIssue]
     for _ in range(_POLLS):
         if is_ready():
             break

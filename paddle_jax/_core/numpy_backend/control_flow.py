@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, ru
 def _while(params: Params, ins: Avals, outs: Avals) -> Run:
     n = params["cond_nconsts"]
     m = params["body_nconsts"]
-    condition, body = Plan(params["cond_jaxpr"]), Plan(params["body_jaxpr"])
+    condition = Plan(params["cond_jaxpr"])
+    body = Plan(params["body_jaxpr"])
     if outs and condition.shapes[0] != ():
         raise Refusal("a loop with one condition per element is compiled")
 
@@ -26,8 +28,20 @@ def _while(params: Params, ins: Avals, outs: Avals) -> Run:
             state = body.execute((*body_consts, *state))
         return state
 
-    loop.inner = (condition, body)
-    return loop
+    return _with_plans(loop, [condition, body])
+
+
+def _with_plans(run: Any, plans: Sequence[Plan], trips: int = 1) -> Run:
+    """The function of an equation with what the estimate of its cost reads.
+
+    Args:
+        run: the function.
+        plans: the Plans that it runs.
+        trips: how often it runs them, if that is known.
+    """
+    run.inner = plans
+    run.trips = trips
+    return run
 
 
 @rule("cond")
@@ -38,8 +52,7 @@ def _cond(params: Params, ins: Avals, outs: Avals) -> Run:
     def choose(index: Any, *operands: Any) -> Any:
         return branches[min(max(int(index), 0), last)].execute(operands)
 
-    choose.inner = branches
-    return choose
+    return _with_plans(choose, branches)
 
 
 def _counts(params: Params, ins: Avals, outs: Avals) -> tuple[int, int]:
@@ -81,9 +94,7 @@ def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
                 stack[t] = y
         return [*state, *stacks]
 
-    scan.inner = (body,)
-    scan.trips = length
-    return scan
+    return _with_plans(scan, [body], length)
 
 
 @rule("platform_index")

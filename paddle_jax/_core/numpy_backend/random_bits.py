@@ -95,7 +95,8 @@ def _check(aval: Any) -> None:
     import jax
 
     impl = getattr(aval.dtype, "_impl", None)
-    if getattr(impl, "name", "threefry2x32") != "threefry2x32" or not jax.config.jax_threefry_partitionable:
+    is_threefry = getattr(impl, "name", "threefry2x32") == "threefry2x32"
+    if not is_threefry or not jax.config.jax_threefry_partitionable:  # pyright: ignore[reportAttributeAccessIssue]
         raise Refusal("random numbers of another generator than JAX's default are compiled")
 
 

@@ -53,7 +53,7 @@ def start() -> None:
     choice = os.environ.get(FLAG, "auto")
     if (
         choice == "off"
-        or jax.config.jax_compilation_cache_dir is not None
+        or jax.config.jax_compilation_cache_dir is not None  # pyright: ignore[reportAttributeAccessIssue]
         or "JAX_ENABLE_COMPILATION_CACHE" in os.environ
     ):
         return

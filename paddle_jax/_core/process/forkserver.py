@@ -141,7 +141,7 @@ def serve(descriptor: int) -> None:
     helpers = _Helpers()
     to_import = collections.deque(_LIKELY_IMPORTS)
     with contextlib.suppress(EOFError, OSError):
-        while _serve_one(control, helpers, to_import):
+        while _serve_one(control, helpers, to_import):  # pyright: ignore[reportArgumentType]
             pass
     helpers.kill_all()
 
@@ -305,7 +305,7 @@ def _spawn_server(control: socket.socket) -> subprocess.Popen:
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100,PTH120
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code],
+        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code],  # pyright: ignore[reportAttributeAccessIssue]
         pass_fds=[control.fileno()],
         stdin=subprocess.DEVNULL,
         env=os.environ | {**SETTINGS, "PYTHONPATH": paths},

@@ -302,7 +302,7 @@ class _Exit(SystemExit):
     """
 
     @property
-    def code(self) -> Any:
+    def code(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         _State.exit_code = self.args[0] if self.args else None
         return _State.exit_code
 

@@ -133,7 +133,7 @@ class SocketMesh:
         rows = np.empty((self.size, message.size), np.uint8)
         rows[self.index] = message
         for sock in self._sockets.values():
-            sock.sendall(message)
+            sock.sendall(message)  # pyright: ignore[reportArgumentType]
         for index, sock in self._sockets.items():
             receive_exactly(sock, rows[index], ConnectionResetError)
         return rows

@@ -47,7 +47,7 @@ def start() -> None:
     """Puts the barrier in front of JAX's devices, and marks this process as started by the launcher."""
     if os.environ.get("PADDLE_TRAINERS_NUM", "1") != "1":
         os.environ.setdefault(MARK, str(os.getpid()))
-    _Original.backends = xla_bridge.backends
+    _Original.backends = xla_bridge.backends  # pyright: ignore[reportAttributeAccessIssue]
     xla_bridge.backends = _connect_and_start_backends
 
 
@@ -57,8 +57,8 @@ def _connect_and_start_backends() -> Any:
         before_first_device.pop()()
     connect()
     if not is_device_in_use() and threading.current_thread() is threading.main_thread():
-        run_shielded(_Original.backends)
-    return _Original.backends()
+        run_shielded(_Original.backends)  # pyright: ignore[reportAttributeAccessIssue]
+    return _Original.backends()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def is_device_in_use() -> bool:

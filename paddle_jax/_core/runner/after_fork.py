@@ -48,7 +48,7 @@ def _in_child() -> None:
     Segment.materialize = refuse
     # compiled functions leave the fast path and call what follows
     jax.config.update("jax_no_execution", True)
-    pxla.ExecuteReplicated.__call__ = refuse
+    pxla.ExecuteReplicated.__call__ = refuse  # pyright: ignore[reportAttributeAccessIssue]
     compiler.compile_or_get_cached = refuse
     jax.device_put = refuse
     device_put.batched_device_put = refuse

@@ -61,6 +61,7 @@ class Node:
         "zero_grad_sources",
     )
     constant: Any = ()
+    values: Any
 
     def __init__(
         self,
@@ -238,7 +239,7 @@ class ResidualNode(Node):
 
     __slots__ = ("residuals",)
 
-    residuals: tuple[Any, Callable[..., Any]]
+    residuals: Any
 
     def pull(
         self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
@@ -246,16 +247,17 @@ class ResidualNode(Node):
         """As `Node.pull`; a gradient that is recorded, or of some operands only, computes the loop again."""
         if create_graph or edge_indices is not None or self.values is None:
             return super().pull(cts, create_graph, edge_indices)
-        out = pull_back(
-            *self.residuals, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
-        )
+        outputs, pull = self.residuals
+        present = tuple([ct is not None for ct in cts])
+        out = pull_back(outputs, pull, present, [ct for ct in cts if ct is not None])
         if type(out) is tuple:
             return out
         return (out,)
 
     def free(self) -> None:
         """Drops the operands and the intermediate values."""
-        self.values = self.residuals = None
+        self.values = None
+        self.residuals = None
 
 
 class SumNode(Node):
@@ -266,7 +268,7 @@ class SumNode(Node):
     def pull(
         self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
     ) -> Any:
-        return cts * len(self.edges if edge_indices is None else edge_indices)
+        return list(cts) * len(self.edges if edge_indices is None else edge_indices)
 
 
 def add_gradients(a: Tensor, b: Tensor) -> Tensor:

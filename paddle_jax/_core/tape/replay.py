@@ -220,8 +220,10 @@ def replay_pass(
     if reached is None:
         return None
     nodes, leaves = reached
-    if inputs is not None and any([leaves[i] is not x for i, x in zip(known.inputs, inputs, strict=True)]):
-        return None
+    if inputs is not None:
+        pairs = zip(known.inputs or (), inputs, strict=True)
+        if any([leaves[i] is not x for i, x in pairs]):
+            return None
     grads = known.append(segment, len(key[-1]), nodes)
     if grads is None:
         return None

@@ -30,7 +30,7 @@ def _get_grad(self: Tensor) -> Tensor | None:
     return self._grad
 
 
-def _set_grad(self: Tensor, value: Tensor | None) -> None:
+def _set_grad(self: Tensor, value: Any) -> None:
     """Assigns a gradient; one that is there stays the same object and keeps its flag."""
     if value is None and self._node is None:
         clear_gradient(self, False)
@@ -38,18 +38,19 @@ def _set_grad(self: Tensor, value: Tensor | None) -> None:
     _check_assigned_grad(self, value)
     local.ctx.frame.on_grad_access(self)
     old = self._grad
-    replaceable = old is None or type(old) is RowsGrad
-    if type(value) is RowsGrad and replaceable:
-        self._grad = RowsGrad(value.rows(), True)
-    elif replaceable:
-        self._grad = wrap(read_raw(value))
-    elif value._raw.dtype != old._raw.dtype:
+    if old is None or type(old) is RowsGrad:
+        if type(value) is RowsGrad:
+            self._grad = RowsGrad(value.rows(), True)
+        else:
+            self._grad = wrap(read_raw(value))
+        return
+    gradient: Any = value  # None for the result of an operation was refused above
+    if gradient._raw.dtype != old._raw.dtype:
         raise RuntimeError(
-            f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is "
+            f"Tensor.grad: got a Tensor of {gradient.dtype}; the gradient that is there is "
             f"{old.dtype}; cast it with astype, or assign None first"
         )
-    else:
-        old._fill(read_raw(value))
+    old._fill(read_raw(gradient))
 
 
 def _check_assigned_grad(tensor: Tensor, value: Any) -> None:

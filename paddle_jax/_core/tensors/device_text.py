@@ -28,7 +28,7 @@ class Device(str):
         Place(cpu)
     """
 
-    __slots__ = ("_before", "index", "type")
+    __slots__ = ("_before", "index", "type")  # pyright: ignore[reportIncompatibleMethodOverride]
 
     _before: list[str]
     index: int | None
@@ -69,7 +69,7 @@ class Device(str):
     def __enter__(self) -> Device:
         before = get_device()
         set_device(self)
-        self._before = [*getattr(self, "_before", []), before]
+        self._before = [*getattr(self, "_before", []), before]  # pyright: ignore[reportAttributeAccessIssue]
         return self
 
     def __exit__(self, *args: Any) -> None:

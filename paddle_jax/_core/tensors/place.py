@@ -202,11 +202,9 @@ def of_device(device: Any) -> Place:
 
     It has the number of the device on this machine, not that among the devices of all processes.
     """
-    has_own_number = device.platform != "cpu" and device.local_hardware_id is not None
-    if has_own_number:
+    number = device.id
+    if device.platform != "cpu" and device.local_hardware_id is not None:
         number = device.local_hardware_id
-    else:
-        number = device.id
     return make(_KINDS.get(device.platform, device.platform), number)
 
 
@@ -250,7 +248,7 @@ def jax_device(place: Place) -> Any:
     try:
         return _device_numbered(jax.local_devices(backend=place._kind), place._index)
     except (RuntimeError, IndexError):
-        kinds = sorted({_KINDS.get(d.platform, d.platform) for d in jax.local_devices()})
+        kinds = sorted({str(_KINDS.get(d.platform, d.platform)) for d in jax.local_devices()})
         raise ValueError(
             f"device: got {place}; this machine has {', '.join(kinds)}; "
             "install the jax plugin for it or choose another device"
@@ -274,7 +272,7 @@ def put(array: Any, place: Any = None) -> Any:
     if place is None:
         if not isinstance(array, np.ndarray | np.generic):
             return jax.numpy.asarray(array)
-        return persistent_from_numpy(array)
+        return persistent_from_numpy(np.asarray(array))
     return jax.device_put(array, jax_device(parse(place)))
 
 

@@ -59,7 +59,7 @@ class _OrderedDict:
 jax.tree_util.register_pytree_node(
     _OrderedDict,
     lambda ordered: (tuple(ordered.items.values()), tuple(ordered.items)),
-    lambda keys, values: dict(zip(keys, values, strict=True)),
+    lambda keys, values: dict(zip(keys, values, strict=True)),  # pyright: ignore[reportArgumentType]
 )
 
 

@@ -4,6 +4,9 @@ Operators and most methods come from the declarations of ops. The gradient metho
 tape/tensor_methods.py, the text of a Tensor in printing.py; both attach themselves by `tensor_method`.
 """
 
+# Other files see the stub of this one, whose Tensor has the methods of all operations; pyright takes it for
+# another class.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
 from __future__ import annotations
 
 import math
@@ -476,10 +479,9 @@ def tensor_method(attribute: Any) -> Any:
 
     Modules above this one add by it the methods that need their code.
     """
+    function: Any = attribute
     if isinstance(attribute, property):
         function = attribute.fget
-    else:
-        function = attribute
     name = function.__name__
     function.__module__ = __name__
     function.__qualname__ = f"Tensor.{name}"
