@@ -23,6 +23,7 @@ from paddle_jax.framework import safetensors_file
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
+from paddle_jax.interop.symbolic_lengths import refused_questions
 from paddle_jax.jit.function import user_line_of
 from paddle_jax.jit.io import evaluating
 from paddle_jax.nn.layer.layers import Layer
@@ -148,7 +149,7 @@ def _exported(layer, kinds, inputs, platforms):
         return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
 
     try:
-        with evaluating(layer):
+        with evaluating(layer), refused_questions():
             try:
                 return program(layer)
             except (Unsupported, *TRACING):

@@ -109,6 +109,8 @@ def _add(found, item, axis, shape):
     """Takes in one item; returns how many axes of x it uses."""
     if type(item) is int:
         return add_int(found, item, axis, shape[axis])
+    if is_symbolic(item):
+        return _add_open_int(found, item, shape[axis])
     if item is None:
         found.axes.append(("n",))
         found.out += 1
@@ -310,20 +312,56 @@ def _last_of(bound, length):
 
 def _open_cut(item, length):
     """As `cut` where JAX traces for every length."""
-    if item.step not in (None, 1):
+    step = 1 if item.step is None else item.step
+    if step == -1 and item.start is None and item.stop is None:
+        return (("s", length, -1), 0)
+    if not are_known(step) or step < 1:
         raise ValueError(
-            "Tensor index: a slice with a step, of a length that is not fixed; "
-            "take all elements, or give the length as a number"
+            "Tensor index: a slice backwards, of a length that is not fixed; "
+            "reverse the axis with flip, or give the length as a number"
         )
-    start, stop = (
-        n + length if are_known(n) and n < 0 else n
-        for n in (item.start or 0, length if item.stop is None else item.stop)
-    )
-    if are_known(stop) or are_known(length):
-        stop = jax.core.min_dim(stop, length)
-    if are_known(start) and start == 0 and stop == length:
+    start = 0 if item.start is None else _open_end(item.start, length)
+    stop = length if item.stop is None else _open_end(item.stop, length)
+    if step == 1 and are_known(start) and start == 0 and stop is length:
         return (ALL, 0)
-    return (("s", stop - start, 1), start)
+    room = stop - start
+    if not _is_least(room, 0):
+        room = jax.core.max_dim(room, 0)
+    return (("s", (room + (step - 1)) // step, step), start)
+
+
+def _add_open_int(found, item, length):
+    """As `add_int` for a number made of lengths, where JAX traces for every length."""
+    place = item if _is_least(item, 0) else item + length
+    if not (_is_least(place, 0) and _is_least(length - place, 1)):
+        raise ValueError(
+            f"Tensor index: got {item} for an axis of length {length}, which is not fixed; it has to be "
+            "within the axis for all lengths; use gather, or give the length as a number"
+        )
+    found.starts.append(place)
+    found.axes.append(("i",))
+    return 1
+
+
+def _is_least(number, least):
+    """Whether a symbolic number is at least another one for all lengths."""
+    try:
+        return bool(number >= least)
+    except jax.errors.InconclusiveDimensionOperation:
+        return False
+
+
+def _open_end(bound, length):
+    """A bound of a slice, counted from the front and within the axis, where JAX traces for every length."""
+    if _is_least(bound, 0):
+        return bound if _is_least(length - bound, 0) else jax.core.min_dim(bound, length)
+    if not _is_least(-bound, 1):
+        raise ValueError(
+            f"Tensor index: a bound {bound} in a slice, of a length that is not fixed; it has to be above "
+            "zero, or below, for all lengths; or give the length as a number"
+        )
+    found = bound + length
+    return found if _is_least(found, 0) else jax.core.max_dim(found, 0)
 
 
 def _add_slice(found, item, length):

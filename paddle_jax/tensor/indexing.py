@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.base.error_kinds import ARGUMENT_ERRORS, with_kind
-from paddle_jax._core.base.size import are_known
+from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
@@ -60,12 +60,21 @@ def _window(x, starts, axes):
             sizes.append(x.shape[axis])
         else:
             begin.append(starts[at])
-            sizes.append(1 if kind[0] == "i" else max(0, (kind[1] - 1) * abs(kind[2]) + 1) if kind[1] else 0)
+            sizes.append(1 if kind[0] == "i" else _touched(kind[1], abs(kind[2])))
             at += 1
         axis += 1
     is_long = any(are_known(length) and length > LONGEST for length in x.shape)
     wide = jnp.int64 if is_long else jnp.int32
     return [jnp.asarray(b, wide) for b in begin], sizes
+
+
+def _touched(count, step):
+    """How many elements a slice covers that picks `count`."""
+    if step == 1:
+        return count
+    if not are_known(count):  # JAX traces for every length
+        return jax.core.max_dim((count - 1) * step + 1, 0)
+    return (count - 1) * step + 1 if count else 0
 
 
 def _block(x, begin, sizes):
@@ -300,6 +309,8 @@ def _quick(index, shape):
         elif not quick.add(item):
             return None
     quick.add_all(len(shape) - quick.axis)
+    if any(map(is_symbolic, quick.starts)):
+        return None
     if quick.starts:
         starts = host_starts(tuple(quick.starts))
     else:

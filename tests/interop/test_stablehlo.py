@@ -255,3 +255,58 @@ def test_damaged_files(tmp_path):
         paddle.interop.load_stablehlo(str(tmp_path / "m"))
     with pytest.raises(ValueError, match="does not exist"):
         paddle.interop.load_stablehlo(str(tmp_path / "absent"))
+
+
+OPEN = [paddle.static.InputSpec([None, None, None], "float32", "x")]
+ASKED = {
+    "remainder": lambda x: x * 2 if x.shape[2] % 2 else x,
+    "two_lengths": lambda x: x * 2 if x.shape[1] == x.shape[2] else x,
+    "a_number": lambda x: x * 2 if x.shape[1] != 4 else x,
+    "among": lambda x: x * 2 if x.shape[1] in (4, 8) else x,
+    "shape": lambda x: x * 2 if x.shape == [2, 8, 3] else x,
+    "tuple": lambda x: x * 2 if tuple(x.shape[1:]) == (8, 3) else x,
+    "dict": lambda x: x * {4: 2.0}.get(x.shape[1], 1.0),
+    "set": lambda x: x * len({x.shape[1], x.shape[2]}),
+    "not": lambda x: x * 2 if not x.shape[2] - 3 else x,
+    "bound_of_either_sign": lambda x: x[: -(x.shape[0] // 2)],
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_questions_about_lengths_are_refused(tmp_path, name):
+    """JAX answers with False where it cannot know; the file would do that for all lengths."""
+    with pytest.raises(ValueError, match="length that is not fixed"):
+        paddle.interop.save_stablehlo(ASKED[name], str(tmp_path / "m"), OPEN)
+    (dim,) = jax.export.symbolic_shape("n")
+    assert (dim == 4) is False  # as before
+    assert bool(dim)
+    assert not isinstance(dim, int)
+
+
+# NumPy gives the right values
+CUT = [
+    lambda x: x[: x.shape[0] - 1],
+    lambda x: x[: x.shape[0] // 2],
+    lambda x: x[x.shape[0] // 2 :],
+    lambda x: x[:, -x.shape[0] :],
+    lambda x: x[:, : x.shape[0]],
+    lambda x: x[:, x.shape[0] :],
+    lambda x: x[:, : -x.shape[0]],
+    lambda x: x[x.shape[0] - 1],
+    lambda x: x[:, -5:],
+    lambda x: x[:, :5],
+    lambda x: x[:, 1:-1],
+    lambda x: x[:, ::2],
+    lambda x: x[:, ::-1],
+    lambda x: x * 2 if isinstance(x.shape[1], int) else x,
+]
+
+
+@pytest.mark.parametrize("position", range(len(CUT)))
+def test_slices_by_lengths(tmp_path, position):
+    function, path = CUT[position], str(tmp_path / "m")
+    paddle.interop.save_stablehlo(function, path, OPEN)
+    loaded = paddle.interop.load_stablehlo(path)
+    for shape in ((2, 8, 3), (3, 5, 5), (1, 2, 2), (5, 1, 7)):
+        x = np.random.default_rng(0).normal(size=shape).astype("float32")
+        np.testing.assert_array_equal(loaded(paddle.to_tensor(x)).numpy(), function(x))
