@@ -44,14 +44,27 @@ class Connection:
             self._targets.insert(0, f"unix:{local_socket(endpoint)}")
         self._channel: Any = None
         self._stubs: dict[str, Any] = {}
+        self._lock = threading.Lock()  # the thread that sends gradients uses it, too
 
     def _stub(self, method: str) -> Any:
-        if self._channel is None:
-            self._channel = grpc_of_servers().insecure_channel(self._targets[0], options=_OPTIONS)
-            self._stubs = {}
-        if method not in self._stubs:
-            self._stubs[method] = self._channel.unary_unary(f"/{SERVICE}/{method}")
-        return self._stubs[method]
+        with self._lock:
+            if self._channel is None:
+                self._channel = grpc_of_servers().insecure_channel(self._targets[0], options=_OPTIONS)
+                self._stubs = {}
+            if method not in self._stubs:
+                self._stubs[method] = self._channel.unary_unary(f"/{SERVICE}/{method}")
+            return self._stubs[method]
+
+    def _call(self, method: str, request: bytes, seconds: float) -> bytes:
+        """One try."""
+        while True:
+            stub = self._stub(method)
+            try:
+                return stub(request, timeout=seconds, metadata=self._metadata)
+            except ValueError:
+                # another thread has closed the connection after a failure
+                if stub is self._stubs.get(method) and self._channel is not None:
+                    raise
 
     def ask(self, method: str, request: bytes, seconds: float = _ANSWER) -> bytes:
         """The answer to a request.
@@ -66,7 +79,7 @@ class Connection:
         tries = 0
         while True:
             try:
-                return self._stub(method)(request, timeout=seconds, metadata=self._metadata)
+                return self._call(method, request, seconds)
             except grpc.RpcError as error:
                 again = self._again_after(error)
                 waited = time.monotonic() - started
@@ -100,14 +113,17 @@ class Connection:
             raise RuntimeError(f"parameter server {self.endpoint}: {details}") from None
         if "Error:" not in details:  # no server has answered: perhaps it can be reached otherwise
             self.close()
-            self._targets.append(self._targets.pop(0))
+            with self._lock:
+                self._targets.append(self._targets.pop(0))
         return details
 
     def close(self) -> None:
         """Closes the connection; the next request opens it again."""
-        if self._channel is not None:
-            self._channel.close()
+        with self._lock:
+            channel = self._channel
             self._channel = None
+        if channel is not None:
+            channel.close()
 
 
 def _is_loopback(host: str) -> bool:
@@ -364,7 +380,7 @@ class Client:
     def advance(self, round: int) -> None:
         """Goes on with a step."""
         self.round = round
-        old = [key for key in self._pieces if key[2] < round - _REMEMBERED]
+        old = [key for key in list(self._pieces) if key[2] < round - _REMEMBERED]
         for key in old:
             del self._pieces[key]
 
