@@ -2,5 +2,6 @@
 
 from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, log_util
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
+from paddle_jax.distributed.fleet.utils.fs import LocalFS
 
-__all__ = ["hybrid_parallel_util", "recompute"]
+__all__ = ["LocalFS", "hybrid_parallel_util", "recompute"]
