@@ -2,11 +2,12 @@
 
 A schedule is a list of Steps for one stage. It is a pure function of the sizes of the pipeline, so all stages
 know the schedules of all others. The bubble is the share of a stage's time in which it waits; with p stages,
-m micro-batches and v chunks a stage it is (p - 1) / m for FThenB and 1F1B, and (p - 1) / (v m) interleaved.
-1F1B keeps at most p - stage micro-batches alive.
+m micro-batches and v chunks a stage it is (p - 1) / m for FThenB and 1F1B, (p - 1) / (v m) interleaved, and
+(p - 1) / (3 m) for ZB-H1. 1F1B and ZB-H1 keep the activations of at most p - stage micro-batches alive.
 
 Sources: Huang et al., GPipe, 2019 (FThenB); Narayanan et al., Efficient Large-Scale Language Model Training
-on GPU Clusters Using Megatron-LM, 2021 (1F1B and interleaved).
+on GPU Clusters Using Megatron-LM, 2021 (1F1B and interleaved); Qi et al., Zero Bubble Pipeline Parallelism,
+2023 (ZB-H1).
 """
 
 from collections.abc import Iterator
@@ -16,13 +17,14 @@ from paddle_jax._core.base.errors import CheckError
 
 FORWARD = "f"
 BACKWARD = "b"
+WEIGHT = "w"  # the gradients of weights, where BACKWARD gives those of inputs only
 
 
 class Step(NamedTuple):
     """One step of a stage.
 
     Attributes:
-        kind: FORWARD or BACKWARD.
+        kind: FORWARD, BACKWARD or WEIGHT.
         chunk: which of the chunks of the stage runs.
         micro_batch: which part of the batch it runs on.
     """
@@ -73,6 +75,20 @@ def interleaved(pipeline: Pipeline, stage: int) -> list[Step]:
     return _in_turns(forward, backward, ahead)
 
 
+def zero_bubble(pipeline: Pipeline, stage: int) -> list[Step]:
+    """ZB-H1: 1F1B whose backward steps are cut in two. A stage is as many weight steps behind as there are
+    stages before it, so that they fill the time in which it would wait at the end."""
+    micro_batches = pipeline.micro_batches
+    steps = []
+    weights = 0
+    for step in one_forward_one_backward(pipeline, stage):
+        steps.append(step)
+        if step.kind == BACKWARD and step.micro_batch - weights >= stage:
+            steps.append(Step(WEIGHT, 0, weights))
+            weights += 1
+    return steps + [Step(WEIGHT, 0, micro_batch) for micro_batch in range(weights, micro_batches)]
+
+
 def forward_only(pipeline: Pipeline, stage: int) -> list[Step]:
     """The forward steps of an evaluation."""
     return forward_then_backward(pipeline, stage)[: pipeline.chunks * pipeline.micro_batches]
@@ -115,6 +131,8 @@ def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set) -> bool:
     part = part_of(pipeline, stage, step.chunk)
     if step.kind == FORWARD:
         return part == 0 or (FORWARD, part - 1, step.micro_batch) in done
+    if step.kind == WEIGHT:
+        return (BACKWARD, part, step.micro_batch) in done
     last = pipeline.stages * pipeline.chunks - 1
     behind = part == last or (BACKWARD, part + 1, step.micro_batch) in done
     return behind and (FORWARD, part, step.micro_batch) in done

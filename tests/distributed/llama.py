@@ -128,10 +128,10 @@ class LlamaForCausalLMPipe(PipelineLayer):
         self._sequential_layers.append((described, name))
 
 
-def train(degrees, steps=8, **settings):
+def train(degrees, steps=8, mode="1F1B", **settings):
     """The losses of some steps, and the model."""
     copies = degrees.get("dp", 1) * degrees.get("sharding", 1)
-    gpt.start(degrees, accumulate_steps=2, micro_batch_size=4 // copies)
+    gpt.start(degrees, accumulate_steps=2, micro_batch_size=4 // copies, schedule_mode=mode)
     net = LlamaForCausalLMPipe(**settings)
     gpt.fill(net)
     model = fleet.distributed_model(net)

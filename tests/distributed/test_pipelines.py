@@ -116,14 +116,38 @@ def run_through(kind, pipeline):
     return done
 
 
-def test_1f1b_keeps_few_micro_batches():
+@pytest.mark.parametrize("kind", [schedules.one_forward_one_backward, schedules.zero_bubble])
+def test_few_micro_batches_are_kept(kind):
+    """Until their backward step; and few wait for their weight step."""
     for stages in range(2, 9):
         for stage in range(stages):
-            alive = most = 0
-            for step in schedules.one_forward_one_backward(Pipeline(stages, 16), stage):
-                alive += 1 if step.kind == FORWARD else -1
+            alive = most = waiting = 0
+            for step in kind(Pipeline(stages, 16), stage):
+                alive += {FORWARD: 1, BACKWARD: -1}.get(step.kind, 0)
+                waiting += {BACKWARD: 1, schedules.WEIGHT: -1}.get(step.kind, 0)
                 most = max(most, alive)
+                assert kind is schedules.one_forward_one_backward or waiting <= stage + 1
             assert most == stages - stage
+
+
+def test_zero_bubble_fills_the_time_of_waiting():
+    """With steps of equal length a pipeline takes 3 m + p - 1 of them: the bubble is (p - 1) / (3 m)."""
+    for stages in range(2, 9):
+        for micro_batches in (stages, stages + 1, 2 * stages, 16):
+            pipeline = Pipeline(stages, micro_batches)
+            lists = [schedules.zero_bubble(pipeline, stage) for stage in range(stages)]
+            ended = {}
+            free = [0] * stages
+            for stage, step in schedules.all_stages(pipeline, lists):
+                needed = [free[stage]]
+                if step.kind == FORWARD:
+                    needed.append(ended.get((FORWARD, stage - 1, step.micro_batch), 0))
+                elif step.kind == BACKWARD:
+                    needed.append(ended.get((BACKWARD, stage + 1, step.micro_batch), 0))
+                free[stage] = ended[step.kind, stage, step.micro_batch] = max(needed) + 1
+            assert max(free) == 3 * micro_batches + stages - 1
+            assert all(sorted(set(steps)) == sorted(steps) for steps in lists)
+            assert all(len(steps) == 3 * micro_batches for steps in lists)
 
 
 class Block(paddle_jax.nn.Layer):
@@ -227,10 +251,12 @@ def test_two_stages_train_as_one(alone):
 
 
 @pytest.mark.slow
-def test_two_stages_in_one_process_train_as_one(alone):
+@pytest.mark.parametrize("mode", ["1F1B", "ZB-H1"])
+def test_two_stages_in_one_process_train_as_one(alone, mode):
     flags = "--xla_force_host_platform_device_count=2"
-    found = trained(1, *CASES, XLA_FLAGS=flags, NPROC="64", STAGES=2)[0]
-    for case in CASES:
+    cases = [case for case in CASES if mode == "1F1B" or case != "chunks"]
+    found = trained(1, *cases, XLA_FLAGS=flags, NPROC="64", STAGES=2, MODE=mode)[0]
+    for case in cases:
         for name in ("losses", "evaluated"):
             np.testing.assert_allclose(found[case][name], alone[case][name], rtol=1e-5)
         assert found[case]["first"] == pytest.approx(alone[case]["first"]) and found[case]["outputs"] == 4

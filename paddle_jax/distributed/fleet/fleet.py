@@ -24,7 +24,7 @@ from paddle_jax.distributed.fleet.base.topology import (
 )
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
 from paddle_jax.distributed.fleet.layers.mpu.random import model_parallel_random_seed
-from paddle_jax.distributed.fleet.meta_parallel.device_pipeline import DevicePipeline
+from paddle_jax.distributed.fleet.meta_parallel.device_pipeline import DevicePipeline, plain_mode
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     NoPipelineParallel,
@@ -38,6 +38,7 @@ from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
     ShardingParallel,
     TensorParallel,
 )
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble import ZeroBubblePipeline
 from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 from paddle_jax.distributed.fleet.server_methods import ServerMethods
 from paddle_jax.distributed.fleet.static_training import StaticOptimizer, acts
@@ -380,10 +381,17 @@ def _pipeline(model, hcg, strategy):
     """A PipelineLayer with the schedule that its stages, chunks and micro-batches ask for."""
     stages = hcg.topology().get_dim("pipe")
     chunks = model.get_num_virtual_stages()
+    split = plain_mode(strategy.pipeline_configs["schedule_mode"]) == "zbh1"
     if stages > 1 and Current.grid is not None:
-        return DevicePipeline(model, hcg, strategy)
+        kind = ZeroBubblePipeline if split else DevicePipeline
+        return kind(model, hcg, strategy)
     if stages == 1:
         return NoPipelineParallel(model, strategy, hcg)
+    if split:
+        raise CheckError(
+            "fleet.distributed_model: schedule_mode: got 'ZBH1' in a program of several processes; it runs in "
+            "one process that drives several devices, use '1F1B' here"
+        )
     if chunks == 1:
         return PipelineParallel(model, hcg, strategy)
     micro_batches = strategy.pipeline_configs["accumulate_steps"]

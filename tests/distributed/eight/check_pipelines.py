@@ -2,13 +2,16 @@
 
 import functools as ft
 
+import jax
 import numpy as np
 import pytest
 
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
+from paddle_jax._core.execution.trace import trace
 from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.meta_parallel import PipelineParallel
+from paddle_jax.distributed.fleet.meta_parallel.split_backward import SplitBackward
 from tests.distributed import gpt, llama
 
 CASES = [
@@ -41,6 +44,8 @@ def test_a_llama_of_tensor_pipeline_and_sharding_degrees():
     wanted, _ = llama.train({})
     losses, net = llama.train({"mp": 2, "pp": 2, "sharding": 2})
     np.testing.assert_allclose(losses, wanted, rtol=1e-5)
+    losses, _ = llama.train({"mp": 2, "pp": 2, "sharding": 2}, 3, "ZBH1")
+    np.testing.assert_allclose(losses, wanted[:3], rtol=1e-5)
     assert net.run_function[1].self_attn.k_proj.weight.placements == [
         dist.Replicate(),
         dist.Replicate(),
@@ -75,18 +80,41 @@ def test_refused_schedules():
     settings = {"num_virtual_pipeline_stages": 2}
     with pytest.raises(AssertionError, match="2 micro-batches at least"):
         gpt.pipeline(gpt.start({"pp": 2}, accumulate_steps=1), **settings)
+    with pytest.raises(AssertionError, match="'ZBH1' with 2 chunks a stage"):
+        gpt.pipeline(gpt.start({"pp": 2}, accumulate_steps=4, schedule_mode="ZBH1"), **settings)
     with pytest.raises(AssertionError, match="schedule_mode: got 'zigzag'"):
         gpt.pipeline(gpt.start({"pp": 2}, schedule_mode="zigzag"))
 
 
 def test_a_scaler_skips_a_step_on_all_stages():
     found = []
-    for degrees in ({}, {"pp": 2, "mp": 2}):
+    for degrees, mode in (({}, "1F1B"), ({"pp": 2, "mp": 2}, "1F1B"), ({"pp": 2}, "ZBH1")):
         scaler = paddle.amp.GradScaler(init_loss_scaling=2.0**24, incr_every_n_steps=3)
-        losses, _, _ = gpt.train_pipeline(degrees, 8, scaler=scaler, blocks=2)
+        losses, _, _ = gpt.train_pipeline(degrees, 8, mode=mode, scaler=scaler, blocks=2)
         found.append((losses, scaler.state_dict()["scale"].item()))
-    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-4)
-    assert found[0][1] == found[1][1] < 2.0**24
+    for losses, scale in found[1:]:
+        np.testing.assert_allclose(losses, found[0][0], rtol=1e-4)
+        assert scale == found[0][1] < 2.0**24
+
+
+def test_the_backward_pass_is_cut_in_two():
+    """The gradients of inputs need no product that gives a weight's gradient, and the sums are the same."""
+    net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.GELU(), paddle.nn.Linear(8, 3))
+    x = paddle.to_tensor(np.random.RandomState(0).randn(5, 4).astype("float32"), stop_gradient=False)
+    net(x).sum().backward()
+    traced = trace(net, [jax.ShapeDtypeStruct((5, 4), np.float32)])
+    taken = [tensor.numpy() for tensor in traced.taken]
+    split = SplitBackward(traced.fn, [0], range(1, 1 + len(taken)), [0])
+    (result,), residuals = split.forward([x.numpy(), *taken])
+    np.testing.assert_allclose(result, net(x).numpy(), rtol=1e-6)
+    (gradient,), kept = split.of_inputs(residuals, [np.ones((5, 3), np.float32)])
+    np.testing.assert_allclose(gradient, x.grad.numpy(), rtol=1e-5, atol=1e-7)
+    wanted = sorted((p.grad.numpy() for p in net.parameters()), key=lambda g: (g.shape, g.sum()))
+    found = sorted(map(np.asarray, split.of_weights(kept)), key=lambda g: (g.shape, g.sum()))
+    assert len(found) == len(wanted) == 4
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
+    assert min(split.equations) > 1
 
 
 def test_checkpoints_resume_with_another_split(tmp_path):

@@ -1,7 +1,7 @@
 """Models in stages, trained by `fleet`, as JSON: {case: {name: value}}. `python pipelines.py ENGINE CASE...`.
 
 ENGINE is paddle_jax or paddle. Without launcher variables one process has all layers. STAGES, DP and SHARDING
-are the degrees, MICRO the micro-batches of a step.
+are the degrees, MICRO the micro-batches of a step, MODE the schedule_mode.
 """
 
 import importlib
@@ -86,6 +86,8 @@ def run(case):
         "sharding_degree": int(os.environ.get("SHARDING", "1")),
     }
     strategy.pipeline_configs = {"accumulate_steps": MICRO, "micro_batch_size": ROWS}
+    if "MODE" in os.environ:
+        strategy.pipeline_configs["schedule_mode"] = os.environ["MODE"]
     if sys.argv[1] == "paddle":
         strategy.pipeline_configs["enable_partial_send_recv"] = False
         strategy.hybrid_configs = {"pp_configs": {"use_batch_p2p_comm": False}}

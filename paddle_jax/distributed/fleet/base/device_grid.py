@@ -176,7 +176,7 @@ class _Lent(contextlib.AbstractContextManager):
             for store in (part._parameters, part._buffers):
                 self.own.append((store, dict(store)))
                 for name, tensor in store.items():
-                    if tensor is not None:
+                    if tensor is not None and tensor.process_mesh != self.mesh:
                         placements = layout_of(tensor).placements
                         store[name] = reshard_tensor(tensor, DistLayout(self.mesh, placements))
 

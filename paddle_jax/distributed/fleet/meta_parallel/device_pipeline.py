@@ -19,6 +19,12 @@ from paddle_jax.distributed.schedules import FORWARD, Pipeline, Step
 
 __all__ = []
 
+_KINDS = {
+    "1f1b": schedules.one_forward_one_backward,
+    "fthenb": schedules.forward_then_backward,
+    "zbh1": schedules.zero_bubble,
+}
+
 
 class DevicePipeline(PipelineParallel):
     """A PipelineLayer whose stages lie on devices of this process, and that trains by whole batches.
@@ -29,7 +35,7 @@ class DevicePipeline(PipelineParallel):
         layers: PipelineLayer with a loss_fn.
         hcg: HybridCommunicateGroup.
         strategy: DistributedStrategy; its pipeline_configs say accumulate_steps, micro_batch_size and
-            schedule_mode ("1F1B" or "FThenB").
+            schedule_mode ("1F1B", "FThenB" or "ZBH1").
     Raises:
         TypeError: layers is no PipelineLayer. AssertionError: there are too few micro-batches for several
             chunks a stage, or there is no such schedule.
@@ -68,13 +74,7 @@ class DevicePipeline(PipelineParallel):
         self._forget()
         batches = self._batches(data)
         for stage, step in self._steps(self._kind):
-            if step.kind == FORWARD:
-                value, output = self._forward_part(stage, step, batches)
-                if self._number(stage, step) == self._parts - 1:
-                    output = self._loss(output, self._labels(batches, step))
-                self._held[self._number(stage, step), step.micro_batch] = Held(value, output)
-            else:
-                self._backward_part(stage, step)
+            self._run_step(stage, step, batches)
         return self._result(return_micro_batch_loss)
 
     forward_backward_pipeline.__doc__ = PipelineParallel.forward_backward_pipeline.__doc__
@@ -101,6 +101,15 @@ class DevicePipeline(PipelineParallel):
 
     # steps of the schedules ---------------------------------------------------------------------------------
 
+    def _run_step(self, stage: int, step: Step, batches: Any) -> None:
+        if step.kind != FORWARD:
+            self._backward_part(stage, step)
+            return
+        value, output = self._forward_part(stage, step, batches)
+        if self._number(stage, step) == self._parts - 1:
+            output = self._loss(output, self._labels(batches, step))
+        self._held[self._number(stage, step), step.micro_batch] = Held(value, output)
+
     def _forget(self):
         """Drops what an earlier call that raised has left."""
         self._held.clear()
@@ -117,13 +126,16 @@ class DevicePipeline(PipelineParallel):
     def _labels(self, batches, step):
         return self._grid.batch(batches.labels(step.micro_batch), self.num_stages - 1)
 
+    def _received(self, part, step, batches):
+        """What a part of the model gets: data, or what the part before has given."""
+        if part == 0:
+            return self._inputs(batches, step.micro_batch)
+        return self._arrived.pop((OUTPUT, part, step.micro_batch))
+
     def _forward_part(self, stage, step, batches):
         """(what a part of the model gets, what it gives); the latter goes to the devices of the next part."""
         part = self._number(stage, step)
-        if part == 0:
-            value = self._inputs(batches, step.micro_batch)
-        else:
-            value = self._arrived.pop((OUTPUT, part, step.micro_batch))
+        value = self._received(part, step, batches)
         output = self._layers.run_part(part, value)
         if part < self._parts - 1:
             self._send(OUTPUT, part + 1, step, output)
@@ -152,17 +164,28 @@ class DevicePipeline(PipelineParallel):
 
 def _schedule_of(mode: str, sizes: Pipeline) -> Any:
     """The function that makes the schedule of a stage."""
-    kinds = {"1f1b": schedules.one_forward_one_backward, "fthenb": schedules.forward_then_backward}
-    kind = kinds.get(mode.replace("-", "").lower())
+    kind = _KINDS.get(plain_mode(mode))
     if kind is None:
-        raise CheckError(f"DevicePipeline: schedule_mode: got {mode!r}; allowed are '1F1B' and 'FThenB'")
+        raise CheckError(
+            f"DevicePipeline: schedule_mode: got {mode!r}; allowed are '1F1B', 'FThenB' and 'ZBH1'"
+        )
     if sizes.chunks == 1:
         return kind
+    if kind is schedules.zero_bubble:
+        raise CheckError(
+            f"DevicePipeline: schedule_mode: got {mode!r} with {sizes.chunks} chunks a stage; it takes one, "
+            "leave num_virtual_pipeline_stages out"
+        )
     if sizes.micro_batches < sizes.stages:
         raise CheckError(
             f"DevicePipeline: accumulate_steps: got {sizes.micro_batches}; a pipeline of {sizes.stages} "
             f"stages of {sizes.chunks} chunks needs {sizes.stages} micro-batches at least"
         )
-    return (
-        schedules.interleaved if sizes.micro_batches >= 2 * sizes.stages else schedules.forward_then_backward
-    )
+    if sizes.micro_batches >= 2 * sizes.stages:
+        return schedules.interleaved
+    return schedules.forward_then_backward
+
+
+def plain_mode(mode: str) -> str:
+    """A schedule_mode without hyphens, in small letters."""
+    return mode.replace("-", "").lower()

@@ -166,9 +166,13 @@ class _Batched(MetaParallelBase):
         self.loss_fn_idx = index
 
     def _loss(self, output, labels):
-        """The loss of a micro-batch that is made small, as its part of the whole; all are noted."""
-        chosen = None
-        for index, function in enumerate(self._layers._loss_fn):
+        """The loss of a micro-batch that is made small, as its share of the whole; all are noted."""
+        return self._note(self._losses(output, labels))
+
+    def _losses(self, output, labels):
+        """The loss of a micro-batch by each loss function, as its share of the whole."""
+        losses = []
+        for function in self._layers._loss_fn:
             if function is None:
                 raise CheckError(f"{type(self).__name__}: the PipelineLayer has no loss_fn; give it one")
             loss = function(output, labels)
@@ -176,10 +180,14 @@ class _Batched(MetaParallelBase):
                 raise CheckError(f"loss_fn: it gives {type(loss).__name__}; it must give a Tensor")
             if self.accumulate_steps > 1 and not self._delay_scale_loss:
                 loss = loss / self.accumulate_steps
-            self.total_loss[index].append(loss.detach())
-            if index == self.loss_fn_idx:
-                chosen = loss
-        return chosen
+            losses.append(loss)
+        return losses
+
+    def _note(self, losses):
+        """Keeps the losses of a micro-batch; gives the one that is made small."""
+        for noted, loss in zip(self.total_loss, losses, strict=True):
+            noted.append(loss.detach())
+        return losses[self.loss_fn_idx]
 
     def _backward(self, loss):
         (loss if self.scaler is None else self.scaler.scale(loss)).backward()

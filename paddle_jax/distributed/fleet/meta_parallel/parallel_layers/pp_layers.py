@@ -140,6 +140,8 @@ class PipelineLayer(Layer):
         ).do_segment()
         self.shared_layers = LayerDict()
         self.run_function = []
+        # {place in the list: shared Layer that lies on the devices of another stage}
+        self._borrowed = {}
         self._model_chunks = []
         self._make_layers()
         self.shared_comm = {}
@@ -195,7 +197,7 @@ class PipelineLayer(Layer):
         """Makes layer `index` of the list and adds it to a chunk, or to the list of this stage."""
         described = self._layers_desc[index]
         if isinstance(described, SharedLayerDesc):
-            function = self._shared(described)
+            function = self._shared(described, index)
             if chunk is not None and not isinstance(function, Layer):
                 chunk.add_sublayer(described.layer_name, self.shared_layers[described.layer_name])
         else:
@@ -207,7 +209,7 @@ class PipelineLayer(Layer):
                 self.add_sublayer(str(index), function)
         (self.run_function if chunk is None else chunk).append(function)
 
-    def _shared(self, described):
+    def _shared(self, described, index):
         """What runs at a place of a shared Layer."""
         key = described.layer_name
         is_first = key not in self.shared_layers
@@ -219,6 +221,7 @@ class PipelineLayer(Layer):
             function = ft.partial(described.forward_func, layer)
         if self._grid is None or is_first:
             return function
+        self._borrowed[index] = layer
         return ft.partial(_call_lent, self._grid, layer, self._grid.stage, function)
 
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
@@ -254,6 +257,16 @@ class PipelineLayer(Layer):
             functions = self.run_function[begin:end]
         with self._grid.attention(part % self._num_stages):
             return self._run(functions, input)
+
+    @contextlib.contextmanager
+    def weights_at(self, part: int) -> Iterator[None]:
+        """Inside, the weights that a part shares with others are on its devices."""
+        begin, end = self.segment_parts[part : part + 2]
+        with contextlib.ExitStack() as stack:
+            for index in range(begin, end):
+                if index in self._borrowed:
+                    stack.enter_context(self._grid.lent(self._borrowed[index], part % self._num_stages))
+            yield
 
     def _run(self, functions, input):
         """What some functions give one after the other; some at a time are computed again in the backward

@@ -1,0 +1,180 @@
+"""The backward pass of a part of a model in two programs: gradients of its inputs, and of its weights.
+
+The part runs once inside a trace. From the equations of its backward pass the first program keeps those that
+the gradients of the inputs need. The second has the others, and gets what both need from the first. So no
+layer has to know of it, nothing is computed twice, and the sums are those of one program.
+
+See: Qi et al., Zero Bubble Pipeline Parallelism, 2023.
+"""
+
+import collections
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from paddle_jax._core.execution.trace import Traced
+from paddle_jax._core.kernels.dependence import is_literal, open_jaxpr
+from paddle_jax._core.lazy.multi_device import MultiDevice
+
+__all__ = []
+
+_CALLS = (
+    "jit",
+    "pjit",
+    "closed_call",
+    "core_call",
+    "custom_vjp_call",
+    "custom_jvp_call",
+    "remat",
+    "checkpoint",
+)
+_KEPT = 256  # parts whose programs are kept
+
+
+class SplitBackward:
+    """The programs of one part.
+
+    Args:
+        function: (arrays) -> tuple of arrays, pure.
+        wanted: places of the arrays whose gradients go back to the part before.
+        weights: places of the arrays whose gradients are of weights.
+        floating: places of the results that have gradients.
+
+    Attributes:
+        equations: how many equations the two programs have, once they are made.
+    """
+
+    def __init__(
+        self, function: Callable, wanted: Sequence[int], weights: Sequence[int], floating: Sequence[int]
+    ):
+        self._function = function
+        self._places = [*wanted, *weights]
+        self._inputs = len(wanted)
+        self._floating = list(floating)
+        self._tree: Any = None
+        self._forward = jax.jit(self._with_residuals)
+        self._programs: tuple | None = None
+        self.equations = (0, 0)
+
+    def forward(self, arrays: Sequence[Any]) -> tuple[tuple, list]:
+        """(results, what the backward pass needs)."""
+        return MultiDevice.run(self._forward, arrays)
+
+    def of_inputs(self, residuals: list, cotangents: Sequence[Any]) -> tuple[list, list]:
+        """(gradients of the inputs, what `of_weights` needs)."""
+        given = [*residuals, *cotangents]
+        if self._programs is None:
+            self._programs = self._new_programs(given, len(residuals))
+        first, _, kept = self._programs
+        out = MultiDevice.run(first, given)
+        return list(out[: self._inputs]), [*(given[place] for place in kept), *out[self._inputs :]]
+
+    def of_weights(self, kept: list) -> list:
+        """The gradients of the weights."""
+        if self._programs is None:
+            raise AssertionError("SplitBackward: of_weights: call of_inputs before")
+        return list(MultiDevice.run(self._programs[1], kept))
+
+    def _with_residuals(self, *arrays):
+        def chosen(*values):
+            full = list(arrays)
+            for place, value in zip(self._places, values, strict=True):
+                full[place] = value
+            results = self._function(*full)
+            return tuple(results[place] for place in self._floating), results
+
+        values = [arrays[place] for place in self._places]
+        _, pull, results = jax.vjp(chosen, *values, has_aux=True)
+        residuals, self._tree = jax.tree.flatten(pull)
+        return tuple(results), residuals
+
+    def _new_programs(self, given, count):
+        """(program of the inputs, program of the weights, places of what the latter gets)."""
+        structs = [jax.ShapeDtypeStruct(np.shape(array), array.dtype) for array in given]
+
+        def pulled(*values):
+            pull = jax.tree.unflatten(self._tree, values[:count])
+            return pull(tuple(values[count:]))
+
+        closed = jax.make_jaxpr(pulled)(*structs)
+        flat = jax.make_jaxpr(lambda *values: _inlined(closed.jaxpr, closed.consts, values))(*structs)
+        return self._cut(flat.jaxpr, flat.consts)
+
+    def _cut(self, jaxpr, consts):
+        ours = jaxpr.outvars[: self._inputs]
+        theirs = jaxpr.outvars[self._inputs :]
+        first = _slice(jaxpr.eqns, ours)
+        behind = [e for e in _slice(jaxpr.eqns, theirs) if not any(e is other for other in first)]
+        self.equations = (len(first), len(behind))
+        used = {v for e in behind for v in e.invars if not is_literal(v)}
+        used |= {v for v in theirs if not is_literal(v)}
+        shared = [v for e in first for v in e.outvars if v in used]
+        kept = [place for place, v in enumerate(jaxpr.invars) if v in used]
+        constants = dict(zip(jaxpr.constvars, consts, strict=True))
+        inputs = _program(first, jaxpr.invars, [*ours, *shared], constants)
+        weights = _program(behind, [*(jaxpr.invars[place] for place in kept), *shared], theirs, constants)
+        return inputs, weights, kept
+
+
+def _slice(equations, results):
+    """The equations that some results need, in order."""
+    needed = {v for v in results if not is_literal(v)}
+    found = []
+    for equation in reversed(equations):
+        if needed.isdisjoint(equation.outvars):
+            continue
+        found.append(equation)
+        needed.update(v for v in equation.invars if not is_literal(v))
+    return found[::-1]
+
+
+def _program(equations, variables, results, constants):
+    """Some equations as a compiled function."""
+
+    def run(*values):
+        known = constants | dict(zip(variables, values, strict=True))
+        for equation in equations:
+            _bind(equation, known)
+        return [v.val if is_literal(v) else known[v] for v in results]
+
+    return jax.jit(run)
+
+
+def _bind(equation, known):
+    """Runs an equation on the values that are known, and adds its results to them."""
+    values = [v.val if is_literal(v) else known[v] for v in equation.invars]
+    params = equation.primitive.get_bind_params(equation.params)
+    out = equation.primitive.bind(*values, **params)
+    known.update(zip(equation.outvars, out if equation.primitive.multiple_results else [out], strict=True))
+
+
+def _inlined(jaxpr, consts, values):
+    """Runs a jaxpr with the bodies of its calls in their places, so that their parts can be told apart."""
+    known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *values], strict=True))
+    for equation in jaxpr.eqns:
+        inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
+        if equation.primitive.name not in _CALLS or inner is None:
+            _bind(equation, known)
+            continue
+        body, constants = open_jaxpr(inner)
+        operands = [v.val if is_literal(v) else known[v] for v in equation.invars]
+        known.update(zip(equation.outvars, _inlined(body, constants, operands), strict=True))
+    return [v.val if is_literal(v) else known[v] for v in jaxpr.outvars]
+
+
+_splits: collections.OrderedDict = collections.OrderedDict()
+
+
+def split_backward(
+    traced: Traced, wanted: Sequence[int], weights: Sequence[int], floating: Sequence[int]
+) -> SplitBackward:
+    """The programs of a part that was traced; equal parts share them."""
+    key = (traced.key, tuple(wanted), tuple(weights), tuple(floating))
+    if key not in _splits:
+        _splits[key] = SplitBackward(traced.fn, wanted, weights, floating)
+        if len(_splits) > _KEPT:
+            _splits.popitem(last=False)
+    _splits.move_to_end(key)
+    return _splits[key]
