@@ -389,8 +389,8 @@ def _pipeline(model, hcg, strategy):
         return NoPipelineParallel(model, strategy, hcg)
     if split:
         raise CheckError(
-            "fleet.distributed_model: schedule_mode: got 'ZBH1' in a program of several processes; it runs in "
-            "one process that drives several devices, use '1F1B' here"
+            "fleet.distributed_model: schedule_mode: got 'ZBH1' in a program of several processes; it runs "
+            "in one process that drives several devices, use '1F1B' here"
         )
     if chunks == 1:
         return PipelineParallel(model, hcg, strategy)
