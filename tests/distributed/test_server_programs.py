@@ -16,6 +16,7 @@ import pytest
 import paddle_jax as paddle
 from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.ps.runtime import Runtime
 from paddle_jax.distributed.ps.server import TableServer
 from tests.distributed import pairs
 from tests.distributed.programs import servers as program
@@ -137,6 +138,36 @@ def test_shows_clicks_and_saving(one_worker, tmp_path):
     np.testing.assert_allclose(rows_of(one_worker, [1, 2, 3])[:, 0], [0.0, -1.1, 0.0], rtol=1e-6)
     fleet.shrink(5.0)
     assert not any(len(server.state.tables[0]) for server in one_worker)
+
+
+@pytest.mark.parametrize(
+    ("a_sync", "configs", "mode"),
+    [
+        (None, None, "async"),
+        (True, None, "async"),
+        (False, None, "sync"),
+        (True, {"k_steps": 3}, "geo"),
+        (False, {"backup_workers": 1}, "sync"),
+    ],
+)
+def test_modes_of_a_strategy(a_sync, configs, mode):
+    strategy = fleet.DistributedStrategy()
+    if a_sync is not None:
+        strategy.a_sync = a_sync
+    if configs is not None:
+        strategy.a_sync_configs = configs
+    found = Runtime(["127.0.0.1:1"], 3, 0, False, strategy).job()
+    assert (found.mode, found.backups) == (mode, (configs or {}).get("backup_workers", 0))
+
+
+@pytest.mark.parametrize(
+    ("configs", "error"), [({"backup_workers": 3}, ValueError), ({"use_ps_gpu": 1}, NotImplementedError)]
+)
+def test_strategies_that_do_not_fit(configs, error):
+    strategy = fleet.DistributedStrategy()
+    strategy.a_sync_configs = configs
+    with pytest.raises(error, match=next(iter(configs))):
+        Runtime(["127.0.0.1:1"], 3, 0, False, strategy)
 
 
 def test_what_servers_do_not_have(one_worker, tmp_path):

@@ -59,9 +59,15 @@ class Runtime:
         """Takes the mode from a DistributedStrategy.
 
         Raises:
-            ValueError: workers are refused that a round does not wait for.
+            ValueError: more workers may be late than there are. NotImplementedError: tables on GPUs.
         """
         self.settings = dict(strategy.a_sync_configs)
+        for name in ("use_ps_gpu", "use_gpu_graph"):
+            if self.settings[name]:
+                raise NotImplementedError(
+                    f"strategy.a_sync_configs: {name}: got {self.settings[name]}; tables are on "
+                    "servers; leave it 0"
+                )
         if not strategy.a_sync:
             self.mode = "sync"
         elif self.settings["k_steps"] > 0:

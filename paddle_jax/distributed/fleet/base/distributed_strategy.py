@@ -102,6 +102,7 @@ _CONFIGS = {
         "lr_decay_steps": 10,
         "use_ps_gpu": 0,
         "use_gpu_graph": 0,
+        "backup_workers": 0,
     },
     "trainer_desc": {
         "dump_fields_path": "",
