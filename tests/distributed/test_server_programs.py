@@ -174,7 +174,6 @@ def test_what_servers_do_not_have(one_worker, tmp_path):
     ids = paddle.static.data("ids", [None, 2], "int64")
     embedding = paddle.static.nn.sparse_embedding
     for error, words, given in (
-        (NotImplementedError, "SSDSparseTable", {"table_class": "SSDSparseTable"}),
         (ValueError, "table_class", {"table_class": "Table"}),
         (ValueError, "entry", {"entry": "count"}),
         (ValueError, "float32", {"dtype": "float64"}),

@@ -10,6 +10,7 @@ import pytest
 
 from paddle_jax.distributed.ps import messages
 from paddle_jax.distributed.ps.client import Client, Connection
+from paddle_jax.distributed.ps.disk_table import DiskTable
 from paddle_jax.distributed.ps.first_values import first_values
 from paddle_jax.distributed.ps.id_index import IdIndex
 from paddle_jax.distributed.ps.server import TableServer
@@ -215,6 +216,41 @@ def test_shrink_goes_by_shows_and_clicks():
     assert rows.index.ids().tolist() == [0]
 
 
+@pytest.mark.parametrize("entry", ["", "count_filter_entry:3", "show_click_entry:show:click"])
+def test_a_table_on_the_disk_equals_one_in_memory(entry, tmp_path, monkeypatch):
+    pytest.importorskip("rocksdict")
+    monkeypatch.setenv("PADDLE_PS_HOT_ROWS", "60")
+    monkeypatch.setenv("PADDLE_PS_SSD_DIR", str(tmp_path))
+    adam = {"name": "adam", "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-8, "factor": 1.0, "decay": 0.0}
+    spec = table(rule=adam, entry=entry)
+    on_disk = DiskTable(spec, 3)
+    in_memory = SparseTable(spec, 3)
+    draw = np.random.default_rng(0)
+    for step in range(60):
+        ids = np.unique(draw.integers(-300, 300, draw.integers(1, 50)))
+        numbers = draw.normal(size=(len(ids), 2)).astype(np.float32)
+        for one in (on_disk, in_memory):
+            one.count(ids, np.ones(len(ids), np.float32))
+            one.show(ids, np.abs(numbers[:, 0]), np.abs(numbers[:, 1]))
+            one.update(ids, numbers, 0.1)
+            if step % 20 == 19:
+                one.end_day()
+                one.shrink(0.5 if step > 30 else None)
+        assert len(on_disk) == len(in_memory) and on_disk.index.count <= 110
+    assert on_disk.stored > 100
+    for mode in (2, 1, 0):
+        pieces = list(on_disk.pieces_to_save(mode))
+        expected = in_memory.to_save(mode)
+        found = [np.concatenate(part) for part in zip(*pieces, strict=True)]
+        for mine, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(mine[np.argsort(found[0])], other[np.argsort(expected[0])])
+    on_disk.clear()
+    on_disk.put(*expected)
+    ids = np.arange(-300, 300)
+    np.testing.assert_array_equal(on_disk.pull(ids), in_memory.pull(ids))
+    on_disk.close()
+
+
 # modes ------------------------------------------------------------------------------------------------------
 
 
@@ -354,9 +390,13 @@ def test_a_late_worker_is_named(tmp_path, monkeypatch, capsys):
 # files ------------------------------------------------------------------------------------------------------
 
 
-def test_three_servers_load_what_two_saved(tmp_path):
+@pytest.mark.parametrize("storage", ["MemorySparseTable", "SSDSparseTable"])
+def test_three_servers_load_what_two_saved(storage, tmp_path, monkeypatch):
+    if storage == "SSDSparseTable":
+        pytest.importorskip("rocksdict")
+        monkeypatch.setenv("PADDLE_PS_HOT_ROWS", "10")
     rule = {"name": "adam", "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "factor": 1.0, "decay": 0.0}
-    tables = [table(rule=rule), DENSE._replace(rule=rule)]
+    tables = [table(rule=rule)._replace(storage=storage), DENSE._replace(rule=rule)]
     values = {}
     for count, begin in ((2, 0), (3, 4), (1, 0)):
         with running(job("async", 1, count, tables)) as servers:

@@ -1,6 +1,8 @@
 """Tables as files: each server writes its part, and any number of servers reads them."""
 
+import glob
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import numpy as np
 
 from paddle_jax.distributed.ps import messages
 from paddle_jax.distributed.ps.server_state import ServerState
-from paddle_jax.distributed.ps.tables import DenseTable
+from paddle_jax.distributed.ps.tables import DenseTable, Piece
 
 _TABLES = "ps_tables.json"
 
@@ -23,6 +25,26 @@ def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
     with unfinished.open("wb") as file:
         np.savez(file, **arrays)
     unfinished.rename(path)
+
+
+def _write_pieces(path: Path, pieces: Iterable[Piece]) -> None:
+    """Writes rows: the first piece at a path, others beside it."""
+    last = 0
+    for number, piece in enumerate(pieces):
+        last = number
+        _write(path if number == 0 else _further(path, number), piece._asdict())
+    for file in _all_further(path)[last:]:  # of an earlier save
+        file.unlink()
+
+
+def _further(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}-{number}.npz")
+
+
+def _all_further(path: Path) -> list[Path]:
+    """The files with more rows beside one, in their order."""
+    files = path.parent.glob(f"{glob.escape(path.stem)}-*.npz")
+    return sorted(files, key=lambda file: int(file.stem.rpartition("-")[2]))
 
 
 def save(state: ServerState, folder: str, mode: int, tables: list[int] | None = None) -> None:
@@ -50,8 +72,7 @@ def save(state: ServerState, folder: str, mode: int, tables: list[int] | None = 
             begin = np.array(table.begin)
             _write(path, {"begin": begin, "values": table.values[0], "states": table.states[0]})
         else:
-            ids, rows, statistics = table.to_save(mode)
-            _write(path, {"ids": ids, "rows": rows, "statistics": statistics})
+            _write_pieces(path, table.pieces_to_save(mode))
     if state.server == 0:
         described = {"servers": state.job.servers, "tables": [tuple(table) for table in state.job.tables]}
         (target / _TABLES).write_text(json.dumps(described))
@@ -74,12 +95,12 @@ def load(state: ServerState, folder: str, tables: list[int] | None = None) -> No
         missing = [path.name for path in parts if not path.exists()]
         if missing:
             raise ValueError(f"load: {folder}: table {table.spec.name!r}: {missing[0]} is missing")
-        arrays = [_arrays(path) for path in parts]
         if isinstance(table, DenseTable):
-            _load_dense(table, arrays)
+            _load_dense(table, [_arrays(path) for path in parts])
         else:
             table.clear()
-            for found in arrays:
+            for path in [file for part in parts for file in (part, *_all_further(part))]:
+                found = _arrays(path)
                 where = messages.server_of(found["ids"], state.job.shards, state.job.servers)
                 own = where == state.server
                 table.put(found["ids"][own], found["rows"][own], found["statistics"][own])

@@ -8,13 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from paddle_jax.distributed.ps import files, messages
 from paddle_jax.distributed.ps.journal import Journal
 from paddle_jax.distributed.ps.server_state import NotReadyError, ServerState, StaleWorkerError
 from paddle_jax.distributed.ps.settings import (
-    CALLER,
     SERVICE,
     grpc_of_servers,
     journal_folder,
@@ -45,6 +42,8 @@ class TableServer:
         self._workers = workers
         self._endpoint = endpoints[server]
         self._lock = threading.Condition()
+        self._stopping = threading.Lock()
+        self._is_stopped = False
         self._beats: dict[int, float] = {}
         self._open_since = time.monotonic()
         self._open_round = -1
@@ -308,9 +307,13 @@ class TableServer:
 
     def stop(self) -> None:
         """Ends the server."""
-        self._grpc_server.stop(LAST_WORDS / 5).wait()
-        self.state.close()
-        self._local.unlink(missing_ok=True)
+        with self._stopping:
+            if self._is_stopped:
+                return  # the socket may be that of the next process
+            self._grpc_server.stop(LAST_WORDS / 5).wait()
+            self.state.close()
+            self._local.unlink(missing_ok=True)
+            self._is_stopped = True
 
 
 def _report(worker: int, incarnation: int) -> None:
@@ -320,9 +323,4 @@ def _report(worker: int, incarnation: int) -> None:
         (Path(folder) / f"late.{worker}.{incarnation}").touch()
 
 
-def values_of(data: bytes, width: int) -> np.ndarray:
-    """The rows of an answer to a pull."""
-    return np.frombuffer(data, np.float32).reshape(-1, width)
-
-
-__all__ = ["CALLER", "TableServer", "values_of"]
+__all__ = ["TableServer"]

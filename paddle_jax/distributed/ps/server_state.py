@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_jax.distributed.ps import messages
+from paddle_jax.distributed.ps.disk_table import DiskTable
 from paddle_jax.distributed.ps.journal import Journal
 from paddle_jax.distributed.ps.messages import Message
 from paddle_jax.distributed.ps.table_spec import DENSE, JobSpec, job_of
@@ -90,7 +91,18 @@ class ServerState:
     # tables -------------------------------------------------------------------------------------------------
 
     def set_job(self, job: JobSpec) -> None:
-        """Makes the tables."""
+        """Makes the tables.
+
+        Raises:
+            ValueError: one is on the disk, and there is a journal.
+        """
+        on_disk = [spec.name for spec in job.tables if spec.storage == "SSDSparseTable"]
+        if on_disk and self._journal is not None:
+            raise ValueError(
+                f"table {on_disk[0]!r}: got SSDSparseTable with a journal (PADDLE_PS_JOURNAL, "
+                "--elastic_level 1), which has whole tables in memory; use MemorySparseTable, or leave "
+                "the journal out"
+            )
         self._record(_JOB + job.text().encode())
         self._make_tables(job)
 
@@ -99,6 +111,8 @@ class ServerState:
         for spec in job.tables:
             if spec.kind == DENSE:
                 self.tables[spec.number] = DenseTable(spec, self.server, job.servers)
+            elif spec.storage == "SSDSparseTable":
+                self.tables[spec.number] = DiskTable(spec, job.seed)
             else:
                 self.tables[spec.number] = SparseTable(spec, job.seed)
 
@@ -187,9 +201,12 @@ class ServerState:
             self._journal.take(*self._state())
 
     def close(self) -> None:
-        """Closes the journal."""
+        """Closes the journal, and removes tables on the disk."""
         if self._journal is not None:
             self._journal.close()
+        for table in self.tables.values():
+            if isinstance(table, DiskTable):
+                table.close()
 
     # pushes -------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """The tables of a server, in memory."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,20 @@ def accessor_settings(**changes: float) -> dict[str, float]:
     return _ACCESSOR | changes
 
 
+class Piece(NamedTuple):
+    """Some rows of a table.
+
+    Attributes:
+        ids: int64 [n].
+        rows: float32 [n, width + states].
+        statistics: float32 [n, 5].
+    """
+
+    ids: np.ndarray
+    rows: np.ndarray
+    statistics: np.ndarray
+
+
 class SparseTable:
     """Rows by id. A row is there once it was updated, or pulled in training.
 
@@ -56,6 +71,13 @@ class SparseTable:
 
     def clear(self) -> None:
         """Removes all rows."""
+        self.reset()
+
+    def prepare(self, ids: np.ndarray) -> None:
+        """Called before rows are used: a table that has them elsewhere takes them into memory."""
+
+    def reset(self) -> None:
+        """Removes the rows in memory."""
         self.index = IdIndex()
         self.rows = np.zeros((_FIRST_CAPACITY, self.spec.width + len(self._state)), np.float32)
         self.statistics = np.zeros((_FIRST_CAPACITY, _STATISTICS), np.float32)
@@ -102,11 +124,13 @@ class SparseTable:
             ids: int64 [n], each one once.
             times: float32 [n], how often each one occurs.
         """
+        self.prepare(ids)
         places = self._add(ids)
         self.statistics[places, _COUNT] += times
 
     def pull(self, ids: np.ndarray) -> np.ndarray:
         """The rows of ids, float32 [n, width]. Ids that are not taken in have zeros."""
+        self.prepare(ids)
         places = self.index.find(ids)
         found = self.rows[np.maximum(places, 0), : self.spec.width]
         missing = places < 0
@@ -126,6 +150,7 @@ class SparseTable:
             gradients: float32 [n, width].
             rate: the learning rate.
         """
+        self.prepare(ids)
         ids, gradients = self._trained(ids, gradients)
         places = self._add(ids)
         scaled_rate = np.float32(rate * self.spec.rule["factor"])
@@ -147,6 +172,7 @@ class SparseTable:
 
     def add(self, ids: np.ndarray, differences: np.ndarray) -> None:
         """Adds differences to rows."""
+        self.prepare(ids)
         ids, differences = self._trained(ids, differences)
         places = self._add(ids)
         self.rows[places, : self.spec.width] += differences
@@ -166,6 +192,7 @@ class SparseTable:
 
     def show(self, ids: np.ndarray, shows: np.ndarray, clicks: np.ndarray) -> None:
         """Counts shows and clicks of ids, each one once."""
+        self.prepare(ids)
         places = self._add(ids)
         self.statistics[places, _SHOW] += shows
         self.statistics[places, _CLICK] += clicks
@@ -184,42 +211,69 @@ class SparseTable:
             threshold: score below which a row goes. Default None: that of the table's settings.
         """
         settings = self.spec.accessor
-        count = self.index.count
         least = settings["delete_threshold"] if threshold is None else threshold
-        statistics = self.statistics[:count]
-        statistics[:, _SHOW : _CLICK + 1] *= np.float32(settings["show_click_decay_rate"])
-        goes = statistics[:, _UNSEEN] > settings["delete_after_unseen_days"]
-        if self.spec.entry.startswith("show_click_entry") or threshold is not None:
-            goes |= self._score(statistics[:, _SHOW], statistics[:, _CLICK]) < least
-        keep = np.flatnonzero(~goes)
-        ids = self.index.ids()[keep]
-        rows = self.rows[keep]
-        statistics = statistics[keep].copy()
-        self.clear()
-        self.put(ids, rows, statistics)
-        return count - len(keep)
+        goes_by_score = self.spec.entry.startswith("show_click_entry") or threshold is not None
+
+        def fade(statistics: np.ndarray) -> np.ndarray:
+            statistics[:, _SHOW : _CLICK + 1] *= np.float32(settings["show_click_decay_rate"])
+            keep = statistics[:, _UNSEEN] <= settings["delete_after_unseen_days"]
+            if goes_by_score:
+                keep &= self._score(statistics[:, _SHOW], statistics[:, _CLICK]) >= least
+            return keep
+
+        return self.change_all(fade)
 
     def end_day(self) -> None:
         """Makes every row one day more unseen."""
-        self.statistics[: self.index.count, _UNSEEN] += 1
 
-    def to_save(self, mode: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(ids, rows with states, statistics) of what a save in a mode writes: 0 and 3 all; 1 what has
-        scored the base threshold since the last base; 2 what has, over its life."""
+        def add_day(statistics: np.ndarray) -> np.ndarray:
+            statistics[:, _UNSEEN] += 1
+            return np.ones(len(statistics), bool)
+
+        self.change_all(add_day)
+
+    def change_all(self, change: Callable[[np.ndarray], np.ndarray]) -> int:
+        """Changes the statistics of all rows, and removes rows; returns how many.
+
+        Args:
+            change: function of statistics [n, 5] that changes them in place, and says which rows stay.
+        """
         count = self.index.count
-        ids = self.index.ids()
-        rows = self.rows[:count]
         statistics = self.statistics[:count]
-        if mode in (1, 2):
-            least = self.spec.accessor["base_threshold"]
-            score = self._score(statistics[:, _SHOW], statistics[:, _CLICK])
-            keep = (statistics[:, _CHANGE] if mode == 1 else score) >= least
-            if mode == 2:
-                self.statistics[:count, _CHANGE][keep] = 0
-            ids = ids[keep]
-            rows = rows[keep]
-            statistics = statistics[keep]
-        return ids, rows, statistics
+        keep = change(statistics)
+        if keep.all():
+            return 0
+        ids = self.index.ids()[keep]
+        rows = self.rows[:count][keep]
+        statistics = statistics[keep]
+        self.reset()
+        places = self._add(ids)
+        self.rows[places] = rows
+        self.statistics[places] = statistics
+        return count - len(ids)
+
+    def to_save(self, mode: int) -> Piece:
+        """What a save in a mode writes of the rows in memory; see `chosen_to_save`."""
+        count = self.index.count
+        every = Piece(self.index.ids(), self.rows[:count], self.statistics[:count])
+        return self.chosen_to_save(every, mode)
+
+    def chosen_to_save(self, piece: Piece, mode: int) -> Piece:
+        """Of some rows those that a save writes: in modes 0 and 3 all; 1 what has scored the base threshold
+        since the last base; 2 what has over its life, whose score since the last base begins again then."""
+        if mode not in (1, 2):
+            return piece
+        statistics = piece.statistics
+        score = self._score(statistics[:, _SHOW], statistics[:, _CLICK])
+        score = statistics[:, _CHANGE] if mode == 1 else score
+        keep = score >= self.spec.accessor["base_threshold"]
+        if mode == 2:
+            statistics[keep, _CHANGE] = 0
+        return Piece(piece.ids[keep], piece.rows[keep], statistics[keep])
+
+    def pieces_to_save(self, mode: int) -> Iterator[Piece]:
+        """What a save in a mode writes, in pieces."""
+        yield self.to_save(mode)
 
     def put(self, ids: np.ndarray, rows: np.ndarray, statistics: np.ndarray) -> None:
         """Sets rows with their states and statistics.

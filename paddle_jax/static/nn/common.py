@@ -182,14 +182,15 @@ def sparse_embedding(
         padding_idx: int, the id that gives zeros and gets no gradient; a negative one counts from size[0].
         is_test: True leaves the table as it is: rows that are missing are not made.
         entry: CountFilterEntry, ProbabilityEntry or ShowClickEntry, which ids it takes in. Default: all.
-        table_class: "MemorySparseTable".
+        table_class: "MemorySparseTable", or "SSDSparseTable", which keeps rows that were not used lately on
+            the disk (extra `ps-ssd`).
         param_attr: ParamAttr, or what stands for one.
         dtype: "float32".
         slot: accepted.
     Returns:
         Variable [..., size[1]].
     Raises:
-        ValueError: table_class, entry or dtype is another one. NotImplementedError: "SSDSparseTable".
+        ValueError: table_class, entry or dtype is another one.
     Differs from Paddle: it works without servers, too; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
@@ -201,14 +202,10 @@ def sparse_embedding(
         >>> paddle.disable_static()
     """
     owner = Owner("sparse_embedding", None, input)
-    if table_class == "SSDSparseTable":
-        raise NotImplementedError(
-            "sparse_embedding: table_class: got 'SSDSparseTable'; tables are held in memory; use "
-            "'MemorySparseTable', more servers, or fleet.shrink"
-        )
-    if table_class not in ("MemorySparseTable", "CommonSparseTable"):
+    if table_class not in ("MemorySparseTable", "CommonSparseTable", "SSDSparseTable"):
         raise ValueError(
-            f"sparse_embedding: table_class: got {table_class!r}; it must be 'MemorySparseTable'"
+            f"sparse_embedding: table_class: got {table_class!r}; it must be 'MemorySparseTable' or "
+            "'SSDSparseTable'"
         )
     if entry is not None and not hasattr(entry, "_to_attr"):
         raise ValueError(
