@@ -151,7 +151,7 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
         state = None
     if isinstance(shard_fn, _Stage):
         for param in optimizer._all_params():
-            _prepared(shard_fn, param)
+            prepare(shard_fn, param)
         optimizer._shard_fn = lambda slot, param: shard_fn.layout(param).sharding(param._raw.shape)
     else:
         optimizer._shard_fn = lambda slot, param: _requested_sharding(shard_fn, slot, param)
@@ -169,7 +169,8 @@ def _parts(layout):
     return layout.mesh, list(layout.placements)
 
 
-def _prepared(stage, param):
+def prepare(stage, param):
+    """Puts a Parameter and its gradients where a stage wants them, in place."""
     layout = stage.layout(param)
     if stage.cuts_parameters or not param.is_dist():
         if stage.cuts_parameters:
