@@ -153,6 +153,20 @@ def test_moved_elements(oracle, tmp_path, case):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [[1, 1, 1, 28], [1, 1, None, None]])
+def test_nearest_elements(oracle, tmp_path, shape):
+    """The runtime's own rounding picks another element of 28 for the length 2."""
+
+    def shrunk(P, x):
+        return P.nn.functional.interpolate(x, size=[1, x.shape[3] // 14], mode="nearest")
+
+    ours.onnx.export(lambda x: shrunk(ours, x), str(tmp_path / "m"), input_spec=[Spec(shape)])
+    for width in (28, 60) if None in shape else (28,):
+        x = np.arange(width, dtype="float32").reshape(1, 1, 1, width)
+        want = shrunk(oracle, oracle.to_tensor(x)).numpy()
+        np.testing.assert_array_equal(run(tmp_path / "m.onnx", x)[0], want)
+
+
 def test_loaded_models(oracle, tmp_path):
     """A model of the real Paddle's, by way of jit.load."""
     model = oracle.nn.Sequential(

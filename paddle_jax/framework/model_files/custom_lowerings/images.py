@@ -100,12 +100,43 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
         "nearest_mode": "floor",
     }
     if size is not None or (all(m > 0 for m in given) and not op.scale):
-        head = g.node("Slice", [g.node("Shape", [x]), g.ints([0]), g.ints([2])])
         tail = g.ints(given) if size is None else g.cast(size, "int64")
+        if (
+            mode == "nearest"
+            and how == "asymmetric"
+            and (size is not None or not _picks_alike(op.lengths()[2:], given))
+        ):
+            return _onnx_nearest(g, x, tail, n)
+        head = g.node("Slice", [g.node("Shape", [x]), g.ints([0]), g.ints([2])])
         return g.node("Resize", [x, None, None, g.node("Concat", [head, tail], axis=0)], **attrs)
     if not op.scale:
         raise NotInOnnx("sizes as tensors")
     return g.node("Resize", [x, None, g.constant(np.array([1, 1, *op.scale], np.float32))], **attrs)
+
+
+def _picks_alike(lengths, sizes):
+    """Whether ONNX runtimes, which divide by a rounded scale, pick the elements that Paddle picks."""
+    for length, size in zip(lengths, sizes, strict=True):
+        if length < 0:
+            return False
+        places = np.arange(size, dtype=np.float32)
+        theirs = np.floor(places / np.float32(np.float32(size) / np.float32(length)))
+        if not np.array_equal(theirs, np.floor(places * np.float32(np.float32(length) / np.float32(size)))):
+            return False
+    return True
+
+
+def _onnx_nearest(g, x, sizes, spatial):
+    """The nearest elements, picked axis by axis in Paddle's arithmetic."""
+    for at in range(spatial):
+        axis = 2 + at
+        size = g.node("Gather", [sizes, g.number(at, "int64")])
+        length = g.node("Gather", [g.node("Shape", [x]), g.number(axis, "int64")])
+        ratio = g.node("Div", [g.cast(length, "float32"), g.cast(size, "float32")])
+        places = g.cast(g.node("Range", [g.number(0, "int64"), size, g.number(1, "int64")]), "float32")
+        picked = g.cast(g.node("Floor", [g.node("Mul", [places, ratio])]), "int64")
+        x = g.node("Gather", [x, picked], axis=axis)
+    return x
 
 
 def _pad(w, a, out, x):
