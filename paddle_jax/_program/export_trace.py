@@ -34,7 +34,7 @@ _ODD = ((97, 264), (103, 244), (107, 236), (109, 220), (113, 212), (127, 198))
 _EVEN = ((96, 1120), (160, 800), (224, 480), (288, 416), (352, 384), (416, 192))
 _SHORT = ((5, 28), (7, 24), (9, 18), (11, 16), (13, 12), (15, 8))
 _SAME = ((97, 198),) * 6
-_TRIES = 60  # random lengths to look for ones that change expressions
+_TRIES = 150  # random lengths to look for ones that change expressions
 _MOST = 3  # recordings with such lengths
 _LONGEST = 4096  # of these
 _NEAR = 50  # lengths beside the constants of expressions
@@ -152,8 +152,10 @@ def _changes(task, runs):
     unchanged = {node for node in seen if all(node in one and one[node] == seen[node] for one in others)}
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
     of_results = {node for node in unchanged if not _is_of_inputs(node, axes)}
+    of_inputs = unchanged - of_results
     candidates = [
-        (probes, _changed(unchanged - of_results, probes, seen)) for probes in _candidates(unchanged)
+        (probes, _changed(of_inputs, probes, seen))
+        for probes in (_candidates(of_inputs) if of_inputs else ())
     ]
     if of_results:  # their values are not known before: one run with short lengths
         candidates.insert(0, (_SHORTEST, of_results))
@@ -182,8 +184,10 @@ def _candidates(nodes):
     generator = random.Random(0)
     found = []
     for _ in range(_TRIES):
-        most = generator.choice((2, 4, 8, 16, 64))
-        found.append([(generator.randint(1, most), generator.randint(1, 2 * most) + most) for _ in _ODD])
+        scales = [
+            generator.choice((2, 4, 16, 64, 256)) for _ in _ODD
+        ]  # one axis may be far longer than others
+        found.append([(generator.randint(1, n), generator.randint(1, 2 * n) + n) for n in scales])
     near = _near_constants(nodes)
     for axis, n in itertools.product(range(len(_ODD)), near):
         lengths = [generator.choice(near) for _ in _ODD]

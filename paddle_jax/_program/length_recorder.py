@@ -18,7 +18,7 @@ from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import without_recording
-from paddle_jax._program.export_errors import NotWritable
+from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.program import Program
@@ -137,6 +137,16 @@ class LengthRecorder(Recorder):
         """The number of a Symbol in expressions."""
         self.lengths_of(symbol)
         return self.numbers[symbol]
+
+    def on_length_text(self, is_converted):
+        self.has_length_texts = True
+        if not is_converted:
+            error = NeedsConversion(
+                "the code makes texts of lengths that are not known, and numbers; give these lengths as "
+                "numbers in input_spec"
+            )
+            self.on_refusal(error)
+            raise error
 
     def on_length(self, node, value):
         self.seen_values[node] = value

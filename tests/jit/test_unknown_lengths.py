@@ -113,7 +113,25 @@ def numpys_floats(P, x):
     return [P.to_tensor(number) for number in (mean, root, half, float(root), np.float32(2) * n)], x * root
 
 
+def loop_over_a_rest(P, x):
+    """A slice that is empty for most lengths, and a loop by its length."""
+    x = x[:, :, x.shape[0] : x.shape[2] // 3]
+    n = 1
+    while n < x.shape[2]:
+        n *= 2
+        x = x - n
+    return x
+
+
+def texts(P, x):
+    """Texts of lengths beside numbers of other texts."""
+    name = f"{x.shape[1]}, {x.shape}"
+    return x * float("1.5") if name else x * int("2")
+
+
 FUNCTIONS = (
+    loop_over_a_rest,
+    texts,
     numpys_floats,
     cut_with_steps,
     looked_up,
@@ -237,3 +255,22 @@ def test_numbers_that_rarely_change_are_refused(tmp_path, count):
 
     with pytest.raises(ValueError, match="for different lengths"):
         saved(indices, str(tmp_path / "m"))
+
+
+def by_float(P, x):
+    return x * 2 if float(f"{x.shape[0]}.5") < 2 else x
+
+
+def by_int(P, x):
+    return x * 2 if int(str(x.shape[0])) < 2 else x
+
+
+def by_lambda(P, x):
+    return x * 2 if (lambda n: float(f"{n}"))(x.shape[0]) < 2 else x
+
+
+@pytest.mark.parametrize("function", [by_float, by_int, by_lambda], ids=lambda f: f.__name__)
+def test_numbers_of_texts_of_lengths_are_refused(tmp_path, function):
+    """The text shows the length of one recording, by which code may decide."""
+    with pytest.raises(ValueError, match="text"):
+        saved(function, str(tmp_path / "m"))

@@ -64,6 +64,7 @@ class Frame:
     precision: str | None = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
+    has_length_texts = False  # whether code that makes numbers of texts has made a text of an unknown length
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
 
     def __init__(self) -> None:
@@ -80,6 +81,10 @@ class Frame:
 
     def on_length(self, node: Any, value: Any) -> None:
         """Called for an expression of unknown lengths. value: what code sees that asks for it."""
+
+    def on_length_text(self, is_converted: bool) -> None:
+        """Called for a text of an unknown length. is_converted: whether the code is converted, so that what
+        makes a number of a text is seen."""
 
     # operations ---------------------------------------------------------------------------------------------
 

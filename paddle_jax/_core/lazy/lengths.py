@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.base.caller_info import is_python_or_numpy, is_users
+from paddle_jax._core.base.caller_info import is_ours, is_python_or_numpy, is_users
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import length_expressions as ex
@@ -44,6 +44,7 @@ class _UnknownNumber:
         self.node = node
 
     def __repr__(self) -> str:
+        _note_text()
         return repr(self.pair[0])  # a text of it is compared between recordings, as plain numbers are
 
     def __hash__(self) -> int:
@@ -74,6 +75,7 @@ class _Arithmetic(_UnknownNumber):
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
+        _note_text()
         return format(self.pair[0], spec)
 
     def __pos__(self) -> Any:
@@ -187,6 +189,7 @@ class LengthBool(_UnknownNumber):
 
 
 LENGTHS = (Length, LengthFloat, LengthBool)
+_FROM_TEXTS = frozenset(("int", "float", "complex", "eval", "literal_eval"))  # make numbers of texts
 _FAMILY = frozenset(LENGTHS)
 
 
@@ -279,6 +282,41 @@ def check_caller() -> None:
         )
         local.ctx.frame.on_refusal(error)  # the user's code might catch it
         raise error
+
+
+def _note_text() -> None:
+    """Tells the recording of a text of a length, in code that may make a number of it again."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and (
+        is_python_or_numpy(frame.f_globals) or _calls_for_user(frame.f_globals)
+    ):
+        frame = frame.f_back
+    code = frame.f_code
+    is_converted = "ag__" in code.co_freevars
+    if is_users(frame.f_globals) and (is_converted or not _FROM_TEXTS.isdisjoint(code.co_names)):
+        local.ctx.frame.on_length_text(is_converted)
+
+
+def _calls_for_user(scope: dict[str, Any]) -> bool:
+    """Whether a module of this package calls what converted code calls."""
+    return is_ours(scope) and "._program.rewrite." in scope.get("__name__", "")
+
+
+def check_text(text: str) -> None:
+    """Raises for a number that is made of a text, where there are texts of lengths."""
+    if not local.ctx.frame.has_length_texts:
+        return
+    frame = sys._getframe(1)
+    while frame.f_back is not None and not is_users(frame.f_globals):
+        frame = frame.f_back
+    if any(text == one or isinstance(one, tuple) and text in one for one in frame.f_code.co_consts):
+        return  # it stands in the code
+    error = UndecidedError(
+        f"a number is made of the text {text!r}, which may show a length that is not known; compute "
+        "with the length itself, or give it as a number in input_spec"
+    )
+    local.ctx.frame.on_refusal(error)
+    raise error
 
 
 def logical_not(answer: Any) -> Any:

@@ -315,6 +315,8 @@ def _number(kind: Any) -> Callable[..., Any]:
             if kind is float and tensor.is_floating_point():
                 return numeral(tensor.reshape([]))
             return numeral(tensor.reshape([]).astype({int: "int64", float: "float32"}[kind]))
+        if args and isinstance(args[0], str):
+            lengths.check_text(args[0])
         return kind(*args, **kwargs)
 
     return convert

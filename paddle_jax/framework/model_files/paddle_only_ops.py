@@ -10,6 +10,7 @@ Paddle's does (`median` has two results there). What an op of ours is written as
 import numpy as np
 
 from paddle_jax.framework.model_files import detection_ops, graph_ops
+from paddle_jax.framework.model_files.custom_lowerings.images import read_antialias
 from paddle_jax.framework.model_files.custom_lowerings.indexing import put_index
 from paddle_jax.framework.model_files.reading_helpers import P, as_numbers, as_tensor, with_operand_forms
 from paddle_jax.incubate import softmax_mask_fuse_upper_triangle
@@ -237,6 +238,7 @@ _CONVERTED = {
         x, w, None if a.padding_idx == -1 else a.padding_idx, scale_grad_by_freq=True
     ),
     "trunc_divide": lambda a, x, y: P.divide(x, y, rounding_mode="trunc"),
+    "interp_antialias": read_antialias,
     # norms
     "rms_norm": lambda a, x, w: (P.rms_norm(x, a.normalized_shape, w, a.epsilon), None),
     "rrelu": lambda a, x: P.leaky_relu(x, (a.lower + a.upper) / 2),

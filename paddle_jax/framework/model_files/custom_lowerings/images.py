@@ -11,8 +11,6 @@ from paddle_jax.nn.functional.common import unfold
 
 
 def _resize(w, a, out, x):
-    if a.antialias:
-        raise NotWritable("interpolate with antialias has no form in PIR")
     n = x.ndim - 2
     spatial = out[0][1][1:-1] if a.last else out[0][1][2:]
     if has_lengths(a.size):
@@ -35,7 +33,7 @@ def _resize(w, a, out, x):
     else:
         size[3 - n :] = spatial
     return w.op(
-        a.mode + "_interp",
+        "interp_antialias" if a.antialias else a.mode + "_interp",
         [x, operand, None, None],
         out[0],
         data_format=form,
@@ -49,7 +47,12 @@ def _resize(w, a, out, x):
     )
 
 
-def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
+def read_antialias(a, x, n_size=None, sizes=None, s_scale=None):
+    """`interp_antialias` by our operations."""
+    return _read_resize(a, x, n_size, sizes, s_scale, antialias=True)
+
+
+def _read_resize(a, x, n_size=None, sizes=None, s_scale=None, antialias=False):
     dims = x.ndim - 2
     form = {1: {"NCHW": "NCW"}, 3: {"NCHW": "NCDHW"}}.get(dims, {}).get(a.data_format, a.data_format)
     size = [n for n in (a.out_d, a.out_h, a.out_w)[3 - dims :]]
@@ -73,6 +76,7 @@ def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
         align_corners=a.align_corners,
         align_mode=a.align_mode,
         data_format=form,
+        antialias=antialias,
         **chosen,
     )
 
