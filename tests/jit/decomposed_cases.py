@@ -75,6 +75,9 @@ DECOMPOSED = {
         F.fold(F.unfold(x,2,2),8,2,2) ;; F.max_unpool2d(*F.max_pool2d(x,2,return_mask=True),2) ;;
         F.max_unpool1d(*F.max_pool1d(x[:,:,0],2,return_mask=True),2) ;;
         F.max_unpool3d(*F.max_pool3d(x.unsqueeze(1),2,return_mask=True),2) ;;
+        F.interpolate(x,[4,5],mode="bilinear",antialias=True) ;;
+        F.flash_attention.flash_attention(x,x,x,causal=True,return_softmax=True) ;;
+        F.interpolate(x,None,[0.6,1.7],mode="bicubic",antialias=True) ;;
         F.avg_pool2d(x,2,divisor_override=3) ;; F.local_response_norm(x,3,data_format="NHWC") ;;
         F.conv2d_transpose(x,paddle.ones([4,2,3,3]),stride=2,output_size=[17,18]) ;;
         F.conv1d_transpose(x[:,0],paddle.ones([8,2,3]),stride=2,output_size=[18]) ;;
@@ -100,6 +103,7 @@ DECOMPOSED = {
         F.embedding(y,x[0].unsqueeze(-1),scale_grad_by_freq=True)
     """,
     "f(-1,-1) f(-1,-1)": """
+        paddle.pdist(paddle.stack([x[0],y[0],x[1]])) ;;
         paddle.where(x>y,x,y) ;; paddle.lerp(x,y,0.3) ;; F.cosine_similarity(x,y) ;; F.kl_div(x,y) ;;
         paddle.take_along_axis(x,paddle.argsort(y,1),1) ;; paddle.stack([x,y]) ;; paddle.concat([x,y],1) ;;
         paddle.put_along_axis(x,paddle.argsort(y,1),1.0,1) ;; paddle.tensordot(x,y,[[0,1],[0,1]]) ;;

@@ -65,6 +65,8 @@ nms threshold:f32
 repeat_interleave_with_tensor_index axis:i32 output_size:i64=-1
 unique return_index:bool return_inverse:bool return_counts:bool axis:i32s dtype:dtype is_sorted:bool
 unique_consecutive return_inverse:bool return_counts:bool axis:i32s dtype:dtype
+interp_antialias data_format:str out_d:i32 out_h:i32 out_w:i32 scale:f64s interp_method:str
+ align_corners:bool align_mode:i32
 lu pivot:bool=True
 lu_unpack unpack_ludata:bool=True unpack_pivots:bool=True
 lstsq driver:str

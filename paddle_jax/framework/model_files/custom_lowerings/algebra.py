@@ -9,7 +9,7 @@ from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
-from paddle_jax.framework.model_files.decompositions import is_empty, is_fixed
+from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
@@ -113,7 +113,7 @@ def _cdist(a, x, y):
 
 
 def _pdist(a, x):
-    if not is_fixed(x) or x.shape[0] < 2:
+    if is_length(x.shape[0]) or x.shape[0] < 2:
         return None
     first, second = (P.to_tensor(one.astype(np.int64)) for one in np.triu_indices(x.shape[0], 1))
     return P.vector_norm(P.index_select(x, first, 0) - P.index_select(x, second, 0), float(a.p), -1)

@@ -21,8 +21,8 @@ from paddle_jax.nn.functional.sdpa import attend as scaled_dot_product
 
 
 def _attend(w, a, out, q, k, v, mask):
-    if a.extra is not None:
-        raise NotWritable("attention that returns its weights has no form in PIR")
+    if a.extra == "lse":
+        raise NotWritable("attention that returns sums of exponentials has no form in PIR")
     q, k, v = (transpose(w, one, [0, 2, 1, 3]) for one in (q, k, v))
     shape = [*q.shape[:3], k.shape[2]]
     if a.scale is None:
@@ -42,15 +42,16 @@ def _attend(w, a, out, q, k, v, mask):
         else:
             scores = _masked(w, scores, w.constant(np.tril(np.ones(shape[2:], bool))))
     weights = w.op("softmax", [scores], scores.type, axis=-1)
-    return transpose(w, w.op("matmul", [weights, v], (q.dtype, [*shape[:3], v.shape[3]])), [0, 2, 1, 3])
+    found = transpose(w, w.op("matmul", [weights, v], (q.dtype, [*shape[:3], v.shape[3]])), [0, 2, 1, 3])
+    return [found, weights] if a.extra == "weights" else found
 
 
 def _attend_groups(a, q, k, v, mask):
     """With as many heads of keys and values as of queries."""
-    if q.shape[2] == k.shape[2] or a.extra is not None:
+    if q.shape[2] == k.shape[2] or a.extra == "lse":
         return None
     k, v = (P.repeat_interleave(one, q.shape[2] // k.shape[2], 2) for one in (k, v))
-    return scaled_dot_product(q, k, v, mask, a.causal, a.scale, None)
+    return scaled_dot_product(q, k, v, mask, a.causal, a.scale, a.extra)
 
 
 def _masked(w, scores, mask):
