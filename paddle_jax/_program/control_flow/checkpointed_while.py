@@ -11,6 +11,11 @@ what comes in times the derivative of the loop along (u, v), and that derivative
 over states and their tangents.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -21,25 +26,34 @@ class Loop:
     """`while test(i, carry, fixed): carry = step(i, carry, fixed)` over tuples of arrays; i counts the
     steps as uint32.
 
-    carried, read: for each array of carry and of fixed whether gradients flow through it (integers never).
-    again: the step as it is computed when gradients are (without prints); default: `step`.
+    Attributes:
+        test: the function that says whether the loop goes on.
+        step: the function of one step.
+        carried: for each array of carry whether gradients flow through it; never through integers.
+        read: the same for each array of fixed.
+        again: the step as it is computed when gradients are, without prints.
     """
 
     __slots__ = ("again", "carried", "read", "step", "test")
 
-    def __init__(self, test, step, carried, read, again=None):
-        self.test, self.step, self.carried, self.read, self.again = (
-            test,
-            step,
-            tuple(carried),
-            tuple(read),
-            again or step,
-        )
+    def __init__(
+        self,
+        test: Callable[..., Any],
+        step: Callable[..., Any],
+        carried: Iterable[bool],
+        read: Iterable[bool],
+        again: Callable[..., Any] | None = None,
+    ) -> None:
+        self.test = test
+        self.step = step
+        self.carried = tuple(carried)
+        self.read = tuple(read)
+        self.again = again or step
 
-    def plain(self, carry, fixed):
+    def plain(self, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         """The last carry; no gradient in reverse, but forward."""
 
-        def body(state):
+        def body(state: Any) -> Any:
             i, now = state
             return i + 1, self.step(i, now, fixed)
 
@@ -47,75 +61,78 @@ class Loop:
             lambda state: self.test(*state, fixed), body, (jnp.uint32(0), tuple(carry))
         )[1]
 
-    def reversible(self, carry, fixed):
+    def reversible(self, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         """The last carry; differentiable in reverse, any number of times."""
         return _loop(self)[0](tuple(carry), tuple(fixed))
 
-    def smooth(self, i, carry, fixed):
+    def smooth(
+        self, i: Any, carry: Sequence[Any], fixed: Sequence[Any]
+    ) -> tuple[Callable[..., Any], tuple, tuple]:
         """The step as a function of what gradients flow through, and its arguments:
         (function, carry, fixed)."""
 
-        def step(some, others):
+        def step(some: Sequence[Any], others: Sequence[Any]) -> Any:
             out = self.again(i, _merged(self.carried, carry, some), _merged(self.read, fixed, others))
             return _chosen(self.carried, out), out
 
         return step, _chosen(self.carried, carry), _chosen(self.read, fixed)
 
-    def tangent(self):
+    def tangent(self) -> Loop:
         """The loop over (carry, tangents of its smooth part) with fixed values and tangents of
         their smooth part."""
-        n, m = len(self.carried), len(self.read)
+        n = len(self.carried)
+        m = len(self.read)
 
-        def step(i, carry, fixed):
+        def step(i: Any, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
             function, some, others = self.smooth(i, carry[:n], fixed[:m])
             _, moved, out = jax.jvp(
                 function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])), has_aux=True
             )
             return (*out, *moved)
 
-        def test(i, carry, fixed):
+        def test(i: Any, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
             return self.test(i, carry[:n], fixed[:m])
 
-        return Loop(
-            test, step, self.carried + (True,) * sum(self.carried), self.read + (True,) * sum(self.read)
-        )
+        carried = self.carried + (True,) * sum(self.carried)
+        read = self.read + (True,) * sum(self.read)
+        return Loop(test, step, carried, read)
 
 
-def _chosen(mask, values):
+def _chosen(mask: Sequence[bool], values: Sequence[Any]) -> tuple:
     return tuple(v for v, has in zip(values, mask, strict=True) if has)
 
 
-def _merged(mask, values, chosen):
-    chosen = iter(chosen)
-    return tuple(next(chosen) if has else v for v, has in zip(values, mask, strict=True))
+def _merged(mask: Sequence[bool], values: Sequence[Any], chosen: Iterable[Any]) -> tuple:
+    rest = iter(chosen)
+    return tuple(next(rest) if has else v for v, has in zip(values, mask, strict=True))
 
 
-def _padded(mask, chosen):
+def _padded(mask: Sequence[bool], chosen: Iterable[Any]) -> tuple:
     """Cotangents with None where there is none."""
     return _merged(mask, (None,) * len(mask), chosen)
 
 
-def _loop(loop):
+def _loop(loop: Loop) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """(the loop with a gradient in reverse, the same that also gives the saved states)."""
 
     @jax.custom_vjp
-    def run(carry, fixed):
+    def run(carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         return loop.plain(carry, fixed)
 
     @jax.custom_vjp
-    def saving(carry, fixed):
+    def saving(carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         return _saving(loop, carry, fixed)
 
-    def forward(carry, fixed):
+    def forward(carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         out, saved = saving(carry, fixed)
         return out, (carry, fixed, saved)
 
-    def backward(kept, cts):
+    def backward(kept: Any, cts: Any) -> Any:
         carry, fixed, saved = kept
         into_carry, into_fixed = _pull(loop)(carry, fixed, saved, _chosen(loop.carried, cts))
         return _padded(loop.carried, into_carry), _padded(loop.read, into_fixed)
 
-    def forward_saving(carry, fixed):
+    def forward_saving(carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         out, kept = forward(carry, fixed)
         return (out, kept[2]), kept
 
@@ -124,22 +141,22 @@ def _loop(loop):
     return run, saving
 
 
-def _pull(loop):
+def _pull(loop: Loop) -> Callable[..., Any]:
     """The gradient of the loop as a function (carry, fixed, saved states, cotangents) that has
     gradients itself."""
 
     @jax.custom_vjp
-    def pull(carry, fixed, saved, cts):
+    def pull(carry: Sequence[Any], fixed: Sequence[Any], saved: Any, cts: Any) -> Any:
         return _reversed(loop, fixed, saved, cts)
 
-    def forward(carry, fixed, saved, cts):
+    def forward(carry: Sequence[Any], fixed: Sequence[Any], saved: Any, cts: Any) -> Any:
         return pull(carry, fixed, saved, cts), (carry, fixed, cts)
 
-    def backward(kept, directions):
+    def backward(kept: Any, directions: Any) -> Any:
         carry, fixed, cts = kept
         along_carry, along_fixed = directions
 
-        def moved(some, others):
+        def moved(some: Sequence[Any], others: Sequence[Any]) -> Any:
             state = (*_merged(loop.carried, carry, some), *along_carry)
             out = loop.tangent().reversible(state, (*_merged(loop.read, fixed, others), *along_fixed))
             return out[len(loop.carried) :]
@@ -152,7 +169,7 @@ def _pull(loop):
     return pull
 
 
-def _room(carry):
+def _room(carry: Sequence[Any]) -> tuple[int, int]:
     """How many states are saved going forward, and how many more going backward."""
     size = sum(x.size * x.dtype.itemsize for x in carry)
     saved = 64
@@ -161,11 +178,11 @@ def _room(carry):
     return saved, max(8, saved // 4)
 
 
-def _saving(loop, carry, fixed):
+def _saving(loop: Loop, carry: Sequence[Any], fixed: Sequence[Any]) -> tuple[Sequence[Any], tuple]:
     """(last carry, (number of steps, stride, places of the saved states in order, saved states))."""
     most, _ = _room(carry)
 
-    def body(state):
+    def body(state: Any) -> Any:
         i, stride, places, rooms, now = state
         at = i // stride
         full = (i % stride == 0) & (at >= most)
@@ -183,23 +200,23 @@ def _saving(loop, carry, fixed):
     return last, (n, stride, places, tuple(rooms))
 
 
-def _put(room, place, value, due):
+def _put(room: Any, place: Any, value: Any, due: Any) -> Any:
     return room.at[place].set(jnp.where(due, value, room[place]))
 
 
-def _saved_state(rooms, top):
+def _saved_state(rooms: Any, top: Any) -> Any:
     """The state at a place of the stack."""
     return tuple(room[jnp.maximum(top, 0)] for room in rooms)
 
 
-def _worth_saving(goal, at, base, free):
+def _worth_saving(goal: Any, at: Any, base: Any, free: Any) -> Any:
     """Whether the state at a step divides the way from the last saved one to the goal well, with
     so much room left."""
     share = free // 2 + 1
     return (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
 
 
-def _reversed(loop, fixed, saved, cts):
+def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple:
     """Goes back over the steps. The saved states are a stack; on top is the last one not after the step
     to go back over."""
     n, stride, places, rooms = saved
@@ -212,16 +229,16 @@ def _reversed(loop, fixed, saved, cts):
     ]
     where = jnp.arange(most + spare, dtype=jnp.int32) * stride
 
-    def advance(at, now, cts, sums):
+    def advance(at: Any, now: Any, cts: Any, sums: Any) -> Any:
         return loop.again(at.astype(jnp.uint32), now, fixed), cts, sums
 
-    def go_back(at, now, cts, sums):
+    def go_back(at: Any, now: Any, cts: Any, sums: Any) -> Any:
         function, some, others = loop.smooth(at.astype(jnp.uint32), now, fixed)
         _, back, _ = jax.vjp(function, some, others, has_aux=True)
         into_carry, into_fixed = back(cts)
         return now, into_carry, tuple(a + b for a, b in zip(sums, into_fixed, strict=True))
 
-    def body(state):
+    def body(state: Any) -> Any:
         goal, at, now, top, where, rooms, cts, sums = state
         ahead = at < goal
         now, cts, sums = jax.lax.cond(ahead, advance, go_back, at, now, cts, sums)

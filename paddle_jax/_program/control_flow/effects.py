@@ -1,6 +1,11 @@
 """What compiled code does besides computing (printing, checking assertions), and how it is kept from
 happening twice."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.core
 
@@ -8,7 +13,7 @@ from paddle_jax._core.execution.trace import cached_kernel
 from paddle_jax._core.kernels.kernel import Kernel
 
 
-def kernel_of(name, key, make, effects):
+def kernel_of(name: str, key: Any, make: Callable[[], Any], effects: Any) -> Kernel:
     """The Kernel of a branch or loop. effects: whether it prints or asserts; it is not shared then, and runs
     also where nobody wants its results."""
     if not effects:
@@ -19,12 +24,12 @@ def kernel_of(name, key, make, effects):
     return kernel
 
 
-def silent(kernel):
+def silent(kernel: Kernel) -> None:
     """Takes prints and checks out of what the gradients of a kernel compute again; the kernel itself
     still does them."""
     loud = kernel.fn
 
-    def quiet(*operands):
+    def quiet(*operands: Any) -> Any:
         closed, out = jax.make_jaxpr(loud, return_shape=True)(*operands)
         results = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
         return jax.tree.unflatten(jax.tree.structure(out), results)
@@ -35,7 +40,7 @@ def silent(kernel):
     kernel.omits_prints = True
 
 
-def without_effects(jaxpr):
+def without_effects(jaxpr: Any) -> Any:
     """A jaxpr without its debug callbacks, also those in branches and loops."""
     eqns = []
     for eqn in jaxpr.eqns:
@@ -48,7 +53,7 @@ def without_effects(jaxpr):
     return jaxpr.replace(eqns=eqns, effects=frozenset())
 
 
-def _changed(value):
+def _changed(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return type(value)([_changed(v) for v in value])
     if hasattr(value, "jaxpr") and hasattr(value, "consts"):

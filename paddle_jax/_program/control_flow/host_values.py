@@ -1,6 +1,10 @@
 """Tensors that stand for numbers and arrays of Python in converted code."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +21,12 @@ class HostValue:
     __slots__ = ()
 
 
-def is_number(value) -> bool:
+def is_number(value: Any) -> bool:
     """Whether a leaf is a Python or NumPy number."""
     return isinstance(value, bool | int | float | complex | np.generic | LengthBool)
 
 
-def as_host_value(tensor):
+def as_host_value(tensor: Tensor) -> Tensor:
     """The same Tensor, which stands for a value on the host from now on. The truth of a bool is the same."""
     if not isinstance(tensor, HostValue) and tensor._raw.dtype.kind != "b":
         tensor.__class__ = _class_of(type(tensor))
@@ -30,21 +34,21 @@ def as_host_value(tensor):
 
 
 @ft.cache
-def _class_of(kind):
+def _class_of(kind: type) -> type:
     return type(kind.__name__, (HostValue, kind), {"__slots__": (), "__module__": kind.__module__})
 
 
-def numeral(tensor):
+def numeral(tensor: Tensor) -> Tensor:
     """A Tensor that stands for a number of Python; where a function that need not be compiled whole gives it
     back, it becomes one."""
     local.ctx.frame.on_python_number(tensor)
     return as_host_value(tensor)
 
 
-def _keeping(name):
+def _keeping(name: str) -> Callable[..., Any]:
     """A method of Tensor whose result stands for a value on the host where all operands do."""
 
-    def method(self, *args, **kwargs):
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = getattr(super(HostValue, self), name)(*args, **kwargs)
         if not isinstance(result, Tensor) or any(
             isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args

@@ -6,7 +6,11 @@ What else it changes (`list.append` in a loop, an attribute set in a function it
 in both branches; it is found here by comparing before and after.
 """
 
+from __future__ import annotations
+
 import types
+from collections.abc import Iterable
+from typing import Any, Self
 
 from paddle_jax._core.base.caller_info import OURS
 from paddle_jax._core.base.errors import Unsupported
@@ -46,12 +50,12 @@ class UnchangedObjects:
         seen: set of the ids of the objects.
     """
 
-    def __init__(self, functions):
+    def __init__(self, functions: Iterable[Any]) -> None:
         self.snapshot, self.seen = Snapshot(), set()
         for function in functions:
             self._visit(function, 0, "")
 
-    def _visit(self, value, depth, name):
+    def _visit(self, value: Any, depth: int, name: str) -> None:
         if isinstance(value, _SKIPPED) or id(value) in self.seen or depth > _DEPTH or len(self.seen) > _MOST:
             return
         self.seen.add(id(value))
@@ -73,7 +77,7 @@ class UnchangedObjects:
             for key, member in members(value.__dict__):
                 self._visit(member, depth + 1, f"{name}.{key}")
 
-    def _visit_function(self, function, depth):
+    def _visit_function(self, function: Any, depth: int) -> None:
         for place, name, value in variables_of(function):
             if (
                 value is MISSING
@@ -91,10 +95,10 @@ class UnchangedObjects:
             if not isinstance(place, dict) or isinstance(value, CONTAINERS):
                 self._visit(value, depth if inner else depth + 1, name)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         """Puts back what has changed while the code ran, and raises Unsupported if something has; likewise
         for a recursion without an end."""
         changed = self.snapshot.restore()

@@ -1,8 +1,12 @@
 """What converted code calls in place of Python's statements: as Python where the condition is known, a
 compiled branch or loop where it is traced."""
 
+from __future__ import annotations
+
 import functools as ft
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -24,11 +28,11 @@ _IN_A_TENSOR = object()
 _MARK = re.compile(r"(break_|continue_|do_return)(_\d+)?")  # a variable that malt adds, a bool
 
 
-def _final(statement):
+def _final(statement: Callable[..., Any]) -> Callable[..., Any]:
     """Lets the run know that a statement cannot be compiled: the user's `except` may catch the error."""
 
     @ft.wraps(statement)
-    def reporting(*args):
+    def reporting(*args: Any) -> Any:
         try:
             return statement(*args)
         except Unsupported as error:
@@ -38,7 +42,7 @@ def _final(statement):
     return reporting
 
 
-def _condition(value):
+def _condition(value: Any) -> Any:
     """A condition; of unknown lengths the answer as a bool, or as a LengthBool."""
     if lengths.is_length(value):
         return lengths.to_bool(value)
@@ -54,22 +58,26 @@ class Range:
         counts_lengths: bool, whether the bounds are Lengths, so that the counter is a number too.
     """
 
-    def __init__(self, *bounds):
+    def __init__(self, *bounds: Any) -> None:
         self.counts_lengths = lengths.has_lengths(bounds) and not any(isinstance(b, Tensor) for b in bounds)
         frame = local.ctx.frame
-        bounds = [frame.tensor_of(b, np.int64) if lengths.is_length(b) else b for b in bounds]
-        if len(bounds) == 3 and not is_traced(bounds[2]) and int(bounds[2]) == 0:
+        known = [frame.tensor_of(b, np.int64) if lengths.is_length(b) else b for b in bounds]
+        if len(known) == 3 and not is_traced(known[2]) and int(known[2]) == 0:
             raise ValueError("range() arg 3 must not be zero")
-        tensors = [b for b in bounds if isinstance(b, Tensor)]
+        tensors = [b for b in known if isinstance(b, Tensor)]
         if any(t.size != 1 or not t.is_integer() for t in tensors):
             raise TypeError(
                 "range: a bound is not an integer tensor with one element; cast it with astype('int64')"
             )
-        bounds = [b.reshape([]) if isinstance(b, Tensor) else b for b in bounds]
-        self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        numbers: list[Any] = [b.reshape([]) if isinstance(b, Tensor) else b for b in known]
+        if len(numbers) == 1:
+            numbers.insert(0, 0)
+        self.start = numbers[0]
+        self.stop = numbers[1]
+        self.step = numbers[2] if len(numbers) == 3 else 1
         self.dtype = tensors[0].dtype
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         if self.counts_lengths:
             instead = "; write such a loop, or give these lengths as numbers in input_spec"
         else:
@@ -78,20 +86,20 @@ class Range:
             f"a range with a traced bound can only be looped over with a plain `for i in range(n)`{instead}"
         )
 
-    def __reversed__(self):
+    def __reversed__(self) -> Range:
         if is_traced(self.step) or self.step != 1:
             raise Unsupported(
                 "reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)"
             )
         return Range(self.stop - 1, self.start - 1, -1)
 
-    def first(self):
+    def first(self) -> Any:
         """The start, as a Tensor."""
         if isinstance(self.start, Tensor):
             return self.start.astype(self.dtype)
         return full([], self.start, self.dtype)
 
-    def shown(self, i):
+    def shown(self, i: Any) -> Any:
         """The counter as the body of the loop gets it."""
         if not self.counts_lengths:
             if isinstance(i, Tensor):
@@ -101,7 +109,7 @@ class Range:
         step = 1 if is_traced(self.step) else self.step
         return local.ctx.frame.number_from(i, start + step, start + 2 * step)
 
-    def holds(self, i):
+    def holds(self, i: Any) -> Any:
         """Whether i is not past the end."""
         if is_traced(self.step):
             return ((self.step > 0) & (i < self.stop)) | ((self.step < 0) & (i > self.stop))
@@ -111,13 +119,21 @@ class Range:
 
 
 class _Variables:
-    """The variables that a statement may change, through the functions that malt makes."""
+    """The variables that a statement may change, through the functions that malt makes.
 
-    def __init__(self, get, put):
-        self.get, self.put, self.before = get, put, get()
+    Attributes:
+        get: function that returns their values.
+        put: function that sets them.
+        before: their values before the statement.
+    """
+
+    def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], Any]) -> None:
+        self.get = get
+        self.put = put
+        self.before = get()
         self.put(self.before)
 
-    def run(self, code, values=None):
+    def run(self, code: Callable[..., Any], values: Sequence[Any] | None = None) -> tuple[Any, list[Any]]:
         """What the variables are after `code()`, which starts with the given values; then
         they are as before."""
         try:
@@ -129,7 +145,15 @@ class _Variables:
 
 
 @_final
-def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
+def if_stmt(
+    test: Any,
+    body: Callable[..., Any],
+    orelse: Callable[..., Any],
+    get_state: Callable[[], tuple],
+    set_state: Callable[[tuple], Any],
+    names: Sequence[str],
+    nouts: int,
+) -> None:
     """`if`."""
     test = _condition(test)
     if not is_traced(test):
@@ -139,7 +163,7 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     variables = _Variables(get_state, set_state)
     facts = [_known(name, value, test) for name, value in zip(names, variables.before, strict=True)]
 
-    def branch(code, k):
+    def branch(code: Callable[..., Any], k: int) -> Any:
         values = [
             value if fact is None else fact[k] for value, fact in zip(variables.before, facts, strict=True)
         ]
@@ -149,20 +173,20 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     variables.put(tuple(results))
 
 
-def _is_opposite(name, value, test):
+def _is_opposite(name: str, value: Any, test: Any) -> bool:
     """Whether a condition is the opposite of a variable."""
     if isinstance(test, lengths.LengthBool):
         return isinstance(value, lengths.LengthBool) and lengths.logical_not(value).node == test.node
     return _is_mark(name, value) and getattr(test, "_not_of", None) is value
 
 
-def _is_mark(name, value):
+def _is_mark(name: str, value: Any) -> bool:
     """Whether a variable says that the code came to a `break`, `continue` or `return`. Nobody else reads it,
     so that it may become a bool of Python; a Tensor that is a condition itself stays what it is."""
     return isinstance(value, Tensor) and _is_bool(value) and _MARK.fullmatch(name) is not None
 
 
-def _known(name, value, test):
+def _known(name: str, value: Any, test: Any) -> Any:
     """What a variable is in the two branches where it is itself the condition, or what the condition is the
     opposite of; else None."""
     if value is test and _is_mark(name, value) or _is_same_answer(value, test):
@@ -172,7 +196,7 @@ def _known(name, value, test):
     return None
 
 
-def _is_same_answer(value, test):
+def _is_same_answer(value: Any, test: Any) -> bool:
     return (
         isinstance(test, lengths.LengthBool)
         and isinstance(value, lengths.LengthBool)
@@ -181,7 +205,14 @@ def _is_same_answer(value, test):
 
 
 @_final
-def while_stmt(test, body, get_state, set_state, names, opts):
+def while_stmt(
+    test: Any,
+    body: Callable[..., Any],
+    get_state: Callable[[], tuple],
+    set_state: Callable[[tuple], Any],
+    names: Sequence[str],
+    opts: Any,
+) -> None:
     """`while`."""
     frame = local.ctx.frame
     steps = frame.loop(body.__code__)
@@ -195,7 +226,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
         steps[1] += 1
     variables = _Variables(get_state, set_state)
 
-    def tested(values):
+    def tested(values: Sequence[Any]) -> Any:
         answer, after = variables.run(test, values)
         if any(a is not b for a, b in zip(after, values, strict=True)):
             raise Unsupported(
@@ -220,7 +251,15 @@ def while_stmt(test, body, get_state, set_state, names, opts):
 
 
 @_final
-def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
+def for_stmt(
+    over: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[..., Any],
+    get_state: Callable[[], tuple],
+    set_state: Callable[[tuple], Any],
+    names: Sequence[str],
+    opts: Any,
+) -> None:
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
@@ -241,12 +280,18 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
         body(value)
 
 
-def _is_long(over):
+def _is_long(over: Any) -> bool:
     """Whether a loop runs over the rows of a Tensor, too many for one piece of program each."""
     return isinstance(over, Tensor) and bool(over.ndim) and not local.ctx.frame.unrolls_rows(over.shape[0])
 
 
-def _tried_for_rows(over, body, get_state, set_state, names):
+def _tried_for_rows(
+    over: Any,
+    body: Callable[..., Any],
+    get_state: Callable[[], tuple],
+    set_state: Callable[[tuple], Any],
+    names: Sequence[str],
+) -> bool:
     """Runs one program for all rows; returns False, with everything as before, where that cannot be done."""
     before = get_state()
     try:
@@ -258,19 +303,24 @@ def _tried_for_rows(over, body, get_state, set_state, names):
 
 
 class Rows:
-    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `row(i)` gives one by its
-    number, counted from 0."""
+    """`enumerate`, `zip` or `reversed` of Tensors, whose rows a Program can take by their number.
 
-    def __init__(self, over, tensors, row):
+    Attributes:
+        over: what the call of the builtin gives.
+        tensors: the Tensors that are looped over.
+        row: function of a number, counted from 0, that gives the row.
+    """
+
+    def __init__(self, over: Any, tensors: Sequence[Tensor], row: Callable[[Any], Any]) -> None:
         self.over = over
         self.tensors = tensors
         self.row = row
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.over)
 
     @classmethod
-    def of(cls, kind, *args, **kwargs):
+    def of(cls, kind: Any, *args: Any, **kwargs: Any) -> Any:
         """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a
         Program is recorded."""
         parts = args[:1] if kind is enumerate else args
@@ -281,7 +331,7 @@ class Rows:
         )
 
     @classmethod
-    def _of(cls, kind, parts, args, kwargs):
+    def _of(cls, kind: Any, parts: Sequence[Any], args: tuple, kwargs: dict[str, Any]) -> Rows:
         """The Rows of `kind(*args)`. parts: the Tensors and Rows among the arguments."""
         rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
@@ -293,12 +343,12 @@ class Rows:
         return cls(kind(*args, **kwargs), tensors, lambda i: tuple([row(i) for row in rows]))
 
 
-def _length(tensor):
+def _length(tensor: Tensor) -> Tensor:
     """The number of rows, as a Tensor."""
     return shape(tensor)[0]
 
 
-def _row_count(tensors):
+def _row_count(tensors: Sequence[Tensor]) -> Any:
     """How many rows there are at least; a Length where one is not known."""
     counts = [t.shape[0] for t in tensors]
     unknown = [n for n in counts if lengths.is_length(n)]
@@ -307,7 +357,7 @@ def _row_count(tensors):
     return min(counts)
 
 
-def _recorded_rows(over, body):
+def _recorded_rows(over: Any, body: Callable[..., Any]) -> tuple[Range, Callable[[Any], Any]] | None:
     """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
     that gives the rows); else None."""
     if isinstance(over, range):
@@ -328,16 +378,23 @@ def _recorded_rows(over, body):
     return Range(ft.reduce(Tensor.minimum, map(_length, tensors))), row
 
 
-def _for_range(over, extra_test, body, get_state, set_state, names):
+def _for_range(
+    over: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[..., Any],
+    get_state: Callable[[], tuple],
+    set_state: Callable[[tuple], Any],
+    names: Sequence[str],
+) -> None:
     variables = _Variables(get_state, set_state)
 
-    def tested(values):
+    def tested(values: Sequence[Any]) -> Any:
         goes = over.holds(values[-1])
         if extra_test is None:
             return goes
         return and_(lambda: goes, lambda: variables.run(extra_test, values[:-1])[0])
 
-    def step(values, _):
+    def step(values: Sequence[Any], _: Any) -> Any:
         i = values[-1]
         return [*variables.run(ft.partial(body, over.shown(i)), values[:-1])[1], i + over.step]
 
@@ -345,10 +402,16 @@ def _for_range(over, extra_test, body, get_state, set_state, names):
     variables.put(tuple(results[:-1]))
 
 
-def _for_rows(over, body, get_state, set_state, names):
+def _for_rows(
+    over: Any,
+    body: Callable[..., Any],
+    get_state: Callable[[], tuple],
+    set_state: Callable[[tuple], Any],
+    names: Sequence[str],
+) -> None:
     variables = _Variables(get_state, set_state)
 
-    def step(values, i):
+    def step(values: Sequence[Any], i: Any) -> Any:
         return variables.run(lambda: body(over[i]), values)[1]
 
     results = repeat(None, step, variables.before, names, length=over.shape[0], roots=(body,))
@@ -358,17 +421,17 @@ def _for_rows(over, body, get_state, set_state, names):
 # expressions ------------------------------------------------------------------------------------------------
 
 
-def and_(left, right):
+def and_(left: Callable[[], Any], right: Callable[[], Any]) -> Any:
     """`left and right`, of functions."""
     return _either(left, right, False)
 
 
-def or_(left, right):
+def or_(left: Callable[[], Any], right: Callable[[], Any]) -> Any:
     """`left or right`, of functions."""
     return _either(left, right, True)
 
 
-def _either(left, right, enough):
+def _either(left: Callable[[], Any], right: Callable[[], Any], enough: bool) -> Any:
     """What `left()` gives if its truth is `enough`, else what `right()` gives."""
     a = left()
     if not is_traced(_condition(a)):
@@ -390,11 +453,11 @@ def _either(left, right, enough):
     return cond(a, lambda: a, right) if enough else cond(a, right, lambda: a)
 
 
-def _is_bool(value):
+def _is_bool(value: Any) -> bool:
     return isinstance(value, Tensor) and value._raw.dtype == bool and value.size == 1
 
 
-def tested(value):
+def tested(value: Any) -> Any:
     """A part of a condition, of which nothing but its truth counts."""
     if lengths.is_length(value):
         return value
@@ -403,7 +466,7 @@ def tested(value):
     return bool(value)
 
 
-def not_(value):
+def not_(value: Any) -> Any:
     """`not value`."""
     if lengths.is_length(value):
         return lengths.logical_not(lengths.to_bool(value))
@@ -415,7 +478,7 @@ def not_(value):
 
 
 @_final
-def if_exp(test, body, orelse):
+def if_exp(test: Any, body: Callable[..., Any], orelse: Callable[..., Any]) -> Any:
     """`body if test else orelse`."""
     test = _condition(test)
     if not is_traced(test):
@@ -431,7 +494,7 @@ def if_exp(test, body, orelse):
 
 
 @_final
-def assert_stmt(test, message):
+def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:
     """`assert`. A traced condition is checked when the program runs; recorded programs have no
     assertions, as in Paddle."""
     test = _condition(test)
@@ -441,26 +504,26 @@ def assert_stmt(test, message):
         raise AssertionError(*([message()] if message is not None else []))
 
 
-def _assertion_error(message):
+def _assertion_error(message: Callable[[], Any] | None) -> Exception:
     """The exception of an assertion on a Tensor. message: function that gives its text, or None."""
     if message is None:
         return CheckError("an assertion on a tensor does not hold")
     return CheckError(str(message()))
 
 
-def ld(value):
+def ld(value: Any) -> Any:
     """Reads a variable."""
     if isinstance(value, Undefined):
         return value.read()
     return value
 
 
-def guarded():
+def guarded() -> Any:
     """The body of a `try` with handlers."""
     return swapped_attributes(TryState, in_try=True)
 
 
-def put_attribute(owner, name, value):
+def put_attribute(owner: Any, name: str, value: Any) -> None:
     """Sets an attribute, or takes it away."""
     if not isinstance(value, Undefined):
         setattr(owner, name, value)
@@ -468,7 +531,7 @@ def put_attribute(owner, name, value):
         delattr(owner, name)
 
 
-def put_item(container, key, value):
+def put_item(container: Any, key: Any, value: Any) -> None:
     """Sets an item, or takes it away."""
     if value is _IN_A_TENSOR or isinstance(container, Tensor):
         return
@@ -478,14 +541,14 @@ def put_item(container, key, value):
         del container[key]
 
 
-def item(container, key):
+def item(container: Any, key: Any) -> Any:
     """An item as a variable; what is in a Tensor is none."""
     if isinstance(container, Tensor | np.ndarray):
         return _IN_A_TENSOR
     return container[key]
 
 
-def ldu(load, name):
+def ldu(load: Callable[[], Any], name: str) -> Any:
     """Reads an attribute or item that may not be there."""
     try:
         return load()
