@@ -23,6 +23,7 @@ from tests.distributed.programs import servers as program
 
 TOKEN = "secret"
 SECONDS = 20  # that a server may take to end
+LONGEST = 120  # seconds that a job may take
 
 # static programs --------------------------------------------------------------------------------------------
 
@@ -233,8 +234,9 @@ def model_of(steps, workers):
     return rows, weight, bias
 
 
+@contextlib.contextmanager
 def launched(tmp_path, arguments, *flags, servers=2, workers=2, program="servers.py", **more):
-    """Starts a program by the launcher."""
+    """A program that the launcher runs; its processes end with the launcher."""
     command = [sys.executable, "-m", "paddle_jax.distributed.launch"]
     command += [
         "--server_num",
@@ -245,7 +247,7 @@ def launched(tmp_path, arguments, *flags, servers=2, workers=2, program="servers
         str(tmp_path / "log"),
     ]
     command += [*flags, str(pairs.PROGRAMS / program), *arguments]
-    return subprocess.Popen(
+    process = subprocess.Popen(
         command,
         env=pairs.environment(**more),
         cwd=tmp_path,
@@ -254,6 +256,19 @@ def launched(tmp_path, arguments, *flags, servers=2, workers=2, program="servers
         text=True,
         start_new_session=True,
     )
+    with process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def output_of(process):
+    """What a program has printed when it ended well."""
+    out, _ = process.communicate(timeout=LONGEST)
+    assert process.returncode == 0, out
+    return out
 
 
 def saved(folder):
@@ -270,12 +285,11 @@ def saved(folder):
 def test_killed_servers_and_workers_lose_nothing(tmp_path):
     """A static program in sync mode equals one process with both batches, though one process of each kind is
     killed."""
-    steps = 40
+    steps = 30
     options = {"a_sync": False, "steps": steps, "folder": str(tmp_path / "saved"), "pause": 0.1}
-    process = launched(tmp_path, [json.dumps(options)], "--elastic_level", "1")
-    try:
-        log = tmp_path / "log" / "workerlog.0"
-        limit = time.monotonic() + 60
+    log = tmp_path / "log" / "workerlog.0"
+    with launched(tmp_path, [json.dumps(options)], "--elastic_level", "1") as process:
+        limit = time.monotonic() + LONGEST
         for name, step in (("server 1", 3), ("worker 1", 8), ("server 0", 14)):
             while not log.exists() or f"\n{step} " not in log.read_text():
                 assert process.poll() is None and time.monotonic() < limit
@@ -283,11 +297,7 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
             text = (tmp_path / "log" / "default.pod0.log").read_text()
             ids = dict(one.rsplit(" ", 1) for one in text.split(" runs ")[1].split(";")[0].split(", "))
             os.kill(int(ids[name]), signal.SIGKILL)
-        out, _ = process.communicate(timeout=60)
-        assert process.returncode == 0, out
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        out = output_of(process)
     assert out.count("it is started again alone") == 3
     for number in range(2):
         assert (tmp_path / "log" / f"serverlog.{number}").read_text().endswith("devices used: False\n")
@@ -300,9 +310,8 @@ def test_killed_servers_and_workers_lose_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_an_eager_program_equals_one_process(tmp_path):
-    process = launched(tmp_path, ["6"], program="eager_servers.py")
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, out
+    with launched(tmp_path, ["6"], program="eager_servers.py") as process:
+        out = output_of(process)
     found = json.loads(next(line for line in out.splitlines() if line.startswith("RESULT"))[7:])
     rows, weight, bias = model_of(6, 2)
     for number, row in found["rows"].items():
@@ -321,9 +330,8 @@ def test_data_sets_of_a_job(tmp_path):
         lines = [f"2 {10 * i} {10 * i + 1} 1 {i + 1}" for i in range(number, number + count)]
         (tmp_path / name).write_text("\n".join(lines))
         number += count
-    process = launched(tmp_path, [str(tmp_path), "async"], program="slots_on_servers.py")
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, out
+    with launched(tmp_path, [str(tmp_path), "async"], program="slots_on_servers.py") as process:
+        output_of(process)
     found = [
         json.loads(next(line for line in file.read_text().splitlines() if line.startswith("RESULT"))[7:])
         for file in sorted((tmp_path / "log").glob("workerlog.*"))
