@@ -1,6 +1,13 @@
 """ParamAttr: what a layer is told about one of its parameters."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.initializer.initializer import Initializer
+
+if TYPE_CHECKING:
+    from paddle_jax.regularizer import WeightDecayRegularizer
 
 
 class ParamAttr:
@@ -24,14 +31,14 @@ class ParamAttr:
 
     def __init__(
         self,
-        name=None,
-        initializer=None,
-        learning_rate=1.0,
-        regularizer=None,
-        trainable=True,
-        do_model_average=True,
-        need_clip=True,
-    ):
+        name: str | None = None,
+        initializer: Initializer | None = None,
+        learning_rate: float = 1.0,
+        regularizer: WeightDecayRegularizer | None = None,
+        trainable: bool = True,
+        do_model_average: bool = True,
+        need_clip: bool = True,
+    ) -> None:
         if name == "":
             raise ValueError("ParamAttr: name: got an empty str; leave it None to get a generated name")
         self.name = name
@@ -43,7 +50,7 @@ class ParamAttr:
         self.need_clip = need_clip
 
     @staticmethod
-    def _to_attr(arg):
+    def _to_attr(arg: Any) -> Any:
         """The ParamAttr for what layers accept: None, True, a name, an initializer, a regularizer, a
         ParamAttr; False stays False."""
         if isinstance(arg, list | tuple):
@@ -64,7 +71,7 @@ class ParamAttr:
             "an initializer or a regularizer"
         )
 
-    def _to_kwargs(self, with_initializer=False):
+    def _to_kwargs(self, with_initializer: bool = False) -> dict[str, Any]:
         kwargs = {
             "name": self.name,
             "optimize_attr": {"learning_rate": self.learning_rate},

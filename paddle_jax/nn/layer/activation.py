@@ -1,5 +1,9 @@
 """Activation layers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant
@@ -7,15 +11,19 @@ from paddle_jax.nn.layer.helpers import alias, linked, show
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.layer.shrinking import Hardshrink, Softshrink, ThresholdedReLU
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ParamAttrLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 class _Named(Layer):
     """An activation without settings."""
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None) -> None:
         super().__init__()
         self._name = name
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name)
 
 
@@ -31,15 +39,15 @@ class CELU(Layer):
     See: Barron, Continuously Differentiable Exponential Linear Units, 2017.
     """
 
-    def __init__(self, alpha=1.0, name=None):
+    def __init__(self, alpha: float = 1.0, name: str | None = None) -> None:
         super().__init__()
         self._alpha = alpha
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.celu(x, self._alpha)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, alpha=self._alpha)
 
 
@@ -54,15 +62,15 @@ class ELU(Layer):
     See: Clevert et al., Fast and Accurate Deep Network Learning by Exponential Linear Units, 2015.
     """
 
-    def __init__(self, alpha=1.0, name=None):
+    def __init__(self, alpha: float = 1.0, name: str | None = None) -> None:
         super().__init__()
         self._alpha = alpha
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.elu(x, self._alpha)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, alpha=self._alpha)
 
 
@@ -78,15 +86,15 @@ class GELU(Layer):
     See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
 
-    def __init__(self, approximate=False, name=None):
+    def __init__(self, approximate: bool | Literal["tanh", "none"] = False, name: str | None = None) -> None:
         super().__init__()
         self._approximate = approximate
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.gelu(x, self._approximate)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, approximate=self._approximate)
 
 
@@ -100,7 +108,7 @@ class Hardswish(_Named):
     See: Howard et al., Searching for MobileNetV3, 2019.
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.hardswish(x)
 
 
@@ -113,14 +121,14 @@ class Hardsigmoid(Layer):
         True
     """
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None) -> None:
         super().__init__()
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.hardsigmoid(x)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name)
 
 
@@ -136,16 +144,16 @@ class Hardtanh(Layer):
         True
     """
 
-    def __init__(self, min=-1.0, max=1.0, name=None):
+    def __init__(self, min: float = -1.0, max: float = 1.0, name: str | None = None) -> None:
         super().__init__()
         self._min = min
         self._max = max
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.hardtanh(x, self._min, self._max)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, min=self._min, max=self._max)
 
 
@@ -160,15 +168,15 @@ class LeakyReLU(Layer):
         True
     """
 
-    def __init__(self, negative_slope=0.01, name=None):
+    def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
         super().__init__()
         self._negative_slope = negative_slope
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.leaky_relu(x, self._negative_slope)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, negative_slope=self._negative_slope)
 
 
@@ -181,7 +189,7 @@ class LogSigmoid(_Named):
         True
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.log_sigmoid(x)
 
 
@@ -196,15 +204,15 @@ class LogSoftmax(Layer):
         True
     """
 
-    def __init__(self, axis=-1, name=None):
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__()
         self._axis = axis
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.log_softmax(x, self._axis)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, axis=self._axis)
 
 
@@ -220,16 +228,16 @@ class Maxout(Layer):
     See: Goodfellow et al., Maxout Networks, 2013.
     """
 
-    def __init__(self, groups, axis=1, name=None):
+    def __init__(self, groups: int, axis: int = 1, name: str | None = None) -> None:
         super().__init__()
         self._groups = groups
         self._axis = axis
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.maxout(x, self._groups, self._axis)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, groups=self._groups, axis=self._axis)
 
 
@@ -243,7 +251,7 @@ class Mish(_Named):
     See: Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.mish(x)
 
 
@@ -256,7 +264,7 @@ class ReLU(_Named):
         True
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.relu(x)
 
 
@@ -269,7 +277,7 @@ class ReLU6(_Named):
         True
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.relu6(x)
 
 
@@ -286,16 +294,18 @@ class SELU(Layer):
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
 
-    def __init__(self, scale=1.0507009873554805, alpha=1.6732632423543772, name=None):
+    def __init__(
+        self, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772, name: str | None = None
+    ) -> None:
         super().__init__()
         self._scale = scale
         self._alpha = alpha
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.selu(x, self._scale, self._alpha)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, scale=self._scale, alpha=self._alpha)
 
 
@@ -308,14 +318,14 @@ class Sigmoid(Layer):
         True
     """
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None) -> None:
         super().__init__()
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.sigmoid(x)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name)
 
 
@@ -330,15 +340,15 @@ class Softmax(Layer):
         True
     """
 
-    def __init__(self, axis=-1, name=None):
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__()
         self._axis = axis
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.softmax(x, self._axis)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, axis=self._axis)
 
 
@@ -354,16 +364,16 @@ class Softplus(Layer):
         True
     """
 
-    def __init__(self, beta=1, threshold=20, name=None):
+    def __init__(self, beta: float = 1, threshold: float = 20, name: str | None = None) -> None:
         super().__init__()
         self._beta = beta
         self._threshold = threshold
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.softplus(x, self._beta, self._threshold)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, beta=self._beta, threshold=self._threshold)
 
 
@@ -376,7 +386,7 @@ class Softsign(_Named):
         True
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.softsign(x)
 
 
@@ -390,7 +400,7 @@ class Swish(_Named):
     See: Ramachandran et al., Searching for Activation Functions, 2017.
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.swish(x)
 
 
@@ -403,7 +413,7 @@ class Tanh(_Named):
         True
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.tanh(x)
 
 
@@ -416,7 +426,7 @@ class Tanhshrink(_Named):
         True
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.tanhshrink(x)
 
 
@@ -432,7 +442,7 @@ class GLU(Layer):
     """
 
     @alias(dim="axis")
-    def __init__(self, axis=-1, name=None):
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__()
         self._axis = axis
         self._name = name
@@ -440,10 +450,10 @@ class GLU(Layer):
     dim = linked("_axis", "The axis, under its other name.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.glu(x, self._axis)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, axis=self._axis)
 
 
@@ -461,7 +471,14 @@ class PReLU(Layer):
     See: He et al., Delving Deep into Rectifiers, 2015.
     """
 
-    def __init__(self, num_parameters=1, init=0.25, weight_attr=None, data_format="NCHW", name=None):
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        weight_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._num_parameters = num_parameters
         self._init = init
@@ -475,10 +492,10 @@ class PReLU(Layer):
             default_initializer=Constant(float(init)),
         )
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.prelu(x, self._weight, self._data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self._name,
             num_parameters=self._num_parameters,
@@ -501,16 +518,16 @@ class RReLU(Layer):
     See: Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
     """
 
-    def __init__(self, lower=1.0 / 8.0, upper=1.0 / 3.0, name=None):
+    def __init__(self, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, name: str | None = None) -> None:
         super().__init__()
         self._lower = lower
         self._upper = upper
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.rrelu(x, self._lower, self._upper, self.training)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self._name, lower=self._lower, upper=self._upper, training=self.training, dtype=self._dtype
         )
@@ -526,15 +543,15 @@ class Silu(Layer):
         True
     """
 
-    def __init__(self, inplace=False, name=None):
+    def __init__(self, inplace: bool = False, name: str | None = None) -> None:
         super().__init__()
         self._name = name
         self._inplace = inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.silu(x, self._inplace)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, inplace=self._inplace)
 
 
@@ -548,7 +565,7 @@ class Softmax2D(_Named):
         [0.5, 0.5]
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         if x.ndim not in (3, 4):
             raise AssertionError(f"Softmax2D: x: got {x.ndim} axes; it must have 3 or 4")
         return F.softmax(x, axis=-3)

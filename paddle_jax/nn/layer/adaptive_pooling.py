@@ -1,8 +1,17 @@
 """Pooling layers with given output lengths, and the reverse of max pooling."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.helpers import alias, linked, show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import OptionalSizes, Size
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class AdaptiveAvgPool1D(Layer):
@@ -15,15 +24,15 @@ class AdaptiveAvgPool1D(Layer):
         paddle.Size([1, 2, 2])
     """
 
-    def __init__(self, output_size, name=None):
+    def __init__(self, output_size: Size, name: str | None = None) -> None:
         super().__init__()
         self.output_size = output_size
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self.output_size)
 
 
@@ -38,7 +47,9 @@ class AdaptiveAvgPool2D(Layer):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, output_size, data_format="NCHW", name=None):
+    def __init__(
+        self, output_size: OptionalSizes, data_format: str = "NCHW", name: str | None = None
+    ) -> None:
         super().__init__()
         self._output_size = output_size
         self._data_format = data_format
@@ -47,10 +58,10 @@ class AdaptiveAvgPool2D(Layer):
     output_size = linked("_output_size", "The new lengths.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(x, output_size=self._output_size, data_format=self._data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self._output_size)
 
 
@@ -65,7 +76,9 @@ class AdaptiveAvgPool3D(Layer):
         paddle.Size([1, 2, 2, 2, 2])
     """
 
-    def __init__(self, output_size, data_format="NCDHW", name=None):
+    def __init__(
+        self, output_size: OptionalSizes, data_format: str = "NCDHW", name: str | None = None
+    ) -> None:
         super().__init__()
         self._output_size = output_size
         self._data_format = data_format
@@ -74,10 +87,10 @@ class AdaptiveAvgPool3D(Layer):
     output_size = linked("_output_size", "The new lengths.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(x, output_size=self._output_size, data_format=self._data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self._output_size)
 
 
@@ -93,7 +106,7 @@ class AdaptiveMaxPool1D(Layer):
     """
 
     @alias(return_indices="return_mask")
-    def __init__(self, output_size, return_mask=False, name=None):
+    def __init__(self, output_size: Size, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__()
         self.output_size = output_size
         self.return_mask = return_mask
@@ -101,10 +114,10 @@ class AdaptiveMaxPool1D(Layer):
 
     return_indices = linked("return_mask", "return_mask, under its other name.")
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_mask)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self.output_size, return_mask=self.return_mask)
 
 
@@ -120,7 +133,9 @@ class AdaptiveMaxPool2D(Layer):
     """
 
     @alias(return_indices="return_mask")
-    def __init__(self, output_size, return_mask=False, name=None):
+    def __init__(
+        self, output_size: OptionalSizes, return_mask: bool = False, name: str | None = None
+    ) -> None:
         super().__init__()
         self._output_size = output_size
         self._return_mask = return_mask
@@ -129,10 +144,10 @@ class AdaptiveMaxPool2D(Layer):
     return_indices = linked("_return_mask", "return_mask, under its other name.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.adaptive_max_pool2d(x, self._output_size, self._return_mask)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self._output_size, return_mask=self._return_mask)
 
 
@@ -148,7 +163,9 @@ class AdaptiveMaxPool3D(Layer):
     """
 
     @alias(return_indices="return_mask")
-    def __init__(self, output_size, return_mask=False, name=None):
+    def __init__(
+        self, output_size: OptionalSizes, return_mask: bool = False, name: str | None = None
+    ) -> None:
         super().__init__()
         self._output_size = output_size
         self._return_mask = return_mask
@@ -157,10 +174,10 @@ class AdaptiveMaxPool3D(Layer):
     return_indices = linked("_return_mask", "return_mask, under its other name.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.adaptive_max_pool3d(x, self._output_size, self._return_mask)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self._output_size, return_mask=self._return_mask)
 
 
@@ -179,7 +196,15 @@ class MaxUnPool1D(Layer):
         paddle.Size([1, 2, 4])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None):
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        data_format: str = "NCL",
+        output_size: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -189,7 +214,7 @@ class MaxUnPool1D(Layer):
         self.name = name
 
     @alias(input="x")
-    def forward(self, x, indices, output_size=None):
+    def forward(self, x: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool1d(
             x,
             indices,
@@ -200,7 +225,7 @@ class MaxUnPool1D(Layer):
             output_size=self.output_size if output_size is None else output_size,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self.output_size)
 
 
@@ -219,7 +244,15 @@ class MaxUnPool2D(Layer):
         paddle.Size([1, 2, 4, 4])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None):
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        data_format: str = "NCHW",
+        output_size: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -229,7 +262,7 @@ class MaxUnPool2D(Layer):
         self.name = name
 
     @alias(input="x")
-    def forward(self, x, indices, output_size=None):
+    def forward(self, x: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool2d(
             x,
             indices,
@@ -240,7 +273,7 @@ class MaxUnPool2D(Layer):
             output_size=self.output_size if output_size is None else output_size,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self.output_size)
 
 
@@ -259,7 +292,15 @@ class MaxUnPool3D(Layer):
         paddle.Size([1, 2, 4, 4, 4])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None):
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        data_format: str = "NCDHW",
+        output_size: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -269,7 +310,7 @@ class MaxUnPool3D(Layer):
         self.name = name
 
     @alias(input="x")
-    def forward(self, x, indices, output_size=None):
+    def forward(self, x: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool3d(
             x,
             indices,
@@ -280,7 +321,7 @@ class MaxUnPool3D(Layer):
             output_size=self.output_size if output_size is None else output_size,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self.output_size)
 
 
@@ -298,7 +339,14 @@ class FractionalMaxPool2D(Layer):
     See: Graham, Fractional Max-Pooling, 2014.
     """
 
-    def __init__(self, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
+    def __init__(
+        self,
+        output_size: OptionalSizes,
+        kernel_size: Size | None = None,
+        random_u: float | None = None,
+        return_mask: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._output_size = output_size
         self._kernel_size = kernel_size
@@ -306,12 +354,12 @@ class FractionalMaxPool2D(Layer):
         self._return_mask = return_mask
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.fractional_max_pool2d(
             x, self._output_size, self._kernel_size, self._random_u, self._return_mask
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self._output_size, return_mask=self._return_mask)
 
 
@@ -329,7 +377,14 @@ class FractionalMaxPool3D(Layer):
     See: Graham, Fractional Max-Pooling, 2014.
     """
 
-    def __init__(self, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
+    def __init__(
+        self,
+        output_size: OptionalSizes,
+        kernel_size: Size | None = None,
+        random_u: float | None = None,
+        return_mask: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._output_size = output_size
         self._kernel_size = kernel_size
@@ -337,12 +392,12 @@ class FractionalMaxPool3D(Layer):
         self._return_mask = return_mask
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.fractional_max_pool3d(
             x, self._output_size, self._kernel_size, self._random_u, self._return_mask
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(output_size=self._output_size, return_mask=self._return_mask)
 
 

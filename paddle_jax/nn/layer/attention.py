@@ -1,6 +1,9 @@
 """Multi-head attention."""
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.nn import functional as F
@@ -10,19 +13,25 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import concat
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike, ParamAttrLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 Cache = collections.namedtuple("Cache", ["k", "v"])
 StaticCache = collections.namedtuple("StaticCache", ["k", "v"])
 
 
-def _convert_attention_mask(attn_mask, dtype):
+def _convert_attention_mask(attn_mask: Tensor | None, dtype: DTypeLike) -> Tensor | None:
     """A mask to add to attention scores: bool and int masks become 0 where 1 and about -1e9 where 0."""
     if attn_mask is None:
         return None
     dtype = dtypes.convert(dtype)
     if attn_mask.dtype.is_floating:
         return attn_mask.astype(dtype)
-    far = 6.0e4 if dtype is dtypes.float16 else 1e9
-    return (attn_mask.astype(dtype) - 1.0) * far
+    # float16 ends at 65504.
+    distance = 6.0e4 if dtype is dtypes.float16 else 1e9
+    return (attn_mask.astype(dtype) - 1.0) * distance
 
 
 class MultiHeadAttention(Layer):
@@ -50,38 +59,34 @@ class MultiHeadAttention(Layer):
 
     def __init__(
         self,
-        embed_dim,
-        num_heads,
-        dropout=0.0,
-        kdim=None,
-        vdim=None,
-        need_weights=False,
-        weight_attr=None,
-        bias_attr=None,
-    ):
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        need_weights: bool = False,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+    ) -> None:
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
             raise AssertionError(
                 f"MultiHeadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
                 "both must be above 0 and num_heads must divide embed_dim"
             )
-        self.embed_dim, self.kdim, self.vdim = (
-            embed_dim,
-            embed_dim if kdim is None else kdim,
-            embed_dim if vdim is None else vdim,
-        )
-        self.num_heads, self.dropout, self.need_weights, self.head_dim = (
-            num_heads,
-            dropout,
-            need_weights,
-            embed_dim // num_heads,
-        )
+        self.embed_dim = embed_dim
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.need_weights = need_weights
+        self.head_dim = embed_dim // num_heads
         self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
         self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
         self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
         self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
 
-    def _heads(self, x):
+    def _heads(self, x: Tensor) -> Tensor:
         if x.ndim != 3:
             raise ValueError(
                 "MultiHeadAttention: query, key and value must have 3 axes [batch, length, "
@@ -89,11 +94,13 @@ class MultiHeadAttention(Layer):
             )
         return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
 
-    def compute_kv(self, key, value):
+    def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Projects keys and values: [B, L, kdim], [B, L, vdim] -> two [B, heads, L, head_dim]."""
         return self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
 
-    def gen_cache(self, key, value=None, type=Cache):
+    def gen_cache(
+        self, key: Tensor, value: Tensor | None = None, type: type[Cache] | type[StaticCache] = Cache
+    ) -> Cache | StaticCache:
         """Makes a cache for decoding step by step.
 
         Args:
@@ -110,7 +117,14 @@ class MultiHeadAttention(Layer):
         empty = [length_of(key, 0), self.num_heads, 0, self.head_dim]
         return Cache(zeros(empty, dtype=key.dtype), zeros(empty, dtype=key.dtype))
 
-    def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        attn_mask: Tensor | None = None,
+        cache: Cache | StaticCache | None = None,
+    ) -> Tensor | tuple[Any, ...]:
         """Returns the output [B, L, embed_dim]; with need_weights also the weights; with a cache
         also the new cache.
 
@@ -133,10 +147,13 @@ class MultiHeadAttention(Layer):
             return (out, *extra)
         return out
 
-    def _prepare_qkv(self, query, key, value, cache=None):
+    def _prepare_qkv(
+        self, query: Tensor, key: Tensor, value: Tensor, cache: Cache | StaticCache | None = None
+    ) -> tuple[Any, ...]:
         """The projected queries, keys and values, each [B, heads, L, head_dim]; with a cache also the new
         cache. Subclasses call it."""
         q = self._heads(self.q_proj(query))
+        # A StaticCache holds the projected memory of an encoder: nothing to project or append.
         if isinstance(cache, StaticCache):
             return q, *cache, cache
         k, v = self.compute_kv(key, value)
@@ -148,7 +165,7 @@ class MultiHeadAttention(Layer):
             return (q, k, v)
         return (q, k, v, cache)
 
-    def _attend(self, q, k, v, attn_mask):
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None) -> tuple[Tensor, Tensor]:
         scores = (q * self.head_dim**-0.5) @ k.transpose([0, 1, 3, 2])
         if attn_mask is not None:
             scores = scores + _convert_attention_mask(attn_mask, scores.dtype)

@@ -1,5 +1,9 @@
 """Batch normalisation layers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.state import local
 from paddle_jax.base.param_attr import ParamAttr
@@ -9,18 +13,29 @@ from paddle_jax.nn.layer import synced
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike, ParamAttrLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _FIRST = {2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 _LAST = {2: "NC", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
 
 
-def running_statistics(layer, features, dtype, mean_name=None, variance_name=None):
+def running_statistics(
+    layer: Layer,
+    features: int,
+    dtype: DTypeLike,
+    mean_name: str | None = None,
+    variance_name: str | None = None,
+) -> None:
     """Gives `layer` the parameters `_mean` (zeros) and `_variance` (ones), which are not trained."""
     for attribute, name, value in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
         setattr(layer, attribute, layer.create_parameter([features], attr=attr, dtype=dtype))
 
 
-def layout(data_format, ndim):
+def layout(data_format: str, ndim: int) -> str:
     """The name of the layout for a number of axes, channels last where `data_format` ends in C."""
     last = len(data_format) > 2 and data_format.endswith("C")
     names = _LAST if last else _FIRST
@@ -39,20 +54,21 @@ class _BatchNormBase(Layer):
 
     def __init__(
         self,
-        num_features,
-        momentum=0.9,
-        epsilon=1e-5,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCHW",
-        use_global_stats=None,
-        name=None,
-    ):
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._num_features = num_features
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
         self._use_global_stats = use_global_stats
+        # Statistics in float16 would overflow; Paddle keeps these parameters in float32.
         if get_default_dtype() == "float16":
             self._dtype = "float32"
         else:
@@ -72,7 +88,7 @@ class _BatchNormBase(Layer):
         self._epsilon = epsilon
         self._name = name
 
-    def _check_input(self, input):
+    def _check_input(self, input: Tensor) -> None:
         name = type(self).__name__
         if self._data_format not in self._formats:
             raise ValueError(
@@ -83,7 +99,7 @@ class _BatchNormBase(Layer):
                 f"{name}: input: got {input.ndim} axes; it must have {' or '.join(map(str, self._ndims))}"
             )
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         self._check_input(input)
         if len(self._data_format) > 2 and self._data_format.endswith("C"):
             shown = "NHWC"
@@ -105,7 +121,7 @@ class _BatchNormBase(Layer):
             use_global_stats=self._use_global_stats,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         if self._data_format == "NCHW":
             form = {}
         else:
@@ -148,15 +164,15 @@ class BatchNorm1D(_BatchNormBase):
 
     def __init__(
         self,
-        num_features,
-        momentum=0.9,
-        epsilon=1e-5,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCL",
-        use_global_stats=None,
-        name=None,
-    ):
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCL",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(
             num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
         )
@@ -211,15 +227,15 @@ class BatchNorm3D(_BatchNormBase):
 
     def __init__(
         self,
-        num_features,
-        momentum=0.9,
-        epsilon=1e-5,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCDHW",
-        use_global_stats=None,
-        name=None,
-    ):
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCDHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(
             num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
         )
@@ -247,21 +263,22 @@ class SyncBatchNorm(_BatchNormBase):
 
     def __init__(
         self,
-        num_features,
-        momentum=0.9,
-        epsilon=1e-5,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCHW",
-        name=None,
-    ):
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         if self._use_global_stats is None:
             frozen = not self.training
         else:
             frozen = self._use_global_stats
+        # One process has the whole batch, and XLA reduces over devices itself.
         if frozen or not synced.has_process_group():
             return super().forward(x)
         self._check_input(x)
@@ -282,7 +299,7 @@ class SyncBatchNorm(_BatchNormBase):
         )
 
     @classmethod
-    def convert_sync_batchnorm(cls, layer):
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """Replaces all BatchNorm1D / 2D / 3D layers in a layer by SyncBatchNorm layers that share
         their parameters.
 
@@ -304,18 +321,19 @@ class SyncBatchNorm(_BatchNormBase):
         return layer
 
     @classmethod
-    def _from(cls, norm):
+    def _from(cls, norm: _BatchNormBase) -> SyncBatchNorm:
         attrs = [False if attr is False else None for attr in (norm._weight_attr, norm._bias_attr)]
-        made = cls(norm._num_features, norm._momentum, norm._epsilon, *attrs, norm._data_format)
+        sync_norm = cls(norm._num_features, norm._momentum, norm._epsilon, *attrs, norm._data_format)
+        # The new layer shares the parameters, so an optimizer that has them stays valid.
         for name in ("weight", "bias", "_mean", "_variance"):
-            made.__dict__.pop(name, None)
-            setattr(made, name, getattr(norm, name))
-        made._weight_attr = norm._weight_attr
-        made._bias_attr = norm._bias_attr
-        made._name = norm._name
-        made._use_global_stats = norm._use_global_stats
-        made.training = norm.training
-        return made
+            sync_norm.__dict__.pop(name, None)
+            setattr(sync_norm, name, getattr(norm, name))
+        sync_norm._weight_attr = norm._weight_attr
+        sync_norm._bias_attr = norm._bias_attr
+        sync_norm._name = norm._name
+        sync_norm._use_global_stats = norm._use_global_stats
+        sync_norm.training = norm.training
+        return sync_norm
 
 
 class BatchNorm(Layer):
@@ -347,22 +365,22 @@ class BatchNorm(Layer):
 
     def __init__(
         self,
-        num_channels,
-        act=None,
-        is_test=False,
-        momentum=0.9,
-        epsilon=1e-5,
-        param_attr=None,
-        bias_attr=None,
-        dtype="float32",
-        data_layout="NCHW",
-        in_place=False,
-        moving_mean_name=None,
-        moving_variance_name=None,
-        do_model_average_for_mean_and_var=True,
-        use_global_stats=False,
-        trainable_statistics=False,
-    ):
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        param_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        dtype: DTypeLike = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
         super().__init__()
         self._param_attr = param_attr
         self._bias_attr = bias_attr
@@ -382,7 +400,7 @@ class BatchNorm(Layer):
         self._use_global_stats = use_global_stats
         self._trainable_statistics = trainable_statistics
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         out = F.batch_norm(
             input,
             self._mean,

@@ -1,9 +1,18 @@
 """Loss layers for very many classes: they hold the weights of the classes."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.joining import concat
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ParamAttrLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class HSigmoidLoss(Layer):
@@ -27,14 +36,14 @@ class HSigmoidLoss(Layer):
 
     def __init__(
         self,
-        feature_size,
-        num_classes,
-        weight_attr=None,
-        bias_attr=None,
-        is_custom=False,
-        is_sparse=False,
-        name=None,
-    ):
+        feature_size: int,
+        num_classes: int,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        is_custom: bool = False,
+        is_sparse: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if num_classes < 2 and not is_custom:
             raise ValueError(
@@ -44,17 +53,18 @@ class HSigmoidLoss(Layer):
         self._num_classes = num_classes
         self._is_custom = is_custom
         self._is_sparse = is_sparse
-        self._weight_attr, self._bias_attr, self._name, self._dtype = (
-            weight_attr,
-            bias_attr,
-            name,
-            get_default_dtype(),
-        )
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._name = name
+        self._dtype = get_default_dtype()
+        # The default tree is a complete binary one: one inner node less than there are classes.
         nodes = num_classes if is_custom else num_classes - 1
         self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr, dtype=self._dtype)
         self.bias = self.create_parameter([nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
-    def forward(self, input, label, path_table=None, path_code=None):
+    def forward(
+        self, input: Tensor, label: Tensor, path_table: Tensor | None = None, path_code: Tensor | None = None
+    ) -> Tensor:
         if self._is_custom and (path_table is None or path_code is None):
             raise ValueError(
                 "HSigmoidLoss: path_table, path_code: got None; with is_custom=True both must be given"
@@ -98,27 +108,26 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     def __init__(
         self,
-        in_features,
-        n_classes,
-        cutoffs,
-        weight_attr=None,
-        bias_attr=None,
-        div_value=4.0,
-        head_bias=False,
-        name=None,
-    ):
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        div_value: float = 4.0,
+        head_bias: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._dtype = get_default_dtype()
-        self.in_features, self.n_classes, self.cutoffs, self.div_value = (
-            in_features,
-            n_classes,
-            _checked(list(cutoffs), n_classes),
-            div_value,
-        )
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = _checked(list(cutoffs), n_classes)
+        self.div_value = div_value
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
         self.is_head_bias = head_bias
-        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
         self.head_weight = self.create_parameter(
             [in_features, self.head_size], attr=weight_attr, dtype=self._dtype
@@ -131,7 +140,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             self.head_bias = None
         self.tail_weights = [self._cluster(i, weight_attr) for i in range(self.n_clusters)]
 
-    def _cluster(self, i, weight_attr):
+    def _cluster(self, i: int, weight_attr: ParamAttrLike | None) -> list[Tensor]:
         hidden = int(self.in_features // self.div_value ** (i + 1))
         size = self.cutoffs[i + 1] - self.cutoffs[i]
         return [
@@ -139,12 +148,12 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             for shape in ([self.in_features, hidden], [hidden, size])
         ]
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
         return F.adaptive_log_softmax_with_loss(
             input, label, self.head_weight, self.tail_weights, self.cutoffs, self.head_bias
         )
 
-    def log_prob(self, input):
+    def log_prob(self, input: Tensor) -> Tensor:
         """Computes the log probabilities of all classes: [N, in_features] -> [N, n_classes]."""
         head = F.log_softmax(F.linear(input, self.head_weight, self.head_bias), axis=1)
         parts = [head[:, : self.shortlist_size]]
@@ -153,12 +162,12 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             parts.append(inside + head[:, self.shortlist_size + i].unsqueeze(1))
         return concat(parts, axis=1)
 
-    def predict(self, input):
+    def predict(self, input: Tensor) -> Tensor:
         """Returns the most probable class of each row, in the default floating dtype as Paddle does."""
         return self.log_prob(input).argmax(axis=1).astype(self._dtype)
 
 
-def _checked(cutoffs, n_classes):
+def _checked(cutoffs: list[int], n_classes: int) -> list[int]:
     if not cutoffs:
         raise ValueError("AdaptiveLogSoftmaxWithLoss: cutoffs: got an empty list; give at least one")
     increasing = all(a < b for a, b in zip(cutoffs, cutoffs[1:], strict=False))

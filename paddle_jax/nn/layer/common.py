@@ -1,5 +1,10 @@
 """Layers without a family of their own: Linear, Embedding, Flatten, Upsample, Fold and others."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.lazy.symbol import Symbol
@@ -31,6 +36,10 @@ from paddle_jax.nn.layer.padding import (
 from paddle_jax.nn.layer.parameter import after_filling
 from paddle_jax.nn.remote_lookup import RemoteLookup
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DeviceLike, DTypeLike, ParamAttrLike, Size
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 class Identity(Layer):
     """Returns its input; all arguments are ignored.
@@ -40,10 +49,10 @@ class Identity(Layer):
         [1.0, 1.0]
     """
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input):
+    def forward(self, input: Any) -> Any:
         return input
 
 
@@ -65,7 +74,14 @@ class Linear(Layer):
         "use bias_attr, or paddle.compat.nn.Linear, which takes torch's names and "
         "whose weight is [out_features, in_features]",
     )
-    def __init__(self, in_features, out_features, weight_attr=None, bias_attr=None, name=None):
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._dtype = get_default_dtype()
         self._weight_attr = weight_attr
@@ -74,10 +90,10 @@ class Linear(Layer):
         self.bias = self.create_parameter([out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name, in_features=self.weight.shape[0], out_features=self.weight.shape[1], dtype=self._dtype
         )
@@ -97,7 +113,15 @@ class Bilinear(Layer):
         paddle.Size([2, 5])
     """
 
-    def __init__(self, in1_features, in2_features, out_features, weight_attr=None, bias_attr=None, name=None):
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._dtype = get_default_dtype()
         self._weight_attr = weight_attr
@@ -111,10 +135,10 @@ class Bilinear(Layer):
         )
         self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
-    def forward(self, x1, x2):
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.bilinear(x1, x2, self.weight, self.bias)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self._name,
             in1_features=self._in1_features,
@@ -152,21 +176,21 @@ class Embedding(Layer):
 
     def __init__(
         self,
-        num_embeddings,
-        embedding_dim,
-        padding_idx=None,
-        max_norm=None,
-        norm_type=2.0,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
         *,
-        scale_grad_by_freq=False,
-        sparse=False,
-        _weight=None,
-        _freeze=False,
-        device=None,
-        dtype=None,
-        weight_attr=None,
-        name=None,
-    ):
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if num_embeddings <= 0 or embedding_dim <= 0:
             raise ValueError(
@@ -189,6 +213,7 @@ class Embedding(Layer):
         self._weight_attr = weight_attr
         self._name = name
         self._dtype = get_default_dtype() if dtype is None else dtype
+        # Programs with parameter servers keep the rows of sparse tables there.
         self._remote = None
         if sparse and _weight is None and not _freeze and RemoteLookup.layer is not None:
             self._remote = self._remote_table(max_norm, scale_grad_by_freq)
@@ -200,15 +225,15 @@ class Embedding(Layer):
 
     padding_idx = linked("_padding_idx", "The row that is zero, or None.")
 
-    def _table(self, given):
-        if given is not None:
-            if list(given.shape) != self._size:
+    def _table(self, initial: Tensor | None) -> Tensor | None:
+        if initial is not None:
+            if list(initial.shape) != self._size:
                 raise AssertionError(
-                    f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}"
+                    f"Embedding: _weight: got shape {list(initial.shape)}; it must be {self._size}"
                 )
-            if isinstance(given, Parameter):
-                return given
-            return Parameter(given)
+            if isinstance(initial, Parameter):
+                return initial
+            return Parameter(initial)
         weight = self.create_parameter(
             self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device
         )
@@ -218,7 +243,7 @@ class Embedding(Layer):
             after_filling(weight, self._clear_padding)
         return weight
 
-    def _remote_table(self, max_norm, scale_grad_by_freq):
+    def _remote_table(self, max_norm: float | None, scale_grad_by_freq: bool) -> Layer:
         """The rows on parameter servers; no table is made here."""
         if max_norm is not None or scale_grad_by_freq:
             raise NotImplementedError(
@@ -231,11 +256,11 @@ class Embedding(Layer):
         name = unique_name.generate(f"{self._full_name}.w")
         return RemoteLookup.layer(self._size, padding, self._weight_attr, name)
 
-    def _clear_padding(self, weight):
+    def _clear_padding(self, weight: Parameter) -> None:
         weight._value = weight._value.at[self._padding_idx].set(0)
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         if self._remote is not None:
             return self._remote(x)
         return F.embedding(
@@ -248,7 +273,7 @@ class Embedding(Layer):
             self._scale_grad_by_freq,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         if self._padding_idx is None:
             padding = ""
         else:
@@ -269,12 +294,12 @@ class Flatten(Layer):
         paddle.Size([2, 12])
     """
 
-    def __init__(self, start_axis=1, stop_axis=-1):
+    def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
         super().__init__()
         self.start_axis = start_axis
         self.stop_axis = stop_axis
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_axis, self.stop_axis)
 
 
@@ -289,16 +314,16 @@ class Unflatten(Layer):
         paddle.Size([3, 2, 4])
     """
 
-    def __init__(self, axis, shape, name=None):
+    def __init__(self, axis: int, shape: Sequence[int] | Tensor, name: str | None = None) -> None:
         super().__init__()
         self.axis = axis
         self.shape = shape
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.axis, self.shape)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, axis=self.axis, shape=self.shape)
 
 
@@ -320,28 +345,26 @@ class Upsample(Layer):
 
     def __init__(
         self,
-        size=None,
-        scale_factor=None,
-        mode="nearest",
-        align_corners=False,
-        align_mode=0,
-        data_format=None,
-        recompute_scale_factor=None,
-        name=None,
-    ):
+        size: Size | Tensor | None = None,
+        scale_factor: float | Sequence[float] | Tensor | None = None,
+        mode: str = "nearest",
+        align_corners: bool = False,
+        align_mode: int = 0,
+        data_format: str | None = None,
+        recompute_scale_factor: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
-        self.size, self.scale_factor, self.mode, self.align_corners = (
-            size,
-            scale_factor,
-            mode.lower(),
-            align_corners,
-        )
+        self.size = size
+        self.scale_factor = scale_factor
+        self.mode = mode.lower()
+        self.align_corners = align_corners
         self.align_mode = align_mode
         self.data_format = data_format
         self.recompute_scale_factor = recompute_scale_factor
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.interpolate(
             x,
             size=self.size,
@@ -353,7 +376,7 @@ class Upsample(Layer):
             recompute_scale_factor=self.recompute_scale_factor,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name,
             **_resize(self),
@@ -364,7 +387,7 @@ class Upsample(Layer):
         )
 
 
-def _resize(layer):
+def _resize(layer: Layer) -> dict[str, Any]:
     if layer.scale_factor is None:
         return {"size": layer.size}
     return {"scale_factor": layer.scale_factor}
@@ -385,7 +408,13 @@ class UpsamplingNearest2D(Layer):
     _mode = "nearest"
     _align_corners = False
 
-    def __init__(self, size=None, scale_factor=None, data_format="NCHW", name=None):
+    def __init__(
+        self,
+        size: Size | Tensor | None = None,
+        scale_factor: float | Sequence[float] | Tensor | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.size = size
         self.scale_factor = scale_factor
@@ -393,7 +422,7 @@ class UpsamplingNearest2D(Layer):
         self.name = name
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.interpolate(
             x,
             size=self.size,
@@ -404,7 +433,7 @@ class UpsamplingNearest2D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, **_resize(self), data_format=self.data_format)
 
 
@@ -436,17 +465,17 @@ class CosineSimilarity(Layer):
     """
 
     @alias(dim="axis")
-    def __init__(self, axis=1, eps=1e-8):
+    def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self._axis = axis
         self._eps = eps
 
     dim = linked("_axis", "The axis, under its other name.")
 
-    def forward(self, x1, x2):
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.cosine_similarity(x1, x2, axis=self._axis, eps=self._eps)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(axis=self._axis, eps=self._eps)
 
 
@@ -468,7 +497,14 @@ class Unfold(Layer):
         "use kernel_sizes, dilations, paddings and strides, or "
         "paddle.compat.nn.Unfold, which takes torch's names",
     )
-    def __init__(self, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
+    def __init__(
+        self,
+        kernel_sizes: Size,
+        dilations: Size = 1,
+        paddings: Size = 0,
+        strides: Size = 1,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.kernel_sizes = kernel_sizes
         self.dilations = dilations
@@ -476,7 +512,7 @@ class Unfold(Layer):
         self.strides = strides
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.unfold(
             input,
             kernel_sizes=self.kernel_sizes,
@@ -485,7 +521,7 @@ class Unfold(Layer):
             dilations=self.dilations,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name,
             kernel_size=self.kernel_sizes,
@@ -516,7 +552,15 @@ class Fold(Layer):
         padding="paddings",
         stride="strides",
     )
-    def __init__(self, output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
+    def __init__(
+        self,
+        output_sizes: Size,
+        kernel_sizes: Size,
+        dilations: Size = 1,
+        paddings: Size = 0,
+        strides: Size = 1,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.output_sizes = output_sizes
         self.kernel_sizes = kernel_sizes
@@ -531,7 +575,7 @@ class Fold(Layer):
     padding = linked("paddings", "paddings, under its other name.")
     stride = linked("strides", "strides, under its other name.")
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.fold(
             input,
             output_sizes=self.output_sizes,
@@ -541,7 +585,7 @@ class Fold(Layer):
             dilations=self.dilations,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name,
             kernel_size=self.kernel_sizes,

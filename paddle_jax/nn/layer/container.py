@@ -1,14 +1,18 @@
 """Layers that hold other layers or parameters: Sequential, LayerList, LayerDict,
 ParameterList, ParameterDict."""
 
+from __future__ import annotations
+
 import collections.abc
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Self
 
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.layers import Layer
 
 
-def _position(index, length, what):
+def _position(index: int, length: int, what: str) -> int:
     """A non-negative position for an index that may be negative.
 
     Raises:
@@ -21,7 +25,7 @@ def _position(index, length, what):
     return index % length
 
 
-def _insert_position(index, length):
+def _insert_position(index: int, length: int) -> int | None:
     if not -length <= index <= length:
         return None
     if index >= 0:
@@ -29,14 +33,14 @@ def _insert_position(index, length):
     return index + length
 
 
-def _rename(owner, layers):
+def _rename(owner: Layer, layers: Iterable[Layer]) -> None:
     """Makes `layers` the sublayers of `owner`, named "0", "1", ..."""
     owner._sub_layers.clear()
     for position, layer in enumerate(layers):
         owner.add_sublayer(str(position), layer)
 
 
-def _check_pair(position, pair):
+def _check_pair(position: int, pair: Any) -> None:
     """Refuses what is no (name, Layer), where the first argument of Sequential was a pair."""
     got = f"Sequential: argument {position}: got"
     unpack = "give a list of Layers as Sequential(*layers)"
@@ -66,7 +70,7 @@ class Sequential(Layer):
         ReLU()
     """
 
-    def __init__(self, *layers):
+    def __init__(self, *layers: Any) -> None:
         super().__init__()
         if len(layers) == 1 and isinstance(layers[0], dict):
             layers = tuple(layers[0].items())
@@ -78,19 +82,19 @@ class Sequential(Layer):
             else:
                 self.add_sublayer(str(position), layer)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: int | str | slice) -> Any:
         if isinstance(name, slice):
             return type(self)(*list(self._sub_layers.values())[name])
         if isinstance(name, str):
             return self._sub_layers[name]
         return list(self._sub_layers.values())[_position(name.__index__(), len(self), "Sequential")]
 
-    def __setitem__(self, name, layer):
+    def __setitem__(self, name: int | str, layer: Layer) -> None:
         if not isinstance(layer, Layer):
             raise AssertionError(f"Sequential: got {type(layer).__name__}; an item must be a Layer")
         setattr(self, str(name), layer)
 
-    def __delitem__(self, name):
+    def __delitem__(self, name: int | str) -> None:
         if str(name) not in self._sub_layers:
             raise AssertionError(
                 f"Sequential: {name!r} is no name of a layer; "
@@ -98,13 +102,13 @@ class Sequential(Layer):
             )
         del self._sub_layers[str(name)]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._sub_layers)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Layer]:
         return iter(self._sub_layers.values())
 
-    def append(self, module):
+    def append(self, module: Layer) -> Self:
         """Adds a layer at the end, named by its position; returns the Sequential.
 
         Raises:
@@ -113,7 +117,7 @@ class Sequential(Layer):
         self.add_sublayer(str(len(self)), module)
         return self
 
-    def insert(self, index, module):
+    def insert(self, index: int, module: Layer) -> Self:
         """Puts a layer before position `index`; the names of numbered layers move with their positions.
 
         Raises:
@@ -136,13 +140,13 @@ class Sequential(Layer):
         self._sub_layers.update(zip(names, layers, strict=True))
         return self
 
-    def extend(self, sequential):
+    def extend(self, sequential: Iterable[Layer]) -> Self:
         """Adds the layers of an iterable at the end; returns the Sequential."""
         for layer in list(sequential):
             self.append(layer)
         return self
 
-    def forward(self, input):
+    def forward(self, input: Any) -> Any:
         """Hands `input` through all layers."""
         for layer in self._sub_layers.values():
             input = layer(input)
@@ -163,22 +167,22 @@ class LayerList(Layer):
     """
 
     @alias(modules="sublayers")
-    def __init__(self, sublayers=None):
+    def __init__(self, sublayers: Iterable[Layer] | None = None) -> None:
         super().__init__()
         for position, layer in enumerate(() if sublayers is None else sublayers):
             self.add_sublayer(str(position), layer)
 
-    def _key(self, index):
+    def _key(self, index: int | str) -> str:
         if isinstance(index, str):
             index = int(index)
         return str(_position(index.__index__(), len(self), type(self).__name__))
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int | str | slice) -> Any:
         if isinstance(idx, slice):
             return LayerList(list(self._sub_layers.values())[idx])
         return self._sub_layers[self._key(idx)]
 
-    def __setitem__(self, idx, sublayer):
+    def __setitem__(self, idx: int | str | slice, sublayer: Layer | Iterable[Layer]) -> None:
         if isinstance(idx, slice):
             layers = list(self._sub_layers.values())
             layers[idx] = sublayer
@@ -186,24 +190,24 @@ class LayerList(Layer):
         else:
             setattr(self, self._key(idx), sublayer)
 
-    def __delitem__(self, idx):
+    def __delitem__(self, idx: int | str | slice) -> None:
         layers = list(self._sub_layers.values())
         if not isinstance(idx, slice):
             idx = int(self._key(idx))
         del layers[idx]
         _rename(self, layers)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._sub_layers)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Layer]:
         return iter(self._sub_layers.values())
 
-    def __add__(self, other):
+    def __add__(self, other: Iterable[Layer]) -> LayerList:
         return LayerList([*self, *other])
 
     @alias(module="sublayer")
-    def append(self, sublayer):
+    def append(self, sublayer: Layer) -> Self:
         """Adds a layer at the end; returns the list.
 
         Raises:
@@ -213,7 +217,7 @@ class LayerList(Layer):
         return self
 
     @alias(module="sublayer")
-    def insert(self, index, sublayer):
+    def insert(self, index: int, sublayer: Layer) -> None:
         """Puts a layer before position `index`.
 
         Raises:
@@ -230,13 +234,13 @@ class LayerList(Layer):
         _rename(self, layers)
 
     @alias(modules="sublayers")
-    def extend(self, sublayers):
+    def extend(self, sublayers: Iterable[Layer]) -> Self:
         """Adds the layers of an iterable at the end; returns the list."""
         for layer in list(sublayers):
             self.append(layer)
         return self
 
-    def pop(self, key):
+    def pop(self, key: int) -> Layer:
         """Takes the layer at a position out and returns it.
 
         Raises:
@@ -247,7 +251,7 @@ class LayerList(Layer):
         return layer
 
 
-def _pairs(items, what):
+def _pairs(items: Any, what: str) -> list[tuple[Any, Any]]:
     """(key, value) pairs from a dict, a LayerDict or ParameterDict, or an iterable of pairs."""
     if isinstance(items, ParameterDict):
         return list(items._parameters.items())
@@ -280,34 +284,36 @@ class LayerDict(Layer):
     """
 
     @alias(modules="sublayers")
-    def __init__(self, sublayers=None):
+    def __init__(
+        self, sublayers: LayerDict | Mapping[str, Layer] | Iterable[tuple[str, Layer]] | None = None
+    ) -> None:
         super().__init__()
         if sublayers is not None:
             self.update(sublayers)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Layer:
         return self._sub_layers[key]
 
-    def __setitem__(self, key, sublayer):
+    def __setitem__(self, key: str, sublayer: Layer) -> None:
         self.add_sublayer(key, sublayer)
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: str) -> None:
         del self._sub_layers[key]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._sub_layers)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._sub_layers)
 
-    def __contains__(self, key):
+    def __contains__(self, key: object) -> bool:
         return key in self._sub_layers
 
-    def clear(self):
+    def clear(self) -> None:
         """Takes all layers out."""
         self._sub_layers.clear()
 
-    def pop(self, key):
+    def pop(self, key: str) -> Layer:
         """Takes the layer under a key out and returns it.
 
         Raises:
@@ -315,20 +321,20 @@ class LayerDict(Layer):
         """
         return self._sub_layers.pop(key)
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._sub_layers.keys()
 
-    def items(self):
+    def items(self) -> ItemsView[str, Layer]:
         """The (name, layer) pairs."""
         return self._sub_layers.items()
 
-    def values(self):
+    def values(self) -> ValuesView[Layer]:
         """The layers."""
         return self._sub_layers.values()
 
     @alias(modules="sublayers")
-    def update(self, sublayers):
+    def update(self, sublayers: LayerDict | Mapping[str, Layer] | Iterable[tuple[str, Layer]]) -> None:
         """Adds the layers of a dict or an iterable of pairs; equal names are replaced.
 
         Raises:
@@ -352,29 +358,29 @@ class ParameterList(Layer):
         (3, 3)
     """
 
-    def __init__(self, parameters=None):
+    def __init__(self, parameters: Iterable[Tensor] | None = None) -> None:
         super().__init__()
         for position, parameter in enumerate(() if parameters is None else parameters):
             _check_parameter(parameter, "ParameterList")
             self.add_parameter(str(position), parameter)
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> Tensor:
         return self._parameters[str(idx)]
 
-    def __setitem__(self, idx, param):
+    def __setitem__(self, idx: int, param: Tensor) -> None:
         if not isinstance(param, Tensor):
             raise TypeError(f"ParameterList: got {type(param).__name__}; an item must be a Parameter")
         if str(idx) not in self._parameters:
             raise AttributeError(f"ParameterList: there is no item {idx}; use append to add one")
         setattr(self, str(idx), param)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._parameters)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         return iter(self._parameters.values())
 
-    def append(self, parameter):
+    def append(self, parameter: Tensor) -> Self:
         """Adds a parameter at the end; returns the list.
 
         Raises:
@@ -397,28 +403,30 @@ class ParameterDict(Layer):
         (['a'], paddle.Size([2]))
     """
 
-    def __init__(self, parameters=None):
+    def __init__(
+        self, parameters: ParameterDict | Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] | None = None
+    ) -> None:
         super().__init__()
         if parameters is not None:
             self.update(parameters)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Tensor:
         return self._parameters[key]
 
-    def __setitem__(self, key, param):
+    def __setitem__(self, key: str, param: Tensor) -> None:
         _check_parameter(param, "ParameterDict")
         self.add_parameter(key, param)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._parameters)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._parameters)
 
-    def __contains__(self, key):
+    def __contains__(self, key: object) -> bool:
         return key in self._parameters
 
-    def update(self, parameters):
+    def update(self, parameters: ParameterDict | Mapping[str, Tensor] | Iterable[tuple[str, Tensor]]) -> None:
         """Adds the parameters of a dict or an iterable of pairs; equal names are replaced.
 
         Raises:
@@ -429,7 +437,7 @@ class ParameterDict(Layer):
             self[key] = parameter
 
 
-def _check_parameter(parameter, what):
+def _check_parameter(parameter: Any, what: str) -> None:
     if not isinstance(parameter, Parameter):
         raise AssertionError(f"{what}: got {type(parameter).__name__}; an item must be a Parameter")
 

@@ -1,11 +1,21 @@
 """Convolution layers."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DeviceLike, DTypeLike, Padding, PaddingMode, ParamAttrLike, Size
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.initializer import Initializer
+
 
 _FORMATS = ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC")
 _MODES = ("zeros", "reflect", "replicate", "circular")
@@ -19,21 +29,21 @@ class _ConvNd(Layer):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride,
-        padding,
-        output_padding,
-        dilation,
-        groups,
-        padding_mode,
-        weight_attr,
-        bias_attr,
-        data_format,
-        device=None,
-        dtype=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size,
+        padding: Padding,
+        output_padding: Size,
+        dilation: Size,
+        groups: int,
+        padding_mode: PaddingMode,
+        weight_attr: ParamAttrLike | None,
+        bias_attr: ParamAttrLike | None,
+        data_format: str,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
         super().__init__(dtype=dtype)
         self._check(in_channels, groups, padding, padding_mode, weight_attr, data_format)
         self._param_attr = weight_attr
@@ -55,6 +65,7 @@ class _ConvNd(Layer):
         self._padding_mode = padding_mode
         self.output_padding = output_padding
         self._updated_padding = self._explicit_padding()
+        # The other modes pad before the convolution, which then pads nothing itself.
         if padding_mode != "zeros":
             self._reversed_padding_repeated_twice = [padding] * (2 * self._spatial)
         self.weight = self.create_parameter(
@@ -68,7 +79,15 @@ class _ConvNd(Layer):
             [out_channels], attr=bias_attr, dtype=dtype, is_bias=True, device=device
         )
 
-    def _check(self, in_channels, groups, padding, padding_mode, weight_attr, data_format):
+    def _check(
+        self,
+        in_channels: int,
+        groups: int,
+        padding: Padding,
+        padding_mode: PaddingMode,
+        weight_attr: ParamAttrLike | None,
+        data_format: str,
+    ) -> None:
         name = type(self).__name__
         if weight_attr is False:
             raise AssertionError(f"{name}: weight_attr: got False; a convolution needs a weight")
@@ -83,7 +102,7 @@ class _ConvNd(Layer):
         if in_channels % groups:
             raise ValueError(f"{name}: groups: got {groups}; it must divide in_channels={in_channels}")
 
-    def _ints(self, value, name):
+    def _ints(self, value: Size, name: str) -> list[int]:
         if isinstance(value, int):
             return [value] * self._spatial
         if isinstance(value, float):
@@ -98,7 +117,7 @@ class _ConvNd(Layer):
             )
         return list(value)
 
-    def _explicit_padding(self):
+    def _explicit_padding(self) -> list[Any]:
         """The padding per axis where it is the same on both sides, else per side; zeros for
         "SAME" and "VALID"."""
         padding = self._padding
@@ -130,12 +149,13 @@ class _ConvNd(Layer):
             return sides[::2]
         return sides
 
-    def _weight_shape(self):
+    def _weight_shape(self) -> list[int]:
         if self._transposed:
             return [self._in_channels, self._out_channels // self._groups, *self._kernel_size]
         return [self._out_channels, self._in_channels // self._groups, *self._kernel_size]
 
-    def _default(self):
+    def _default(self) -> Initializer | None:
+        # None is the default of `create_parameter`, which Paddle uses for transposed convolutions.
         if self._transposed:
             return None
         if self._in_channels:
@@ -143,7 +163,8 @@ class _ConvNd(Layer):
         return None
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
+        # A 1D convolution leaves the check to the function, whose error differs.
         if x.ndim != self._spatial + 2 and self._spatial > 1:
             raise ValueError(
                 f"(InvalidArgument) {type(self).__name__}: x: got shape {list(x.shape)}; "
@@ -169,7 +190,7 @@ class _ConvNd(Layer):
             data_format=self._data_format,
         )
 
-    def _transpose(self, function, x, output_size):
+    def _transpose(self, function: Callable[..., Tensor], x: Tensor, output_size: Size | None) -> Tensor:
         return function(
             x,
             self.weight,
@@ -183,7 +204,7 @@ class _ConvNd(Layer):
             data_format=self._data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         ones = [1] * self._spatial
         settings = [
             ("stride", self._stride, ones),
@@ -230,22 +251,22 @@ class Conv1D(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
         *,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCL",
-    ):
+        bias: bool = True,
+        padding_mode: PaddingMode = "zeros",
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCL",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -294,22 +315,22 @@ class Conv2D(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
         *,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCHW",
-    ):
+        bias: bool = True,
+        padding_mode: PaddingMode = "zeros",
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -360,22 +381,22 @@ class Conv3D(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
         *,
-        bias=True,
-        padding_mode="zeros",
-        device=None,
-        dtype=None,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCDHW",
-    ):
+        bias: bool = True,
+        padding_mode: PaddingMode = "zeros",
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCDHW",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -424,18 +445,18 @@ class Conv1DTranspose(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        output_padding=0,
-        groups=1,
-        dilation=1,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCL",
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        output_padding: Size = 0,
+        groups: int = 1,
+        dilation: Size = 1,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCL",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -451,7 +472,7 @@ class Conv1DTranspose(_ConvNd):
             data_format,
         )
 
-    def forward(self, x, output_size=None):
+    def forward(self, x: Tensor, output_size: Tensor | None = None) -> Tensor:
         return self._transpose(F.conv1d_transpose, x, output_size)
 
 
@@ -482,18 +503,18 @@ class Conv2DTranspose(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        output_padding=0,
-        dilation=1,
-        groups=1,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCHW",
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        output_padding: Size = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -509,7 +530,7 @@ class Conv2DTranspose(_ConvNd):
             data_format,
         )
 
-    def forward(self, x, output_size=None):
+    def forward(self, x: Tensor, output_size: Tensor | None = None) -> Tensor:
         return self._transpose(F.conv2d_transpose, x, output_size)
 
 
@@ -541,18 +562,18 @@ class Conv3DTranspose(_ConvNd):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        output_padding=0,
-        dilation=1,
-        groups=1,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCDHW",
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        output_padding: Size = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCDHW",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -568,7 +589,7 @@ class Conv3DTranspose(_ConvNd):
             data_format,
         )
 
-    def forward(self, x, output_size=None):
+    def forward(self, x: Tensor, output_size: Tensor | None = None) -> Tensor:
         return self._transpose(F.conv3d_transpose, x, output_size)
 
 

@@ -1,16 +1,35 @@
 """Moving a layer to another device or dtype."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import jax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.tensor import wrap
 
+if TYPE_CHECKING:
+    import builtins
+
+    import numpy as np
+
+    from paddle_jax._annotations import DeviceLike, DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 class ConvertMixin:
     """What Layer has to do with devices and dtypes."""
 
-    def to(self, device=None, dtype=None, blocking=None, non_blocking=None):
+    def to(
+        self,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        blocking: bool | None = None,
+        non_blocking: bool | None = None,
+    ) -> Self:
         """Moves or casts all parameters and buffers, in place, with their gradients.
 
         Args:
@@ -39,25 +58,38 @@ class ConvertMixin:
             self._convert(np_dtype, target, dtype, floating_only=False, excluded=())
         return self
 
-    def _convert(self, np_dtype, device, label, floating_only, excluded):
-        done = set()
+    def _convert(
+        self,
+        np_dtype: np.dtype | None,
+        device: Any,
+        label: DTypeLike | None,
+        floating_only: bool,
+        excluded: tuple[builtins.type, ...],
+    ) -> Self:
+        converted_ids = set()
         for layer in self.sublayers(include_self=True):
+            # Excluded layers keep their dtype, the layers inside them do not.
             if excluded and isinstance(layer, excluded):
                 continue
             if label is not None:
                 layer._dtype = label
             for tensor in (*layer._parameters.values(), *layer._buffers.values()):
-                if tensor is not None and id(tensor) not in done:
-                    done.add(id(tensor))
+                if tensor is not None and id(tensor) not in converted_ids:
+                    converted_ids.add(id(tensor))
                     convert_tensor(tensor, np_dtype, device, floating_only)
         return self
 
-    def _cast(self, dtype, floating_only=True, excluded=None):
+    def _cast(
+        self,
+        dtype: DTypeLike,
+        floating_only: bool = True,
+        excluded: builtins.type | Sequence[builtins.type] | None = None,
+    ) -> Self:
         dtype = dtypes.convert(dtype)
         excluded = _types(excluded)
         return self._convert(dtype.np, None, dtype, floating_only, excluded)
 
-    def astype(self, dtype=None):
+    def astype(self, dtype: DTypeLike | None = None) -> Self:
         """Casts floating-point parameters and buffers to a dtype, in place, and returns the layer.
 
         Args:
@@ -71,12 +103,12 @@ class ConvertMixin:
             <DataType.FLOAT64: 11>
         """
         try:
-            found = dtypes.convert(dtype)
+            target = dtypes.convert(dtype)
         except TypeError as error:
             raise ValueError(f"Layer.astype: {error}") from None
-        return self._cast(found)
+        return self._cast(target)
 
-    def float(self, excluded_layers=None):
+    def float(self, excluded_layers: builtins.type | Sequence[builtins.type] | None = None) -> Self:
         """Casts floating-point parameters and buffers to float32.
 
         Args:
@@ -88,46 +120,46 @@ class ConvertMixin:
         """
         return self._cast("float32", excluded=excluded_layers)
 
-    def float16(self, excluded_layers=None):
+    def float16(self, excluded_layers: builtins.type | Sequence[builtins.type] | None = None) -> Self:
         """Casts floating-point parameters and buffers to float16; arguments as of `float`."""
         return self._cast("float16", excluded=excluded_layers)
 
-    def bfloat16(self, excluded_layers=None):
+    def bfloat16(self, excluded_layers: builtins.type | Sequence[builtins.type] | None = None) -> Self:
         """Casts floating-point parameters and buffers to bfloat16; arguments as of `float`."""
         return self._cast("bfloat16", excluded=excluded_layers)
 
-    def half(self):
+    def half(self) -> Self:
         """Casts all parameters and buffers to float16."""
         return self._cast("float16", floating_only=False)
 
-    def double(self):
+    def double(self) -> Self:
         """Casts all parameters and buffers to float64."""
         return self._cast("float64", floating_only=False)
 
-    def type(self, dst_type):
+    def type(self, dst_type: DTypeLike) -> Self:
         """Casts all parameters and buffers to a dtype."""
         return self._cast(dst_type, floating_only=False)
 
-    def cpu(self):
+    def cpu(self) -> Self:
         """Moves all parameters and buffers to the CPU."""
         return self.to("cpu")
 
-    def cuda(self, device=None):
+    def cuda(self, device: DeviceLike | int | None = None) -> Self:
         """Moves all parameters and buffers to a GPU (a number or name; default: the first)."""
         return self.to(_named_device("gpu", device))
 
-    def xpu(self, device=None):
+    def xpu(self, device: DeviceLike | int | None = None) -> Self:
         """Moves all parameters and buffers to an XPU (a number or name; default: the first)."""
         return self.to(_named_device("xpu", device))
 
 
-def _named_device(kind, device):
+def _named_device(kind: str, device: DeviceLike | int | None) -> DeviceLike:
     if device is None or isinstance(device, int):
         return f"{kind}:{device or 0}"
     return device
 
 
-def _types(excluded):
+def _types(excluded: type | Sequence[type] | None) -> tuple[type, ...]:
     if excluded is None:
         return ()
     if isinstance(excluded, type):
@@ -139,7 +171,7 @@ def _types(excluded):
     )
 
 
-def convert_tensor(tensor, np_dtype, device, floating_only):
+def convert_tensor(tensor: Tensor, np_dtype: np.dtype | None, device: Any, floating_only: bool) -> None:
     """Casts or moves a Tensor in place, with its gradient."""
     value = _converted(tensor._value, np_dtype, device, floating_only)
     if value is not tensor._value:
@@ -148,7 +180,7 @@ def convert_tensor(tensor, np_dtype, device, floating_only):
         tensor._grad = wrap(_converted(tensor._grad._value, np_dtype, device, floating_only))
 
 
-def _converted(value, np_dtype, device, floating_only):
+def _converted(value: Any, np_dtype: np.dtype | None, device: Any, floating_only: bool) -> Any:
     if np_dtype is not None and not (floating_only and not dtypes.of(value).is_floating):
         value = value.astype(np_dtype)
     if device is None:

@@ -1,8 +1,15 @@
 """Distances between vectors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.helpers import alias, linked
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class PairwiseDistance(Layer):
@@ -18,7 +25,9 @@ class PairwiseDistance(Layer):
     """
 
     @alias(eps="epsilon")
-    def __init__(self, p=2.0, epsilon=1e-6, keepdim=False, name=None):
+    def __init__(
+        self, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None
+    ) -> None:
         super().__init__()
         self.p = p
         self.epsilon = epsilon
@@ -29,10 +38,10 @@ class PairwiseDistance(Layer):
     norm = linked("p", "p, under its other name.")
 
     @alias(x1="x", x2="y")
-    def forward(self, x, y):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
         return F.pairwise_distance(x, y, self.p, self.epsilon, self.keepdim)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         settings = [
             ("epsilon", self.epsilon, 1e-6),
             ("keepdim", self.keepdim, False),

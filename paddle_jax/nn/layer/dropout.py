@@ -1,8 +1,16 @@
 """Dropout layers: in training they set random parts to zero, in evaluation they do nothing (or scale)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Size
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Dropout(Layer):
@@ -22,7 +30,14 @@ class Dropout(Layer):
     See: Srivastava et al., Dropout, 2014.
     """
 
-    def __init__(self, p=0.5, inplace=False, axis=None, mode="upscale_in_train", name=None):
+    def __init__(
+        self,
+        p: float | Tensor = 0.5,
+        inplace: bool = False,
+        axis: Size | None = None,
+        mode: Literal["upscale_in_train", "downscale_in_infer"] = "upscale_in_train",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.p = p
         self.inplace = inplace
@@ -30,12 +45,12 @@ class Dropout(Layer):
         self.mode = mode
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout(
             input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace, mode=self.mode
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, p=self.p, axis=self.axis, mode=self.mode) + f", inplace={self.inplace}"
 
 
@@ -52,16 +67,16 @@ class Dropout2D(Layer):
     See: Tompson et al., Efficient Object Localization Using Convolutional Networks, 2015.
     """
 
-    def __init__(self, p=0.5, data_format="NCHW", name=None):
+    def __init__(self, p: float = 0.5, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__()
         self.p = p
         self.data_format = data_format
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, p=self.p, training=self.training, data_format=self.data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, p=self.p, data_format=self.data_format)
 
 
@@ -76,16 +91,16 @@ class Dropout3D(Layer):
         paddle.Size([1, 2, 2, 2, 2])
     """
 
-    def __init__(self, p=0.5, data_format="NCDHW", name=None):
+    def __init__(self, p: float = 0.5, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__()
         self.p = p
         self.data_format = data_format
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, p=self.p, training=self.training, data_format=self.data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, p=self.p, data_format=self.data_format)
 
 
@@ -102,15 +117,15 @@ class AlphaDropout(Layer):
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
 
-    def __init__(self, p=0.5, name=None):
+    def __init__(self, p: float = 0.5, name: str | None = None) -> None:
         super().__init__()
         self.p = p
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, p=self.p, training=self.training)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, p=self.p)
 
 
@@ -124,7 +139,7 @@ class FeatureAlphaDropout(AlphaDropout):
         paddle.Size([1, 2, 2])
     """
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.feature_alpha_dropout(input, p=self.p, training=self.training)
 
 

@@ -1,18 +1,25 @@
 """Small helpers for layer classes: extra keyword names (Paddle 3.3 accepts some of PyTorch's), linked
 attributes, printing."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.tensor.attribute import shape
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def alias(**names):
+
+def alias(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes the decorated function accept the keyword `extra` for its parameter `name`, for
     each `extra="name"`."""
 
-    def decorate(function):
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @ft.wraps(function)
-        def call(*args, **kwargs):
+        def call(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
                 for extra, name in names.items():
                     if extra in kwargs:
@@ -29,14 +36,14 @@ def alias(**names):
     return decorate
 
 
-def refuses(names, why):
+def refuses(names: str, why: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes the decorated constructor say `why` where it is called with one of the keywords `names` (a text):
     torch's words for arguments of a layer that `paddle.compat` has."""
     refused = frozenset(names.split())
 
-    def decorate(function):
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @ft.wraps(function)
-        def call(*args, **kwargs):
+        def call(*args: Any, **kwargs: Any) -> Any:
             if not refused.isdisjoint(kwargs):
                 wrong = sorted(refused & kwargs.keys())
                 raise TypeError(
@@ -49,7 +56,7 @@ def refuses(names, why):
     return decorate
 
 
-def length_of(tensor, axis):
+def length_of(tensor: Tensor, axis: int) -> int | Tensor:
     """The length of an axis; in a static program where it is not known, a Tensor of it."""
     if not -tensor.ndim <= axis < tensor.ndim:
         raise IndexError(
@@ -62,12 +69,12 @@ def length_of(tensor, axis):
     return length
 
 
-def linked(name, doc):
+def linked(name: str, doc: str) -> property:
     """A property that reads and writes the attribute `name`."""
     return property(lambda self: getattr(self, name), lambda self, value: setattr(self, name, value), doc=doc)
 
 
-def show(label=None, **values):
+def show(label: str | None = None, **values: Any) -> str:
     """The text of extra_repr: "p=0.5, axis=None", and the user's name for the layer when there is one."""
     parts = [f"{key}={value}" for key, value in values.items()]
     return ", ".join([*parts, f"name={label}"] if label else parts)

@@ -1,9 +1,16 @@
 """Hooks of a layer: registering, removing and calling them."""
 
+from __future__ import annotations
+
 import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.state import Observing
 from paddle_jax._core.execution.module_protocol import AttributeStore
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Hook
 
 
 class HookRemoveHelper:
@@ -11,12 +18,12 @@ class HookRemoveHelper:
 
     next_hook_id = 0
 
-    def __init__(self, hooks, flags=()):
+    def __init__(self, hooks: AttributeStore, flags: Sequence[AttributeStore] = ()) -> None:
         self._hooks_ref, self._flags_refs = weakref.ref(hooks), [weakref.ref(f) for f in flags]
         self._hook_id = HookRemoveHelper.next_hook_id
         HookRemoveHelper.next_hook_id += 1
 
-    def remove(self):
+    def remove(self) -> None:
         """Removes the hook."""
         for ref in (self._hooks_ref, *self._flags_refs):
             hooks = ref()
@@ -27,7 +34,7 @@ class HookRemoveHelper:
 class HookMixin:
     """What Layer has to do with hooks."""
 
-    def _init_hooks(self):
+    def _init_hooks(self) -> None:
         for name in (
             "_forward_pre_hooks",
             "_forward_post_hooks",
@@ -38,7 +45,9 @@ class HookMixin:
         ):
             self.__dict__[name] = AttributeStore()
 
-    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookRemoveHelper:
         """Calls `hook(layer, args)` before each forward; what it returns replaces the arguments.
 
         Args:
@@ -60,7 +69,9 @@ class HookMixin:
             self._forward_pre_hooks_with_kwargs_flag[helper._hook_id] = True
         return helper
 
-    def register_forward_post_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+    def register_forward_post_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> HookRemoveHelper:
         """Calls `hook(layer, args, output)` after each forward; what it returns replaces the output.
 
         Args:
@@ -86,7 +97,7 @@ class HookMixin:
 
     register_forward_hook = register_forward_post_hook
 
-    def register_state_dict_hook(self, hook):
+    def register_state_dict_hook(self, hook: Hook) -> HookRemoveHelper:
         """Calls `hook(state_dict)` at the end of `state_dict()`; what it returns replaces the dict.
 
         Returns:
@@ -96,57 +107,64 @@ class HookMixin:
         self._state_dict_hooks[helper._hook_id] = hook
         return helper
 
-    def _call_hooked(self, forward, inputs, kwargs):
-        done = set()
+    def _call_hooked(
+        self, forward: Callable[..., Any], inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        finished = set()
         try:
             inputs, kwargs = self._run_pre_hooks(inputs, kwargs)
             output = forward(*inputs, **kwargs)
             for key, hook in _running(self._forward_post_hooks):
-                done.add(key)
+                finished.add(key)
                 output = self._run_post_hook(key, hook, inputs, kwargs, output)
             return output
         except Exception:
-            for key in [k for k in self._forward_post_hooks_always_called if k not in done]:
+            # Hooks with always_call=True run even when `forward` or another hook fails.
+            for key in [k for k in self._forward_post_hooks_always_called if k not in finished]:
                 self._run_post_hook(key, self._forward_post_hooks[key], inputs, kwargs, None)
             raise
 
-    def _run_pre_hooks(self, inputs, kwargs):
+    def _run_pre_hooks(
+        self, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         for key, hook in _running(self._forward_pre_hooks):
             if key in self._forward_pre_hooks_with_kwargs_flag:
-                got = hook(self, inputs, kwargs)
-                if got is not None and not (isinstance(got, tuple) and len(got) == 2):
+                replacement = hook(self, inputs, kwargs)
+                if replacement is not None and not (isinstance(replacement, tuple) and len(replacement) == 2):
                     raise RuntimeError(
-                        f"forward pre-hook: got {type(got).__name__}; "
+                        f"forward pre-hook: replacement {type(replacement).__name__}; "
                         "it must return None or a tuple (args, kwargs)"
                     )
-                inputs, kwargs = (inputs, kwargs) if got is None else got
+                if replacement is not None:
+                    inputs, kwargs = replacement
             else:
-                got = hook(self, inputs)
-                if got is None:
-                    inputs = inputs
-                elif isinstance(got, tuple):
-                    inputs = got
-                else:
-                    inputs = (got,)
+                replacement = hook(self, inputs)
+                # A hook may return the only argument itself instead of a tuple of it.
+                if isinstance(replacement, tuple):
+                    inputs = replacement
+                elif replacement is not None:
+                    inputs = (replacement,)
         return inputs, kwargs
 
-    def _run_post_hook(self, key, hook, inputs, kwargs, output):
+    def _run_post_hook(
+        self, key: int, hook: Hook, inputs: tuple[Any, ...], kwargs: dict[str, Any], output: Any
+    ) -> Any:
         with_kwargs = key in self._forward_post_hooks_with_kwargs_flag
         if with_kwargs:
-            got = hook(self, inputs, kwargs, output)
+            replacement = hook(self, inputs, kwargs, output)
         else:
-            got = hook(self, inputs, output)
-        if got is None:
+            replacement = hook(self, inputs, output)
+        if replacement is None:
             return output
-        return got
+        return replacement
 
 
-def _running(hooks):
+def _running(hooks: AttributeStore) -> list[tuple[int, Hook]]:
     """The (key, hook) to be called; in a run whose reads are observed, the observed hooks."""
     return [(key, Observing.function(hook)) for key, hook in hooks.items()]
 
 
-def _put(hooks, helper, hook, prepend):
+def _put(hooks: AttributeStore, helper: HookRemoveHelper, hook: Hook, prepend: bool) -> None:
     hooks[helper._hook_id] = hook
     if prepend:
         hooks.move_to_end(helper._hook_id, last=False)

@@ -1,6 +1,10 @@
 """Layer: the base of all neural-network layers."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -21,13 +25,18 @@ from paddle_jax.nn.layer.registrations import Registered
 from paddle_jax.nn.layer.state import StateMixin
 from paddle_jax.nn.layer.tree import TreeMixin
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DeviceLike, DTypeLike, ParamAttrLike
+    from paddle_jax.nn.initializer import Initializer
+
+
 _WORD_START = re.compile("(.)([A-Z][a-z]+)")
 _WORD_END = re.compile("([a-z])([A-Z])")
 _STORES = ("_parameters", "_sub_layers", "_buffers")
 _NONE: dict = {}
 
 
-def snake(name):
+def snake(name: str) -> str:
     """BatchNorm2D -> batch_norm2d, as Paddle names layers."""
     return _WORD_END.sub(r"\1_\2", _WORD_START.sub(r"\1_\2", name)).lower()
 
@@ -52,7 +61,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         paddle.Size([2, 3])
     """
 
-    def __init__(self, name_scope=None, dtype="float32"):
+    def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
         full_name = unique_name.generate(snake(type(self).__name__) if name_scope is None else name_scope)
         self.__dict__.update(
             training=True,
@@ -65,13 +74,14 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         )
         self._init_hooks()
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         register_layer(cls)
 
     # calling ------------------------------------------------------------------------------------------------
 
-    def __call__(self, *inputs, **kwargs):
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        # While a function is compiled, an observer reads `forward` to follow what it does.
         observer = Observing.observer
         if observer is None or not observer.is_current_thread():
             forward = self.forward
@@ -85,16 +95,17 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             note(self, error)
             raise
         except AttributeError as error:
-            if (found := no_tensor(self, error, inputs, kwargs)) is error:
+            # An argument that is no Tensor fails somewhere inside; the error then names the argument.
+            if (clearer_error := no_tensor(self, error, inputs, kwargs)) is error:
                 raise
-            note(self, found)
-            raise found from None
+            note(self, clearer_error)
+            raise clearer_error from None
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Computes the output; every subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__}.forward is not defined; define it in the class")
 
-    def backward(self, *inputs):
+    def backward(self, *inputs: Any) -> NoReturn:
         """Always raises: gradients are derived from `forward`.
 
         Raises:
@@ -102,7 +113,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         """
         raise ValueError("Layer.backward: a layer has no backward of its own; call backward() on its output")
 
-    def train(self, mode=True):
+    def train(self, mode: bool = True) -> Self:
         """Puts this layer and all below it into training mode (or evaluation mode, with mode=False);
         returns the layer.
 
@@ -113,17 +124,17 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             raise ValueError(f"Layer.train: mode: got {mode!r}; it must be a bool")
         return self._put(mode)
 
-    def eval(self):
+    def eval(self) -> Self:
         """Puts this layer and all below it into evaluation mode: no dropout, normalisation by
         running statistics."""
         return self._put(False)  # not by train(), which user code may have replaced
 
-    def _put(self, training):
+    def _put(self, training: bool) -> Self:
         for layer in self.sublayers(include_self=True):
             layer.training = training
         return self
 
-    def apply(self, fn):
+    def apply(self, fn: Callable[[Layer], Any]) -> Self:
         """Calls `fn(layer)` for all layers below and then for this one; returns the layer.
 
         Example:
@@ -139,18 +150,18 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     # gradients ----------------------------------------------------------------------------------------------
 
-    def clear_gradients(self, set_to_zero=True):
+    def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Sets the gradients of all trainable parameters to zeros, or to None with set_to_zero=False."""
         for parameter in self.parameters():
             if parameter.trainable:
                 parameter.clear_gradient(set_to_zero)
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Sets the gradients of all parameters to None, or to zeros with set_to_none=False."""
         for parameter in self.parameters():
             parameter.clear_gradient(not set_to_none)
 
-    def requires_grad_(self, requires_grad=True):
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Makes all parameters take part in gradients (or not); returns the layer."""
         for parameter in self.parameters():
             parameter.stop_gradient = not requires_grad
@@ -158,13 +169,19 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     # making and adding --------------------------------------------------------------------------------------
 
-    def full_name(self):
+    def full_name(self) -> str:
         """The name of the layer, e.g. "linear_0"; it begins the names of its parameters."""
         return self._full_name
 
     def create_parameter(
-        self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None, device=None
-    ):
+        self,
+        shape: Sequence[int],
+        attr: ParamAttrLike | None = None,
+        dtype: DTypeLike | None = None,
+        is_bias: bool = False,
+        default_initializer: Initializer | None = None,
+        device: DeviceLike | None = None,
+    ) -> Any:  # Parameter, None for attr=False, a Variable in a static program
         """Makes a parameter named after this layer; assign it to an attribute to add it.
 
         Args:
@@ -182,8 +199,11 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         """
         return new_parameter(shape, attr, dtype, is_bias, default_initializer, self._full_name, device)
 
-    def create_tensor(self, name=None, persistable=None, dtype=None):
+    def create_tensor(
+        self, name: str | None = None, persistable: bool | None = None, dtype: DTypeLike | None = None
+    ) -> Tensor:
         """Makes an empty Tensor named after this layer."""
+        # A layer made with dtype=None has no dtype of its own.
         if dtype is None:
             dtype = dtypes.convert(self._dtype or dtypes.get_default_dtype())
         else:
@@ -198,7 +218,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     create_variable = create_tensor
 
-    def add_parameter(self, name, parameter):
+    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
         """Adds a parameter under `name` and returns it.
 
         Args:
@@ -217,11 +237,11 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         self._parameters[name] = parameter
         return parameter
 
-    def register_parameter(self, name, param):
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Same as `add_parameter`, returning nothing."""
         self.add_parameter(name, param)
 
-    def add_sublayer(self, name, sublayer):
+    def add_sublayer(self, name: str, sublayer: Layer | None) -> Layer | None:
         """Adds a layer under `name` and returns it.
 
         Raises:
@@ -235,14 +255,14 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         self._sub_layers[name] = sublayer
         return sublayer
 
-    def add_module(self, name, module):
+    def add_module(self, name: str, module: Layer | None) -> None:
         """Same as `add_sublayer`, returning nothing."""
         self.add_sublayer(name, module)
 
     register_module = add_module
 
     @alias(persistent="persistable")
-    def register_buffer(self, name, tensor, persistable=True):
+    def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
         """Adds a Tensor that is not a parameter, such as running statistics.
 
         Args:
@@ -271,12 +291,12 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             else self._non_persistable_buffer_names_set.add
         )(name)
 
-    def _changes(self):
+    def _changes(self) -> None:
         """Tells compiled functions, and a run that is being compiled, that there is a new part."""
         LayerVersion.count += 1
         local.ctx.frame.on_layer_change(self)
 
-    def _check_name(self, what, name, store):
+    def _check_name(self, what: str, name: str, store: AttributeStore) -> None:
         if "_parameters" not in self.__dict__:
             raise RuntimeError(f"{what}: super().__init__() should be called first")
         if not isinstance(name, str):
@@ -288,11 +308,12 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     # attributes ---------------------------------------------------------------------------------------------
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         attributes = self.__dict__
-        found = attributes.get("_parameters", _NONE).get(name)
-        if found is not None:
-            return found
+        # Parameters come first: they are read most often.
+        parameter = attributes.get("_parameters", _NONE).get(name)
+        if parameter is not None:
+            return parameter
         for store in _STORES:
             if store in attributes and name in attributes[store]:
                 return attributes[store][name]
@@ -300,10 +321,11 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             return Registered.layer_helper(self._full_name, name=self._full_name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         LayerVersion.count += 1
         if "_parameters" in self.__dict__:
             local.ctx.frame.on_layer_change(self)
+        # A property of the class has its own setter, which gets any value.
         if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
@@ -313,12 +335,13 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             self._store(name, value, "_sub_layers", ("_parameters", "_buffers"))
         elif not self._replace(name, value):
             if isinstance(value, Tensor):
+                # A Tensor set as an attribute is a buffer that `state_dict` leaves out, as in Paddle.
                 self._store(name, value, "_buffers", ())
                 self._non_persistable_buffer_names_set.add(name)
             else:
                 object.__setattr__(self, name, value)
 
-    def _store(self, name, value, store, others):
+    def _store(self, name: str, value: Any, store: str, others: Sequence[str]) -> None:
         attributes = self.__dict__
         if store not in attributes:
             raise ValueError(f"{type(self).__name__}.{name}: super().__init__() should be called first")
@@ -327,7 +350,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             attributes[other].pop(name, None)
         attributes[store][name] = value
 
-    def _replace(self, name, value):
+    def _replace(self, name: str, value: Any) -> bool:
         """Puts a value under a name that is in a store already; False when it is in none."""
         attributes = self.__dict__
         if name in attributes.get("_parameters", ()):
@@ -346,13 +369,13 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             return False
         return True
 
-    def _refuse(self, name, value, store, kind, allowed):
+    def _refuse(self, name: str, value: Any, store: str, kind: str, allowed: str) -> None:
         if value is not None and name in self.__dict__.get(store, ()):
             raise TypeError(
                 f"{name}: got {type(value).__name__}; a {kind} can be replaced by a {allowed} or None"
             )
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         LayerVersion.count += 1
         local.ctx.frame.on_layer_change(self)
         for store in _STORES:
@@ -362,17 +385,17 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
                 return
         object.__delattr__(self, name)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         names = [str(name) for store in _STORES for name in self.__dict__.get(store, ())]
         return [*object.__dir__(self), *names]
 
     # printing -----------------------------------------------------------------------------------------------
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """What stands in the brackets when the layer is printed."""
         return ""
 
-    def get_extra_state(self):
+    def get_extra_state(self) -> Any:
         """Always raises unless a subclass defines it.
 
         Raises:
@@ -382,7 +405,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             f"{type(self).__name__}.get_extra_state is not defined; define it in the class before calling it"
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = self.extra_repr().split("\n")
         if len(lines) == 1:
             text = lines[0]

@@ -1,5 +1,9 @@
 """Loss layers. `reduction` is "mean", "sum" or "none" throughout."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.class_loss import AdaptiveLogSoftmaxWithLoss, HSigmoidLoss
 from paddle_jax.nn.layer.helpers import alias
@@ -16,6 +20,10 @@ from paddle_jax.nn.layer.margin_loss import (
     TripletMarginWithDistanceLoss,
     check_reduction,
 )
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Reduction
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class CrossEntropyLoss(Layer):
@@ -39,15 +47,15 @@ class CrossEntropyLoss(Layer):
 
     def __init__(
         self,
-        weight=None,
-        ignore_index=-100,
-        reduction="mean",
-        soft_label=False,
-        axis=-1,
-        use_softmax=True,
-        label_smoothing=0.0,
-        name=None,
-    ):
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: Reduction = "mean",
+        soft_label: bool = False,
+        axis: int = -1,
+        use_softmax: bool = True,
+        label_smoothing: float = 0.0,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.weight = weight
         self.reduction = reduction
@@ -59,7 +67,7 @@ class CrossEntropyLoss(Layer):
         self.name = name
 
     @alias(target="label")
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.cross_entropy(
             input,
             label,
@@ -87,7 +95,13 @@ class NLLLoss(Layer):
         2.0
     """
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean", name=None):
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         check_reduction("NLLLoss", reduction)
         self._weight = weight
@@ -95,7 +109,7 @@ class NLLLoss(Layer):
         self._reduction = reduction
         self._name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.nll_loss(
             input, label, weight=self._weight, ignore_index=self._ignore_index, reduction=self._reduction
         )
@@ -114,14 +128,16 @@ class BCELoss(Layer):
         0.6931
     """
 
-    def __init__(self, weight=None, reduction="mean", name=None):
+    def __init__(
+        self, weight: Tensor | None = None, reduction: Reduction = "mean", name: str | None = None
+    ) -> None:
         super().__init__()
         check_reduction("BCELoss", reduction)
         self.weight = weight
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, label, self.weight, self.reduction)
 
 
@@ -139,7 +155,13 @@ class BCEWithLogitsLoss(Layer):
         0.6931
     """
 
-    def __init__(self, weight=None, reduction="mean", pos_weight=None, name=None):
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        reduction: Reduction = "mean",
+        pos_weight: Tensor | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         check_reduction("BCEWithLogitsLoss", reduction)
         self.weight = weight
@@ -147,7 +169,7 @@ class BCEWithLogitsLoss(Layer):
         self.pos_weight = pos_weight
         self.name = name
 
-    def forward(self, logit, label):
+    def forward(self, logit: Tensor, label: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(logit, label, self.weight, self.reduction, self.pos_weight)
 
 
@@ -163,12 +185,12 @@ class MSELoss(Layer):
         2.0
     """
 
-    def __init__(self, reduction="mean"):
+    def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
         check_reduction("MSELoss", reduction)
         self.reduction = reduction
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.mse_loss(input, label, self.reduction)
 
 
@@ -184,13 +206,13 @@ class L1Loss(Layer):
         1.0
     """
 
-    def __init__(self, reduction="mean", name=None):
+    def __init__(self, reduction: Reduction = "mean", name: str | None = None) -> None:
         super().__init__()
         check_reduction("L1Loss", reduction)
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.l1_loss(input, label, self.reduction)
 
 
@@ -206,7 +228,13 @@ class SmoothL1Loss(Layer):
         2.5
     """
 
-    def __init__(self, reduction="mean", delta=1.0, is_huber=True, name=None):
+    def __init__(
+        self,
+        reduction: Reduction = "mean",
+        delta: float = 1.0,
+        is_huber: bool = True,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.reduction = reduction
         self.delta = delta
@@ -214,7 +242,7 @@ class SmoothL1Loss(Layer):
         self.name = name
 
     @alias(target="label")
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.smooth_l1_loss(
             input, label, reduction=self.reduction, delta=self.delta, is_huber=self.is_huber
         )
@@ -231,12 +259,12 @@ class KLDivLoss(Layer):
         0.0
     """
 
-    def __init__(self, reduction="mean", log_target=False):
+    def __init__(self, reduction: Reduction = "mean", log_target: bool = False) -> None:
         super().__init__()
         self.reduction = reduction
         self.log_target = log_target
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.kl_div(input, label, self.reduction, self.log_target)
 
 
@@ -255,7 +283,14 @@ class PoissonNLLLoss(Layer):
         1.0
     """
 
-    def __init__(self, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        epsilon: float = 1e-8,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if epsilon <= 0:
             raise ValueError(f"PoissonNLLLoss: epsilon: got {epsilon}; it must be above 0")
@@ -266,7 +301,7 @@ class PoissonNLLLoss(Layer):
         self._reduction = reduction
         self._name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.poisson_nll_loss(
             input,
             label,
@@ -291,7 +326,13 @@ class GaussianNLLLoss(Layer):
         0.0
     """
 
-    def __init__(self, full=False, epsilon=1e-6, reduction="mean", name=None):
+    def __init__(
+        self,
+        full: bool = False,
+        epsilon: float = 1e-6,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         check_reduction("GaussianNLLLoss", reduction)
         self.full = full
@@ -299,7 +340,7 @@ class GaussianNLLLoss(Layer):
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label, variance):
+    def forward(self, input: Tensor, label: Tensor, variance: Tensor) -> Tensor:
         return F.gaussian_nll_loss(input, label, variance, self.full, self.epsilon, self.reduction)
 
 
@@ -318,13 +359,20 @@ class CTCLoss(Layer):
     See: Graves et al., Connectionist Temporal Classification, 2006.
     """
 
-    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+    def __init__(self, blank: int = 0, reduction: Reduction = "mean", zero_infinity: bool = False) -> None:
         super().__init__()
         self.blank = blank
         self.reduction = reduction
         self.zero_infinity = zero_infinity
 
-    def forward(self, log_probs, labels, input_lengths, label_lengths, norm_by_times=False):
+    def forward(
+        self,
+        log_probs: Tensor,
+        labels: Tensor,
+        input_lengths: Tensor,
+        label_lengths: Tensor,
+        norm_by_times: bool = False,
+    ) -> Tensor:
         return F.ctc_loss(
             log_probs,
             labels,
@@ -352,14 +400,20 @@ class RNNTLoss(Layer):
     See: Graves, Sequence Transduction with Recurrent Neural Networks, 2012.
     """
 
-    def __init__(self, blank=0, fastemit_lambda=0.001, reduction="mean", name=None):
+    def __init__(
+        self,
+        blank: int = 0,
+        fastemit_lambda: float = 0.001,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.blank = blank
         self.reduction = reduction
         self.fastemit_lambda = fastemit_lambda
         self.name = name
 
-    def forward(self, input, label, input_lengths, label_lengths):
+    def forward(self, input: Tensor, label: Tensor, input_lengths: Tensor, label_lengths: Tensor) -> Tensor:
         return F.rnnt_loss(
             input,
             label,

@@ -1,10 +1,19 @@
 """Loss layers with margins."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.layers import Layer
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Reduction
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def check_reduction(name, reduction):
+
+def check_reduction(name: str, reduction: str) -> None:
     """Raises ValueError unless reduction is "sum", "mean" or "none"."""
     if reduction not in ("sum", "mean", "none"):
         raise ValueError(f"{name}: reduction: got {reduction!r}; allowed are 'sum', 'mean' and 'none'")
@@ -23,14 +32,14 @@ class MarginRankingLoss(Layer):
         2.0
     """
 
-    def __init__(self, margin=0.0, reduction="mean", name=None):
+    def __init__(self, margin: float = 0.0, reduction: Reduction = "mean", name: str | None = None) -> None:
         super().__init__()
         check_reduction("MarginRankingLoss", reduction)
         self.margin = margin
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, other, label):
+    def forward(self, input: Tensor, other: Tensor, label: Tensor) -> Tensor:
         return F.margin_ranking_loss(input, other, label, self.margin, self.reduction)
 
 
@@ -48,7 +57,7 @@ class CosineEmbeddingLoss(Layer):
         0.0
     """
 
-    def __init__(self, margin=0, reduction="mean", name=None):
+    def __init__(self, margin: float = 0, reduction: Reduction = "mean", name: str | None = None) -> None:
         super().__init__()
         if not -1 <= margin <= 1:
             raise ValueError(f"CosineEmbeddingLoss: margin: got {margin}; it must be between -1 and 1")
@@ -57,7 +66,7 @@ class CosineEmbeddingLoss(Layer):
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input1, input2, label):
+    def forward(self, input1: Tensor, input2: Tensor, label: Tensor) -> Tensor:
         return F.cosine_embedding_loss(input1, input2, label, margin=self.margin, reduction=self.reduction)
 
 
@@ -72,13 +81,13 @@ class HingeEmbeddingLoss(Layer):
         0.75
     """
 
-    def __init__(self, margin=1.0, reduction="mean", name=None):
+    def __init__(self, margin: float = 1.0, reduction: Reduction = "mean", name: str | None = None) -> None:
         super().__init__()
         self.margin = margin
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.hinge_embedding_loss(input, label, reduction=self.reduction, margin=self.margin)
 
 
@@ -98,7 +107,15 @@ class TripletMarginLoss(Layer):
         paddle.Size([])
     """
 
-    def __init__(self, margin=1.0, p=2.0, epsilon=1e-6, swap=False, reduction="mean", name=None):
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        epsilon: float = 1e-6,
+        swap: bool = False,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         check_reduction("TripletMarginLoss", reduction)
         self.margin = margin
@@ -108,7 +125,7 @@ class TripletMarginLoss(Layer):
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, positive, negative):
+    def forward(self, input: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_loss(
             input,
             positive,
@@ -138,7 +155,14 @@ class TripletMarginWithDistanceLoss(Layer):
         0.0
     """
 
-    def __init__(self, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
+    def __init__(
+        self,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         check_reduction("TripletMarginWithDistanceLoss", reduction)
         self.margin = margin
@@ -147,7 +171,7 @@ class TripletMarginWithDistanceLoss(Layer):
         self.distance_function = distance_function
         self.name = name
 
-    def forward(self, input, positive, negative):
+    def forward(self, input: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_with_distance_loss(
             input,
             positive,
@@ -172,14 +196,16 @@ class MultiLabelSoftMarginLoss(Layer):
         0.6931
     """
 
-    def __init__(self, weight=None, reduction="mean", name=None):
+    def __init__(
+        self, weight: Tensor | None = None, reduction: Reduction = "mean", name: str | None = None
+    ) -> None:
         super().__init__()
         check_reduction("MultiLabelSoftMarginLoss", reduction)
         self.weight = weight
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.multi_label_soft_margin_loss(input, label, weight=self.weight, reduction=self.reduction)
 
 
@@ -197,13 +223,13 @@ class MultiLabelMarginLoss(Layer):
         0.5
     """
 
-    def __init__(self, reduction="mean", name=None):
+    def __init__(self, reduction: Reduction = "mean", name: str | None = None) -> None:
         super().__init__()
         check_reduction("MultiLabelMarginLoss", reduction)
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.multi_label_margin_loss(input, label, reduction=self.reduction)
 
 
@@ -222,7 +248,14 @@ class MultiMarginLoss(Layer):
         0.5
     """
 
-    def __init__(self, p=1, margin=1.0, weight=None, reduction="mean", name=None):
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        reduction: Reduction = "mean",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         check_reduction("MultiMarginLoss", reduction)
         self.p = p
@@ -231,7 +264,7 @@ class MultiMarginLoss(Layer):
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.multi_margin_loss(
             input, label, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
         )
@@ -249,13 +282,13 @@ class SoftMarginLoss(Layer):
         0.6931
     """
 
-    def __init__(self, reduction="mean", name=None):
+    def __init__(self, reduction: Reduction = "mean", name: str | None = None) -> None:
         super().__init__()
         check_reduction("SoftMarginLoss", reduction)
         self.reduction = reduction
         self.name = name
 
-    def forward(self, input, label):
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.soft_margin_loss(input, label, self.reduction)
 
 

@@ -1,16 +1,23 @@
 """What is said of a mistake in the call of a layer: which layer it was, and which argument is no Tensor."""
 
+from __future__ import annotations
+
 import contextlib
 import inspect
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.caller_info import is_ours, origin
 from paddle_jax._core.base.error_translation import pop_notes
 from paddle_jax._core.base.errors import TRACING, ArgumentError
 from paddle_jax._core.tensors.tensor import Tensor
 
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
 
-def note(layer, error):
+
+def note(layer: Layer, error: Exception) -> None:
     """Says below an exception's text in which layer it came up: the innermost one."""
+    # Errors of tracing are part of JAX's control flow; the innermost layer adds the only note.
     if isinstance(error, TRACING) or pop_notes(error):
         return
     with contextlib.suppress(Exception):  # a class of the user's describes itself
@@ -18,35 +25,39 @@ def note(layer, error):
             f"{name} {list(p.shape)}" for name, p in layer._parameters.items() if p is not None
         )
         kind = type(layer)
-        own = next(cls for cls in kind.__mro__ if "extra_repr" in cls.__dict__)
-        what = kind.__name__ + (
-            f"({', '.join(layer.extra_repr().splitlines())})" if own.__name__ != "Layer" else ""
+        described_by = next(cls for cls in kind.__mro__ if "extra_repr" in cls.__dict__)
+        description = kind.__name__ + (
+            f"({', '.join(layer.extra_repr().splitlines())})" if described_by.__name__ != "Layer" else ""
         )
-        error.add_note(f"in the layer {layer.full_name()}: {what}" + (f" with {shapes}" if shapes else ""))
+        error.add_note(
+            f"in the layer {layer.full_name()}: {description}" + (f" with {shapes}" if shapes else "")
+        )
 
 
-def no_tensor(layer, error, inputs, kwargs):
+def no_tensor(
+    layer: Layer, error: AttributeError, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Exception:
     """The exception for an AttributeError that came up because an argument of a layer of ours is no Tensor;
     the same one where that is not so."""
-    thing = error.obj
+    value_at_fault = error.obj
     if (
         error.name is None
-        or isinstance(thing, Tensor)
+        or isinstance(value_at_fault, Tensor)
         or not is_ours(origin(error))
         or not is_ours(type(layer).__module__)
     ):
         return error
     try:
-        given = inspect.signature(layer.forward).bind(*inputs, **kwargs).arguments
+        arguments = inspect.signature(layer.forward).bind(*inputs, **kwargs).arguments
     except TypeError:
         return error
-    name = next((name for name, value in given.items() if value is thing), None)
+    name = next((name for name, value in arguments.items() if value is value_at_fault), None)
     if name is None:
         return error
-    if thing is None:
+    if value_at_fault is None:
         got = "None"
     else:
-        got = f"{type(thing).__name__} ({repr(thing)[:40]})"
+        got = f"{type(value_at_fault).__name__} ({repr(value_at_fault)[:40]})"
     return ArgumentError(
         f"{type(layer).__name__}: {name}: got {got}; it must be a Tensor; make one with paddle.to_tensor"
     )

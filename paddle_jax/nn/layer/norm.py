@@ -1,6 +1,10 @@
 """Normalisation layers."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -17,6 +21,10 @@ from paddle_jax.nn.layer.batch_norm import (  # noqa: F401
 )
 from paddle_jax.nn.layer.helpers import alias, show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DeviceLike, DTypeLike, ParamAttrLike, Size
+    from paddle_jax._core.tensors.tensor import Parameter, Tensor
 
 
 class LayerNorm(Layer):
@@ -42,17 +50,17 @@ class LayerNorm(Layer):
     @alias(eps="epsilon")
     def __init__(
         self,
-        normalized_shape,
-        epsilon=1e-5,
+        normalized_shape: Size,
+        epsilon: float = 1e-5,
         *,
-        elementwise_affine=True,
-        bias=True,
-        device=None,
-        dtype=None,
-        weight_attr=None,
-        bias_attr=None,
-        name=None,
-    ):
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if isinstance(normalized_shape, int):
             self._normalized_shape = [normalized_shape]
@@ -75,7 +83,7 @@ class LayerNorm(Layer):
         )
         self.bias = self.create_parameter(shape, self._bias_attr, self._dtype, is_bias=True, device=device)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(
             input,
             normalized_shape=self._normalized_shape,
@@ -84,7 +92,7 @@ class LayerNorm(Layer):
             epsilon=self._epsilon,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(normalized_shape=self._normalized_shape, epsilon=self._epsilon)
 
 
@@ -113,18 +121,18 @@ class GroupNorm(Layer):
     @alias(eps="epsilon")
     def __init__(
         self,
-        num_groups,
-        num_channels,
-        epsilon=1e-5,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-5,
         *,
-        affine=True,
-        device=None,
-        dtype=None,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCHW",
-        name=None,
-    ):
+        affine: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
             raise ValueError(
@@ -135,7 +143,8 @@ class GroupNorm(Layer):
         self._num_groups = num_groups
         self._device = device
         self._data_format = data_format
-        self._weight_attr, self._bias_attr = (weight_attr, bias_attr) if affine else (False, False)
+        self._weight_attr = weight_attr if affine else False
+        self._bias_attr = bias_attr if affine else False
         self._dtype = get_default_dtype() if dtype is None else dtype
         self.weight = self.create_parameter(
             [num_channels], self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
@@ -144,7 +153,7 @@ class GroupNorm(Layer):
             [num_channels], self._bias_attr, self._dtype, is_bias=True, device=device
         )
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(
             input,
             self._num_groups,
@@ -154,7 +163,7 @@ class GroupNorm(Layer):
             data_format=self._data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(num_groups=self._num_groups, num_channels=self._num_channels, epsilon=self._epsilon)
 
 
@@ -166,14 +175,14 @@ class _InstanceNormBase(Layer):
 
     def __init__(
         self,
-        num_features,
-        epsilon=1e-5,
-        momentum=0.9,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCHW",
-        name=None,
-    ):
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if (weight_attr is False) != (bias_attr is False):
             raise AssertionError(
@@ -191,7 +200,7 @@ class _InstanceNormBase(Layer):
         )
         self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self._ndims:
             raise ValueError(
                 f"{type(self).__name__}: input: got {input.ndim} axes; "
@@ -206,7 +215,7 @@ class _InstanceNormBase(Layer):
             data_format=self._data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(num_features=self._num_features, epsilon=self._epsilon)
 
 
@@ -234,14 +243,14 @@ class InstanceNorm1D(_InstanceNormBase):
 
     def __init__(
         self,
-        num_features,
-        epsilon=1e-5,
-        momentum=0.9,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCL",
-        name=None,
-    ):
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCL",
+        name: str | None = None,
+    ) -> None:
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
 
@@ -282,14 +291,14 @@ class InstanceNorm3D(_InstanceNormBase):
 
     def __init__(
         self,
-        num_features,
-        epsilon=1e-5,
-        momentum=0.9,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NCDHW",
-        name=None,
-    ):
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
 
@@ -311,7 +320,15 @@ class LocalResponseNorm(Layer):
         2012, section 3.3.
     """
 
-    def __init__(self, size, alpha=0.0001, beta=0.75, k=1.0, data_format="NCHW", name=None):
+    def __init__(
+        self,
+        size: int,
+        alpha: float = 0.0001,
+        beta: float = 0.75,
+        k: float = 1.0,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.size = size
         self.alpha = alpha
@@ -320,10 +337,10 @@ class LocalResponseNorm(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         if self.data_format == "NCHW":
             form = {}
         else:
@@ -348,31 +365,37 @@ class SpectralNorm(Layer):
     See: Miyato et al., Spectral Normalization for Generative Adversarial Networks, 2018, algorithm 1.
     """
 
-    def __init__(self, weight_shape, dim=0, power_iters=1, eps=1e-12, dtype="float32"):
+    def __init__(
+        self,
+        weight_shape: Sequence[int],
+        dim: int = 0,
+        power_iters: int = 1,
+        eps: float = 1e-12,
+        dtype: DTypeLike = "float32",
+    ) -> None:
         super().__init__()
         if 0 in list(weight_shape):
             raise AssertionError(f"SpectralNorm: weight_shape: got {list(weight_shape)}; no length may be 0")
         if not 0 <= dim < len(weight_shape):
             raise AssertionError(f"SpectralNorm: dim: got {dim}; it must be in 0..{len(weight_shape) - 1}")
-        self._power_iters, self._eps, self._dim, self._weight_shape, self._dtype = (
-            power_iters,
-            eps,
-            dim,
-            list(weight_shape),
-            dtype,
-        )
+        self._power_iters = power_iters
+        self._eps = eps
+        self._dim = dim
+        self._weight_shape = list(weight_shape)
+        self._dtype = dtype
         rows = self._weight_shape[dim]
         self.weight_u = self._start([rows])
         self.weight_v = self._start([math.prod(self._weight_shape) // rows])
 
-    def _start(self, shape):
+    def _start(self, shape: Sequence[int]) -> Parameter:
         vector = self.create_parameter(
             shape, attr=ParamAttr(), dtype=self._dtype, default_initializer=Normal(0.0, 1.0)
         )
+        # Parameters for `state_dict`, but the power iteration changes them, not the optimizer.
         vector.stop_gradient = True
         return vector
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         if list(x.shape) != self._weight_shape:
             raise ValueError(f"SpectralNorm: x: got shape {list(x.shape)}; it must be {self._weight_shape}")
         order = [self._dim, *(i for i in range(x.ndim) if i != self._dim)]
@@ -386,7 +409,7 @@ class SpectralNorm(Layer):
         return x / (u * (matrix @ v)).sum()
 
 
-def _unit(vector, eps):
+def _unit(vector: Tensor, eps: float) -> Tensor:
     return vector / ((vector * vector).sum().sqrt() + eps)
 
 

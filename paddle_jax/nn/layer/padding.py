@@ -1,8 +1,16 @@
 """Padding layers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.helpers import alias, show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Size
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class _PadND(Layer):
@@ -10,7 +18,9 @@ class _PadND(Layer):
 
     _spatial = 1
 
-    def __init__(self, padding, mode, value, data_format, name):
+    def __init__(
+        self, padding: Size | Tensor, mode: str, value: float, data_format: str, name: str | None
+    ) -> None:
         super().__init__()
         if _is_int(padding):
             self.padding = [padding] * (2 * self._spatial)
@@ -22,16 +32,16 @@ class _PadND(Layer):
         self._name = name
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.pad(x, pad=self.padding, mode=self._mode, value=self.value, data_format=self._data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self._name, padding=self.padding, mode=self._mode, value=self.value, data_format=self._data_format
         )
 
 
-def _is_int(padding):
+def _is_int(padding: Any) -> bool:
     return hasattr(padding, "__index__") and not getattr(padding, "ndim", 0)
 
 
@@ -48,7 +58,14 @@ class Pad1D(_PadND):
         paddle.Size([1, 1, 5])
     """
 
-    def __init__(self, padding, mode="constant", value=0.0, data_format="NCL", name=None):
+    def __init__(
+        self,
+        padding: Size | Tensor,
+        mode: str = "constant",
+        value: float = 0.0,
+        data_format: str = "NCL",
+        name: str | None = None,
+    ) -> None:
         super().__init__(padding, mode, value, data_format, name)
 
 
@@ -67,7 +84,14 @@ class Pad2D(_PadND):
 
     _spatial = 2
 
-    def __init__(self, padding, mode="constant", value=0.0, data_format="NCHW", name=None):
+    def __init__(
+        self,
+        padding: Size | Tensor,
+        mode: str = "constant",
+        value: float = 0.0,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__(padding, mode, value, data_format, name)
 
 
@@ -86,7 +110,14 @@ class Pad3D(_PadND):
 
     _spatial = 3
 
-    def __init__(self, padding, mode="constant", value=0.0, data_format="NCDHW", name=None):
+    def __init__(
+        self,
+        padding: Size | Tensor,
+        mode: str = "constant",
+        value: float = 0.0,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__(padding, mode, value, data_format, name)
 
 
@@ -101,7 +132,7 @@ class ZeroPad1D(_PadND):
         paddle.Size([1, 1, 5])
     """
 
-    def __init__(self, padding, data_format="NCL", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCL", name: str | None = None) -> None:
         super().__init__(padding, "constant", 0.0, data_format, name)
 
 
@@ -118,7 +149,7 @@ class ZeroPad2D(_PadND):
 
     _spatial = 2
 
-    def __init__(self, padding, data_format="NCHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__(padding, "constant", 0.0, data_format, name)
 
 
@@ -135,7 +166,7 @@ class ZeroPad3D(_PadND):
 
     _spatial = 3
 
-    def __init__(self, padding, data_format="NCDHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__(padding, "constant", 0.0, data_format, name)
 
 
@@ -151,7 +182,9 @@ class ConstantPad1D(_PadND):
         paddle.Size([1, 1, 5])
     """
 
-    def __init__(self, padding, value, data_format="NCL", name=None):
+    def __init__(
+        self, padding: Size | Tensor, value: float, data_format: str = "NCL", name: str | None = None
+    ) -> None:
         super().__init__(padding, "constant", value, data_format, name)
 
 
@@ -169,7 +202,9 @@ class ConstantPad2D(_PadND):
 
     _spatial = 2
 
-    def __init__(self, padding, value, data_format="NCHW", name=None):
+    def __init__(
+        self, padding: Size | Tensor, value: float, data_format: str = "NCHW", name: str | None = None
+    ) -> None:
         super().__init__(padding, "constant", value, data_format, name)
 
 
@@ -187,7 +222,9 @@ class ConstantPad3D(_PadND):
 
     _spatial = 3
 
-    def __init__(self, padding, value, data_format="NCDHW", name=None):
+    def __init__(
+        self, padding: Size | Tensor, value: float, data_format: str = "NCDHW", name: str | None = None
+    ) -> None:
         super().__init__(padding, "constant", value, data_format, name)
 
 
@@ -202,7 +239,7 @@ class CircularPad1D(_PadND):
         paddle.Size([1, 1, 5])
     """
 
-    def __init__(self, padding, data_format="NCL", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCL", name: str | None = None) -> None:
         super().__init__(padding, "circular", 0.0, data_format, name)
 
 
@@ -219,7 +256,7 @@ class CircularPad2D(_PadND):
 
     _spatial = 2
 
-    def __init__(self, padding, data_format="NCHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__(padding, "circular", 0.0, data_format, name)
 
 
@@ -236,7 +273,7 @@ class CircularPad3D(_PadND):
 
     _spatial = 3
 
-    def __init__(self, padding, data_format="NCDHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__(padding, "circular", 0.0, data_format, name)
 
 
@@ -251,7 +288,7 @@ class ReflectionPad1D(_PadND):
         paddle.Size([1, 1, 5])
     """
 
-    def __init__(self, padding, data_format="NCL", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCL", name: str | None = None) -> None:
         super().__init__(padding, "reflect", 0.0, data_format, name)
 
 
@@ -268,7 +305,7 @@ class ReflectionPad2D(_PadND):
 
     _spatial = 2
 
-    def __init__(self, padding, data_format="NCHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__(padding, "reflect", 0.0, data_format, name)
 
 
@@ -285,7 +322,7 @@ class ReflectionPad3D(_PadND):
 
     _spatial = 3
 
-    def __init__(self, padding, data_format="NCDHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__(padding, "reflect", 0.0, data_format, name)
 
 
@@ -300,7 +337,7 @@ class ReplicationPad1D(_PadND):
         paddle.Size([1, 1, 5])
     """
 
-    def __init__(self, padding, data_format="NCL", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCL", name: str | None = None) -> None:
         super().__init__(padding, "replicate", 0.0, data_format, name)
 
 
@@ -317,7 +354,7 @@ class ReplicationPad2D(_PadND):
 
     _spatial = 2
 
-    def __init__(self, padding, data_format="NCHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__(padding, "replicate", 0.0, data_format, name)
 
 
@@ -334,7 +371,7 @@ class ReplicationPad3D(_PadND):
 
     _spatial = 3
 
-    def __init__(self, padding, data_format="NCDHW", name=None):
+    def __init__(self, padding: Size | Tensor, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__(padding, "replicate", 0.0, data_format, name)
 
 

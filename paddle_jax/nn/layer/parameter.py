@@ -1,5 +1,10 @@
 """Creation of parameters from a shape, a ParamAttr and default initializers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import numpy as np
 
@@ -13,8 +18,19 @@ from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.initializer import Constant, Initializer, XavierUniform
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DeviceLike, DTypeLike, ParamAttrLike
+    from paddle_jax._core.base.dtype import DType
 
-def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+
+def create_parameter(
+    shape: Sequence[int] | Tensor,
+    dtype: DTypeLike,
+    name: str | None = None,
+    attr: ParamAttrLike | None = None,
+    is_bias: bool = False,
+    default_initializer: Initializer | None = None,
+) -> Parameter | None:
     """Creates a parameter outside of a layer.
 
     Args:
@@ -41,14 +57,22 @@ def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_
     )
 
 
-def _named(attr, name):
+def _named(attr: ParamAttr, name: str | None) -> ParamAttr:
     fields = vars(attr) | {"name": name}
     copy = type(attr).__new__(type(attr))
     copy.__dict__.update(fields)
     return copy
 
 
-def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, device=None):
+def new_parameter(
+    shape: Sequence[int] | Tensor,
+    attr: ParamAttrLike | None,
+    dtype: DTypeLike | None,
+    is_bias: bool,
+    default_initializer: Initializer | None,
+    owner: str,
+    device: DeviceLike | None = None,
+) -> Parameter | None:
     """What Layer.create_parameter and paddle.create_parameter do; `owner` starts the generated name."""
     attr = ParamAttr._to_attr(attr)
     if attr is False:
@@ -87,7 +111,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     return parameter
 
 
-def _first_value(initializer, shape, dtype):
+def _first_value(initializer: Initializer, shape: tuple[int, ...], dtype: DType) -> Any:
     """The array that an initializer gives, outside the Parameter it is for."""
     parameter = Parameter()
     parameter._value = jax.ShapeDtypeStruct(shape, dtype.np)
@@ -95,7 +119,13 @@ def _first_value(initializer, shape, dtype):
     return parameter._value
 
 
-def _fill(parameter, initializer, shape, dtype, device):
+def _fill(
+    parameter: Parameter,
+    initializer: Initializer,
+    shape: tuple[int, ...],
+    dtype: DType,
+    device: DeviceLike | None,
+) -> None:
     if _is_plain(initializer):
         array = initializer._values(shape, dtype.np)
     else:
@@ -108,7 +138,7 @@ def _fill(parameter, initializer, shape, dtype, device):
         initializer(parameter, None)
 
 
-def _is_plain(initializer):
+def _is_plain(initializer: Initializer) -> bool:
     """Whether the initializer gives an array; one that overrides how a Tensor is filled is called
     on the parameter."""
     return (
@@ -117,7 +147,7 @@ def _is_plain(initializer):
     )
 
 
-def after_filling(parameter, change):
+def after_filling(parameter: Parameter, change: Callable[[Parameter], Any]) -> None:
     """Calls `change(parameter)`: now, or for a parameter made under LazyGuard once it has values."""
     fill = parameter.init_func
     if fill is None:
@@ -126,7 +156,7 @@ def after_filling(parameter, change):
         parameter.set_init_func(lambda p: (fill(p), change(p)))
 
 
-def _fallback(dtype, is_bias):
+def _fallback(dtype: DType, is_bias: bool) -> Initializer:
     if not dtype.is_floating:
         raise TypeError(
             f"create_parameter: dtype: got {dtype._key}; the default initializer fills floating "
@@ -137,7 +167,7 @@ def _fallback(dtype, is_bias):
     return XavierUniform()
 
 
-def _shape(shape):
+def _shape(shape: Any) -> tuple[int, ...]:
     if isinstance(shape, Tensor):
         shape = shape.tolist()
     if isinstance(shape, str):
@@ -151,7 +181,7 @@ def _shape(shape):
     return shape
 
 
-def _length(n):
+def _length(n: Any) -> int:
     if isinstance(n, Tensor):
         return int(n)
     if isinstance(n, bool) or not isinstance(n, int | np.integer):

@@ -1,5 +1,9 @@
 """Pooling layers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.adaptive_pooling import (
     AdaptiveAvgPool1D,
@@ -17,6 +21,10 @@ from paddle_jax.nn.layer.adaptive_pooling import (
 from paddle_jax.nn.layer.helpers import alias, show
 from paddle_jax.nn.layer.layers import Layer
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 class MaxPool1D(Layer):
     """Takes the maximum of each window of sequences [N, C, L].
@@ -32,7 +40,15 @@ class MaxPool1D(Layer):
         paddle.Size([1, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = stride
@@ -41,7 +57,7 @@ class MaxPool1D(Layer):
         self.ceil_mode = ceil_mode
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.max_pool1d(
             input,
             kernel_size=self.kernel_size,
@@ -51,7 +67,7 @@ class MaxPool1D(Layer):
             ceil_mode=self.ceil_mode,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
 
 
@@ -72,14 +88,14 @@ class MaxPool2D(Layer):
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        return_mask=False,
-        ceil_mode=False,
-        data_format="NCHW",
-        name=None,
-    ):
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -89,7 +105,7 @@ class MaxPool2D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.max_pool2d(
             x,
             kernel_size=self.ksize,
@@ -100,7 +116,7 @@ class MaxPool2D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
 
 
@@ -121,14 +137,14 @@ class MaxPool3D(Layer):
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        return_mask=False,
-        ceil_mode=False,
-        data_format="NCDHW",
-        name=None,
-    ):
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -138,7 +154,7 @@ class MaxPool3D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         return F.max_pool3d(
             x,
             kernel_size=self.ksize,
@@ -149,7 +165,7 @@ class MaxPool3D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
 
 
@@ -167,7 +183,15 @@ class AvgPool1D(Layer):
         paddle.Size([1, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        exclusive: bool = True,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = stride
@@ -176,7 +200,7 @@ class AvgPool1D(Layer):
         self.exclusive = exclusive
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.avg_pool1d(
             x,
             kernel_size=self.kernel_size,
@@ -186,7 +210,7 @@ class AvgPool1D(Layer):
             exclusive=self.exclusive,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
 
 
@@ -208,15 +232,15 @@ class AvgPool2D(Layer):
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        ceil_mode=False,
-        exclusive=True,
-        divisor_override=None,
-        data_format="NCHW",
-        name=None,
-    ):
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        divisor_override: int | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -227,7 +251,7 @@ class AvgPool2D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.avg_pool2d(
             x,
             kernel_size=self.ksize,
@@ -239,7 +263,7 @@ class AvgPool2D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
 
 
@@ -261,15 +285,15 @@ class AvgPool3D(Layer):
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        ceil_mode=False,
-        exclusive=True,
-        divisor_override=None,
-        data_format="NCDHW",
-        name=None,
-    ):
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        divisor_override: int | None = None,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -280,7 +304,7 @@ class AvgPool3D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.avg_pool3d(
             x,
             kernel_size=self.ksize,
@@ -292,7 +316,7 @@ class AvgPool3D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
 
 
@@ -314,8 +338,15 @@ class LPPool1D(Layer):
     """
 
     def __init__(
-        self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
-    ):
+        self,
+        norm_type: float,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        ceil_mode: bool = False,
+        data_format: str = "NCL",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.norm_type = float(norm_type)
         self.kernel_size = kernel_size
@@ -326,7 +357,7 @@ class LPPool1D(Layer):
         self.name = name
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.lp_pool1d(
             x,
             norm_type=self.norm_type,
@@ -337,7 +368,7 @@ class LPPool1D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             norm_type=self.norm_type, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding
         )
@@ -361,8 +392,15 @@ class LPPool2D(Layer):
     """
 
     def __init__(
-        self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
-    ):
+        self,
+        norm_type: float,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.norm_type = float(norm_type)
         self.ksize = kernel_size
@@ -373,7 +411,7 @@ class LPPool2D(Layer):
         self.name = name
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.lp_pool2d(
             x,
             norm_type=self.norm_type,
@@ -384,7 +422,7 @@ class LPPool2D(Layer):
             data_format=self.data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             norm_type=self.norm_type, kernel_size=self.ksize, stride=self.stride, padding=self.padding
         )

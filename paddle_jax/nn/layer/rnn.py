@@ -1,6 +1,10 @@
 """Recurrent networks over time: RNN and BiRNN run cells; SimpleRNN, LSTM and GRU stack them."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddle_jax._core.base.size import are_known
 from paddle_jax._core.tensors.tensor import Tensor
@@ -14,37 +18,52 @@ from paddle_jax.tensor.joining import concat, stack
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ParamAttrLike, Structure
+
+
 _SCANNED = (SimpleRNNCell, LSTMCell, GRUCell)
 
 
-def _map(function, first, *others):
+def _map(function: Callable[..., Any], first: Structure, *others: Any) -> Structure:
     """Applies a function to Tensors nested in tuples, lists and dicts."""
     if isinstance(first, dict):
         return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
     if isinstance(first, list | tuple):
         items = [_map(function, *values) for values in zip(first, *others, strict=True)]
+        # A named tuple takes its items one by one.
         if hasattr(first, "_fields"):
             return type(first)(*items)
         return type(first)(items)
     return function(first, *others)
 
 
-def _first(structure):
+def _first(structure: Structure) -> Tensor:
     while not isinstance(structure, Tensor):
         structure = next(iter(structure.values() if isinstance(structure, dict) else structure))
     return structure
 
 
-def _lengths(sequence_length):
+def _lengths(sequence_length: Any) -> Tensor | None:
     if sequence_length is None:
         return None
     return to_tensor(sequence_length)
 
 
-def run_cell(cell, inputs, states, length, is_reverse, time_major, zero_padding, kwargs):
+def run_cell(
+    cell: Layer,
+    inputs: Structure,
+    states: Structure,
+    length: Tensor | None,
+    is_reverse: bool,
+    time_major: bool,
+    zero_padding: bool,
+    kwargs: dict[str, Any],
+) -> tuple[Structure, Structure]:
     """Runs a cell over time: as one op for Paddle's own cells, else step by step."""
     if states is None:
         states = cell.get_initial_states(inputs, cell.state_shape, batch_dim_idx=1 if time_major else 0)
+    # A subclass, a hook or extra arguments may change what a step does.
     plain = (
         type(cell) in _SCANNED and not kwargs and not cell._forward_pre_hooks and not cell._forward_post_hooks
     )
@@ -55,7 +74,15 @@ def run_cell(cell, inputs, states, length, is_reverse, time_major, zero_padding,
     return _loop(cell, inputs, states, length, is_reverse, 0 if time_major else 1, kwargs)
 
 
-def _loop(cell, inputs, states, length, is_reverse, time_axis, kwargs):
+def _loop(
+    cell: Layer,
+    inputs: Structure,
+    states: Structure,
+    length: Tensor | None,
+    is_reverse: bool,
+    time_axis: int,
+    kwargs: dict[str, Any],
+) -> tuple[Structure, Structure]:
     steps = _first(inputs).shape[time_axis]
     if length is None:
         valid = None
@@ -73,7 +100,7 @@ def _loop(cell, inputs, states, length, is_reverse, time_axis, kwargs):
     return _map(lambda *items: stack(items, axis=time_axis), *outputs), states
 
 
-def _choose(ok, new, old):
+def _choose(ok: Tensor, new: Tensor, old: Tensor) -> Tensor:
     return where(ok.reshape([-1, *[1] * (new.ndim - 1)]), new, old)
 
 
@@ -91,7 +118,7 @@ class RNN(Layer):
         (paddle.Size([2, 5, 3]), paddle.Size([2, 3]))
     """
 
-    def __init__(self, cell, is_reverse=False, time_major=False):
+    def __init__(self, cell: Layer, is_reverse: bool = False, time_major: bool = False) -> None:
         super().__init__()
         if not hasattr(cell, "forward"):
             raise AttributeError(f"RNN: cell: got {type(cell).__name__}; it must be a layer")
@@ -99,7 +126,13 @@ class RNN(Layer):
         self.is_reverse = is_reverse
         self.time_major = time_major
 
-    def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
+    def forward(
+        self,
+        inputs: Structure,
+        initial_states: Structure | None = None,
+        sequence_length: Tensor | None = None,
+        **kwargs: Any,
+    ) -> tuple[Structure, Structure]:
         """Returns (outputs, last states).
 
         Args:
@@ -136,7 +169,7 @@ class BiRNN(Layer):
         paddle.Size([2, 5, 6])
     """
 
-    def __init__(self, cell_fw, cell_bw, time_major=False):
+    def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
         super().__init__()
         sizes = [getattr(cell, "input_size", None) for cell in (cell_fw, cell_bw)]
         if sizes[0] != sizes[1]:
@@ -145,7 +178,13 @@ class BiRNN(Layer):
         self.cell_bw = cell_bw
         self.time_major = time_major
 
-    def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
+    def forward(
+        self,
+        inputs: Structure,
+        initial_states: Structure | None = None,
+        sequence_length: Tensor | None = None,
+        **kwargs: Any,
+    ) -> tuple[Structure, Structure]:
         """Returns (outputs, (last states forward, last states backward)); arguments as of RNN,
         initial_states being a pair."""
         if isinstance(initial_states, list | tuple) and len(initial_states) != 2:
@@ -155,7 +194,14 @@ class BiRNN(Layer):
             )
         return self._run(inputs, initial_states, _lengths(sequence_length), False, kwargs)
 
-    def _run(self, inputs, initial_states, length, zero_padding, kwargs):
+    def _run(
+        self,
+        inputs: Structure,
+        initial_states: Sequence[Structure] | None,
+        length: Tensor | None,
+        zero_padding: bool,
+        kwargs: dict[str, Any],
+    ) -> tuple[Structure, tuple[Structure, Structure]]:
         forward, backward = (None, None) if initial_states is None else initial_states
         out_fw, last_fw = run_cell(
             self.cell_fw, inputs, forward, length, False, self.time_major, zero_padding, kwargs
@@ -172,20 +218,20 @@ class RNNBase(LayerList):
 
     def __init__(
         self,
-        mode,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        direction="forward",
-        time_major=False,
-        dropout=0.0,
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        proj_size=0,
-        cell=None,
-    ):
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: Literal["forward", "bidirect", "bidirectional"] = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        proj_size: int = 0,
+        cell: Callable[..., Layer] | None = None,
+    ) -> None:
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise ValueError(
@@ -221,10 +267,11 @@ class RNNBase(LayerList):
                     BiRNN(cell(size, hidden_size, **attrs), cell(size, hidden_size, **attrs), time_major)
                 )
         self._name_parameters(
+            # weight_ih_attr -> weight_ih; a bias that is False stays unnamed, as in Paddle
             [name[:-5] for name, attr in attrs.items() if not (name.startswith("bias") and attr is False)]
         )
 
-    def _name_parameters(self, names):
+    def _name_parameters(self, names: Sequence[str]) -> None:
         self._all_weights = []
         for i, layer in enumerate(self):
             for cell, end in zip(layer.children(), ("", "_reverse"), strict=False):
@@ -233,10 +280,15 @@ class RNNBase(LayerList):
                     setattr(self, f"{name}_l{i}{end}", parameter)
                     self._all_weights.append(parameter)
 
-    def flatten_parameters(self):
+    def flatten_parameters(self) -> None:
         """Does nothing: XLA needs no special layout of weights."""
 
-    def forward(self, inputs, initial_states=None, sequence_length=None):
+    def forward(
+        self,
+        inputs: Tensor,
+        initial_states: Tensor | Sequence[Tensor] | None = None,
+        sequence_length: Tensor | None = None,
+    ) -> tuple[Tensor, Structure]:
         """Returns (outputs, last states).
 
         Args:
@@ -257,28 +309,38 @@ class RNNBase(LayerList):
         length = self._lengths(inputs, sequence_length)
         last = []
         output = inputs
-        d = self.num_directions
+        directions = self.num_directions
+        # Paddle's kernels write zeros behind the end of a sequence, its cells with projection do not.
+        zero_padding = self.proj_size == 0
         for i, layer in enumerate(self):
             if i and self.dropout and self.training:
                 output = F.dropout(output, self.dropout)
-            own = [self._state_of(states, i * d + j) for j in range(d)]
-            if d == 1:
+            layer_states = [self._state_of(states, i * directions + j) for j in range(directions)]
+            if directions == 1:
                 output, end = run_cell(
-                    layer.cell, output, own[0], length, False, self.time_major, self.proj_size == 0, {}
+                    layer.cell,
+                    output,
+                    layer_states[0],
+                    length,
+                    False,
+                    self.time_major,
+                    self.proj_size == 0,
+                    {},
                 )
                 last.append(end)
             else:
-                output, ends = layer._run(output, own, length, self.proj_size == 0, {})
+                output, ends = layer._run(output, layer_states, length, zero_padding, {})
                 last.extend(ends)
         if self.state_components == 1:
             return output, stack(last, axis=0)
         return output, tuple(stack([state[k] for state in last], axis=0) for k in range(2))
 
-    def _lengths(self, inputs, given):
+    def _lengths(self, inputs: Tensor, sequence_length: Any) -> Tensor | None:
         batch = inputs.shape[1 if self.time_major else 0]
-        if given is None:
+        if sequence_length is None:
             return None
-        length = _lengths(given)
+        length = _lengths(sequence_length)
+        # In a static program a length may be unknown until the program runs.
         if are_known(batch, *length.shape) and math.prod(length.shape) != batch:
             raise ValueError(
                 f"(InvalidArgument) {type(self).__name__}: sequence_length: "
@@ -290,30 +352,30 @@ class RNNBase(LayerList):
             check_index(type(self).__name__, length, steps + 1, ValueError, -(1 << 31), "sequence_length")
         return length.reshape([-1])
 
-    def _state_of(self, states, index):
+    def _state_of(self, states: Sequence[Tensor] | None, index: int) -> Structure:
         if states is None:
             return None
         if self.state_components == 2:
             return tuple(s[index] for s in states)
         return states[0][index]
 
-    def _initial(self, inputs, given):
+    def _initial(self, inputs: Tensor, initial_states: Any) -> list[Tensor] | None:
         count = max(1, self.num_layers) * self.num_directions
         batch = inputs.shape[1 if self.time_major else 0]
         shapes = [[count, batch, self.proj_size or self.hidden_size], [count, batch, self.hidden_size]][
             : self.state_components
         ]
-        if given is None:
+        if initial_states is None:
             return None
-        given = [given] if isinstance(given, Tensor) else list(given)
-        if [list(state.shape) for state in given] != shapes:
+        initial_states = [initial_states] if isinstance(initial_states, Tensor) else list(initial_states)
+        if [list(state.shape) for state in initial_states] != shapes:
             raise ValueError(
                 f"{type(self).__name__}: initial_states: "
-                f"got shapes {[list(s.shape) for s in given]}; they must be {shapes}"
+                f"got shapes {[list(s.shape) for s in initial_states]}; they must be {shapes}"
             )
-        return given
+        return initial_states
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         settings = [
             ("num_layers", self.num_layers, 1),
             ("time_major", self.time_major, False),
@@ -348,23 +410,23 @@ class SimpleRNN(RNNBase):
 
     def __init__(
         self,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        direction="forward",
-        time_major=False,
-        dropout=0.0,
-        activation="tanh",
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        name=None,
-    ):
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: Literal["forward", "bidirect", "bidirectional"] = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        activation: Literal["tanh", "relu"] = "tanh",
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         if activation not in ("tanh", "relu"):
             raise ValueError(f"SimpleRNN: activation: got {activation!r}; allowed are 'tanh' and 'relu'")
 
-        def cell(*sizes, **attrs):
+        def cell(*sizes: int, **attrs: Any) -> SimpleRNNCell:
             return SimpleRNNCell(*sizes, activation=activation, **attrs)
 
         super().__init__(
@@ -409,20 +471,20 @@ class LSTM(RNNBase):
 
     def __init__(
         self,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        direction="forward",
-        time_major=False,
-        dropout=0.0,
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        proj_size=0,
-        name=None,
-    ):
-        def cell(*sizes, **attrs):
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: Literal["forward", "bidirect", "bidirectional"] = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        proj_size: int = 0,
+        name: str | None = None,
+    ) -> None:
+        def cell(*sizes: int, **attrs: Any) -> LSTMCell:
             return LSTMCell(*sizes, proj_size=proj_size, **attrs)
 
         super().__init__(
@@ -465,18 +527,18 @@ class GRU(RNNBase):
 
     def __init__(
         self,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        direction="forward",
-        time_major=False,
-        dropout=0.0,
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        name=None,
-    ):
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: Literal["forward", "bidirect", "bidirectional"] = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(
             "GRU",
             input_size,

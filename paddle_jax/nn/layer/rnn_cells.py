@@ -1,6 +1,10 @@
 """One step of recurrent networks."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.tensors.tensor import Tensor
@@ -10,6 +14,9 @@ from paddle_jax.nn.initializer import Constant, Uniform
 from paddle_jax.nn.layer.helpers import length_of
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import full
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike, ParamAttrLike, Structure
 
 
 class RNNCellBase(Layer):
@@ -28,7 +35,14 @@ class RNNCellBase(Layer):
         [3.0, 3.0, 3.0, 3.0]
     """
 
-    def get_initial_states(self, batch_ref, shape=None, dtype=None, init_value=0.0, batch_dim_idx=0):
+    def get_initial_states(
+        self,
+        batch_ref: Structure,
+        shape: Structure | None = None,
+        dtype: DTypeLike | None = None,
+        init_value: float = 0.0,
+        batch_dim_idx: int = 0,
+    ) -> Structure:
         """Makes states filled with one number.
 
         Args:
@@ -57,17 +71,19 @@ class RNNCellBase(Layer):
         )
 
     @property
-    def state_shape(self):
+    def state_shape(self) -> Structure:
         """The shape of a state without the batch axis, or nested tuples of them; each cell
         defines its own."""
         raise NotImplementedError(f"{type(self).__name__}.state_shape is not defined; define it in the class")
 
     @property
-    def state_dtype(self):
+    def state_dtype(self) -> Any:
         """The dtype of the states; a cell may define it."""
         raise NotImplementedError(f"{type(self).__name__}.state_dtype is not defined; define it in the class")
 
-    def _parameters_of_gates(self, gates, attrs, recurrent_size=None):
+    def _parameters_of_gates(
+        self, gates: int, attrs: Sequence[ParamAttrLike | None], recurrent_size: int | None = None
+    ) -> None:
         """Makes weight_ih, weight_hh, bias_ih, bias_hh. An attr of False gives ones (weights) or zeros
         (biases) that stay fixed."""
         bound = 1.0 / math.sqrt(self.hidden_size)
@@ -79,9 +95,8 @@ class RNNCellBase(Layer):
             "bias_hh": [rows],
         }
         for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
-            fixed = attr is False
             bias = name.startswith("bias")
-            if fixed:
+            if attr is False:
                 attr = ParamAttr(initializer=Constant(0.0 if bias else 1.0), trainable=False)
             setattr(
                 self,
@@ -89,16 +104,16 @@ class RNNCellBase(Layer):
                 self.create_parameter(shape, attr, is_bias=bias, default_initializer=Uniform(-bound, bound)),
             )
 
-    def _check_size(self, hidden_size):
+    def _check_size(self, hidden_size: int) -> None:
         if hidden_size <= 0:
             raise ValueError(f"{type(self).__name__}: hidden_size: got {hidden_size}; it must be above 0")
 
     @property
-    def _weights(self):
+    def _weights(self) -> tuple[Tensor, ...]:
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
 
-def _nested(shape, make):
+def _nested(shape: Structure, make: Callable[[list[int]], Tensor]) -> Structure:
     """Applies `make` to each shape in nested tuples of shapes."""
     if isinstance(shape, dict):
         return {key: _nested(one, make) for key, one in shape.items()}
@@ -130,15 +145,15 @@ class SimpleRNNCell(RNNCellBase):
 
     def __init__(
         self,
-        input_size,
-        hidden_size,
-        activation="tanh",
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        name=None,
-    ):
+        input_size: int,
+        hidden_size: int,
+        activation: Literal["tanh", "relu"] = "tanh",
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._check_size(hidden_size)
         if activation not in ("tanh", "relu"):
@@ -148,23 +163,25 @@ class SimpleRNNCell(RNNCellBase):
         self.activation = activation
         self._parameters_of_gates(1, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
-    def forward(self, inputs, states=None):
+    def forward(self, inputs: Tensor, states: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Returns (h, h): [B, I], [B, H] -> [B, H]."""
         if states is None:
             states = self.get_initial_states(inputs)
         h = ops.simple_rnn_cell(inputs, states, *self._weights, activation=self.activation)
         return h, h
 
-    def _scan(self, inputs, states, length, **how):
+    def _scan(
+        self, inputs: Tensor, states: Tensor, length: Tensor | None, **how: Any
+    ) -> tuple[Tensor, Tensor]:
         out, h = ops.simple_rnn(inputs, states, *self._weights, length, activation=self.activation, **how)
         return out, h
 
     @property
-    def state_shape(self):
+    def state_shape(self) -> tuple[int]:
         """(H,)."""
         return (self.hidden_size,)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + (
             "" if self.activation == "tanh" else f", activation={self.activation}"
         )
@@ -195,15 +212,15 @@ class LSTMCell(RNNCellBase):
 
     def __init__(
         self,
-        input_size,
-        hidden_size,
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        proj_size=0,
-        name=None,
-    ):
+        input_size: int,
+        hidden_size: int,
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        proj_size: int = 0,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._check_size(hidden_size)
         if proj_size < 0 or proj_size >= hidden_size:
@@ -220,27 +237,31 @@ class LSTMCell(RNNCellBase):
                 [hidden_size, proj_size], weight_hh_attr or None, default_initializer=Uniform(-bound, bound)
             )
 
-    def _projection(self):
+    def _projection(self) -> Tensor | None:
         if self.proj_size:
             return self.weight_ho
         return None
 
-    def forward(self, inputs, states=None):
+    def forward(
+        self, inputs: Tensor, states: Sequence[Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns (h, (h, c)) for inputs [B, I] and states (h, c)."""
         h, c = self.get_initial_states(inputs) if states is None else states
         h, c = ops.lstm_cell(inputs, h, c, *self._weights, self._projection())
         return h, (h, c)
 
-    def _scan(self, inputs, states, length, **how):
+    def _scan(
+        self, inputs: Tensor, states: Sequence[Tensor], length: Tensor | None, **how: Any
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         out, h, c = ops.lstm(inputs, *states, *self._weights, self._projection(), length, **how)
         return out, (h, c)
 
     @property
-    def state_shape(self):
+    def state_shape(self) -> tuple[tuple[int], tuple[int]]:
         """((H,), (H,)), or ((P,), (H,)) with projection."""
         return ((self.proj_size or self.hidden_size,), (self.hidden_size,))
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}"
 
 
@@ -267,37 +288,39 @@ class GRUCell(RNNCellBase):
 
     def __init__(
         self,
-        input_size,
-        hidden_size,
-        weight_ih_attr=None,
-        weight_hh_attr=None,
-        bias_ih_attr=None,
-        bias_hh_attr=None,
-        name=None,
-    ):
+        input_size: int,
+        hidden_size: int,
+        weight_ih_attr: ParamAttrLike | None = None,
+        weight_hh_attr: ParamAttrLike | None = None,
+        bias_ih_attr: ParamAttrLike | None = None,
+        bias_hh_attr: ParamAttrLike | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self._check_size(hidden_size)
         self.hidden_size = hidden_size
         self.input_size = input_size
         self._parameters_of_gates(3, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
-    def forward(self, inputs, states=None):
+    def forward(self, inputs: Tensor, states: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Returns (h, h): [B, I], [B, H] -> [B, H]."""
         if states is None:
             states = self.get_initial_states(inputs)
         h = ops.gru_cell(inputs, states, *self._weights)
         return h, h
 
-    def _scan(self, inputs, states, length, **how):
+    def _scan(
+        self, inputs: Tensor, states: Tensor, length: Tensor | None, **how: Any
+    ) -> tuple[Tensor, Tensor]:
         out, h = ops.gru(inputs, states, *self._weights, length, **how)
         return out, h
 
     @property
-    def state_shape(self):
+    def state_shape(self) -> tuple[int]:
         """(H,)."""
         return (self.hidden_size,)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}"
 
 

@@ -1,8 +1,15 @@
 """Activations that bring small values to zero."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.helpers import alias, linked, show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Hardshrink(Layer):
@@ -17,7 +24,7 @@ class Hardshrink(Layer):
     """
 
     @alias(lambd="threshold")
-    def __init__(self, threshold=0.5, name=None):
+    def __init__(self, threshold: float = 0.5, name: str | None = None) -> None:
         super().__init__()
         self._threshold = threshold
         self._name = name
@@ -25,10 +32,10 @@ class Hardshrink(Layer):
     lambd = linked("_threshold", "The threshold, under its other name.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.hardshrink(x, self._threshold)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, threshold=self._threshold)
 
 
@@ -44,7 +51,7 @@ class Softshrink(Layer):
     """
 
     @alias(lambd="threshold")
-    def __init__(self, threshold=0.5, name=None):
+    def __init__(self, threshold: float = 0.5, name: str | None = None) -> None:
         super().__init__()
         self._threshold = threshold
         self._name = name
@@ -52,10 +59,10 @@ class Softshrink(Layer):
     lambd = linked("_threshold", "The threshold, under its other name.")
 
     @alias(input="x")
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.softshrink(x, self._threshold)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, threshold=self._threshold)
 
 
@@ -71,14 +78,14 @@ class ThresholdedReLU(Layer):
         True
     """
 
-    def __init__(self, threshold=1.0, value=0.0, name=None):
+    def __init__(self, threshold: float = 1.0, value: float = 0.0, name: str | None = None) -> None:
         super().__init__()
         self._threshold = threshold
         self._value = value
         self._name = name
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.thresholded_relu(x, self._threshold, self._value)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self._name, threshold=self._threshold, value=self._value)

@@ -1,8 +1,12 @@
 """state_dict of a layer: gathering and loading."""
 
+from __future__ import annotations
+
 import collections
 import inspect
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +16,10 @@ from paddle_jax._core.tensors.layout import restore_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw
 from paddle_jax.nn.layer.registrations import Registered
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import StateDict
+
+
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 
@@ -20,7 +28,7 @@ class _IncompatibleKeys(_Keys):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self.missing_keys or self.unexpected_keys:
             return super().__repr__()
         return "<All keys matched successfully>"
@@ -29,19 +37,25 @@ class _IncompatibleKeys(_Keys):
 
 
 def _paddle_form(
-    destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True
-):
+    destination: StateDict | None = None,
+    include_sublayers: bool = True,
+    structured_name_prefix: str = "",
+    use_hook: bool = True,
+    keep_vars: bool = True,
+) -> tuple[Any, ...]:
     return destination, include_sublayers, structured_name_prefix, use_hook, keep_vars
 
 
-def _torch_form(destination=None, prefix="", keep_vars=False):
+def _torch_form(
+    destination: StateDict | None = None, prefix: str = "", keep_vars: bool = False
+) -> tuple[Any, ...]:
     return destination, True, prefix, True, keep_vars
 
 
 class StateMixin:
     """What Layer has to do with its state dict."""
 
-    def state_dict(self, *args, **kwargs):
+    def state_dict(self, *args: Any, **kwargs: Any) -> StateDict:
         """Returns parameters and persistable buffers by name, in the order of the tree.
 
         Call it as `state_dict(destination=None, include_sublayers=True, structured_name_prefix="",
@@ -61,6 +75,7 @@ class StateMixin:
             >>> list(paddle.nn.Linear(2, 2).state_dict())
             ['weight', 'bias']
         """
+        # Code written for torch passes (destination, prefix, keep_vars) by keyword or position.
         torch_like = "prefix" in kwargs or any(isinstance(a, str) for a in args[1:2])
         form = _torch_form if torch_like else _paddle_form
         try:
@@ -69,7 +84,7 @@ class StateMixin:
             raise TypeError(f"state_dict: {error}") from None
         return self._gather(*form(*args, **kwargs), everything=False)
 
-    def sharded_state_dict(self, structured_name_prefix=""):
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> StateDict:
         """Returns the state dict as parts for `paddle.distributed.save_state_dict` and `load_state_dict`. A
         layer that holds only its part of a Tensor overrides it, with
         `paddle.distributed.build_sharded_state_dict`; layers around it ask it.
@@ -92,37 +107,49 @@ class StateMixin:
 
     def to_static_state_dict(
         self,
-        destination=None,
-        include_sublayers=True,
-        structured_name_prefix="",
-        use_hook=True,
-        keep_vars=True,
-    ):
+        destination: StateDict | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+        use_hook: bool = True,
+        keep_vars: bool = True,
+    ) -> StateDict:
         """Like `state_dict`, with the buffers that are not persistable as well."""
         return self._gather(
             destination, include_sublayers, structured_name_prefix, use_hook, keep_vars, everything=True
         )
 
-    def _gather(self, destination, include_sublayers, prefix, use_hook, keep_vars, everything):
-        destination = collections.OrderedDict() if destination is None else destination
-        own = [*self._parameters.items(), *self._buffers.items()]
+    def _gather(
+        self,
+        destination: StateDict | None,
+        include_sublayers: bool,
+        prefix: str,
+        use_hook: bool,
+        keep_vars: bool,
+        everything: bool,
+    ) -> StateDict:
+        gathered = collections.OrderedDict() if destination is None else destination
+        tensors = [*self._parameters.items(), *self._buffers.items()]
+        # `to_static_state_dict` has buffers that are not persistable too.
         hidden = () if everything else self._non_persistable_buffer_names_set
-        for name, tensor in own:
+        for name, tensor in tensors:
             if tensor is not None and not (name in hidden and name in self._buffers):
-                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+                gathered[prefix + name] = tensor if keep_vars else tensor.detach()
         if include_sublayers:
             for name, layer in self._sub_layers.items():
                 if layer is not None:
-                    destination = layer._gather(
-                        destination, True, f"{prefix}{name}.", use_hook, keep_vars, everything
+                    gathered = layer._gather(
+                        gathered, True, f"{prefix}{name}.", use_hook, keep_vars, everything
                     )
         if use_hook:
             for hook in list(self._state_dict_hooks.values()):
-                got = hook(destination)
-                destination = destination if got is None else got
-        return destination
+                replacement = hook(gathered)
+                if replacement is not None:
+                    gathered = replacement
+        return gathered
 
-    def set_state_dict(self, state_dict, use_structured_name=True):
+    def set_state_dict(
+        self, state_dict: Mapping[str, Any], use_structured_name: bool = True
+    ) -> tuple[list[str], list[str]]:
         """Loads parameters and persistable buffers.
 
         Args:
@@ -165,7 +192,9 @@ class StateMixin:
 
     set_dict = load_dict = set_state_dict
 
-    def load_state_dict(self, state_dict, strict=True, assign=False):
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Loads parameters and persistable buffers, and by default insists that all names match.
 
         Args:
@@ -189,13 +218,13 @@ class StateMixin:
         return _IncompatibleKeys(missing, unexpected)
 
 
-def _shape_of(value):
+def _shape_of(value: Any) -> Sequence[int]:
     if isinstance(value, list):
         return np.shape(value)
     return value.shape
 
 
-def _matching(tensor, value):
+def _matching(tensor: Tensor, value: Any) -> Any:
     """The array to put into `tensor`; its dtype must be the same. uint16 is how NumPy files hold bfloat16."""
     if (
         not isinstance(value, Tensor | np.ndarray | np.generic)

@@ -1,5 +1,9 @@
 """The mean and variance of a batch that is spread over the processes of a program."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import wrap
@@ -8,18 +12,21 @@ from paddle_jax.nn.functional.norm import batch_norm_infer
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.joining import concat
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 class _Sum(PyLayer):
     """The sum over all processes; so is its gradient."""
 
     @staticmethod
-    def forward(ctx, x):
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         return wrap(
             Groups.known[0].process_group.all_reduce(x._value, collectives.SUM, "SyncBatchNorm: all_reduce")
         )
 
     @staticmethod
-    def backward(ctx, cotangent):
+    def backward(ctx: Any, cotangent: Tensor) -> Tensor:
         return wrap(
             Groups.known[0].process_group.all_reduce(
                 cotangent._value, collectives.SUM, "SyncBatchNorm, backward: all_reduce"
@@ -32,7 +39,16 @@ def has_process_group() -> bool:
     return 0 in Groups.known and Groups.known[0].is_member()
 
 
-def normalised(x, axis, running, weight, bias, momentum, epsilon, data_format):
+def normalised(
+    x: Tensor,
+    axis: int,
+    running: tuple[Tensor, Tensor],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    momentum: float,
+    epsilon: float,
+    data_format: str,
+) -> Tensor:
     """The result of a batch normalisation in training; updates the running statistics. Two sums travel, so
     that the variance is that of differences from the mean, as precise as on one process.
 

@@ -1,5 +1,10 @@
 """Transformer layers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
@@ -11,8 +16,12 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.layer.norm import LayerNorm
 from paddle_jax.tensor.creation import full
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ParamAttrLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _convert_param_attr_to_list(param_attr, n):
+
+def _convert_param_attr_to_list(param_attr: Any, n: int) -> list[Any]:
     """n attrs from one or from a list of n; the names of copies are numbered."""
     if isinstance(param_attr, list | tuple):
         if len(param_attr) != n:
@@ -27,7 +36,7 @@ def _convert_param_attr_to_list(param_attr, n):
     return copies
 
 
-def _positive(**sizes):
+def _positive(**sizes: int) -> None:
     for name, size in sizes.items():
         if size <= 0:
             raise AssertionError(f"{name}: got {size}; it must be above 0")
@@ -37,30 +46,39 @@ class _Block(Layer):
     """What encoder and decoder layers share: the feed-forward part and residual connections
     with normalisation."""
 
-    def _build_feed_forward(self, d_model, dim_feedforward, weight_attr, bias_attr, act_dropout):
+    def _build_feed_forward(
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        weight_attr: ParamAttrLike,
+        bias_attr: ParamAttrLike,
+        act_dropout: float,
+    ) -> None:
         self.linear1 = Linear(d_model, dim_feedforward, weight_attr, bias_attr)
         self.dropout = Dropout(act_dropout, mode="upscale_in_train")
         self.linear2 = Linear(dim_feedforward, d_model, weight_attr, bias_attr)
 
-    def _residual(self, x, norm, dropout, part):
+    def _residual(
+        self, x: Tensor, norm: Layer, dropout: Layer, part: Callable[[Tensor], tuple[Tensor, Any]]
+    ) -> tuple[Tensor, Any]:
         """x + dropout(part(x)), normalised before or after; `part` gives (output, cache)."""
         out, cache = part(norm(x) if self.normalize_before else x)
         out = x + dropout(out)
         return (out if self.normalize_before else norm(out)), cache
 
-    def _feed_forward(self, x):
+    def _feed_forward(self, x: Tensor) -> tuple[Tensor, None]:
         return self.linear2(self.dropout(self.activation(self.linear1(x)))), None
 
 
-def _attention(attention, *args, cache, hand_none=True):
+def _attention(attention: Layer, *args: Any, cache: Any, pass_none: bool = True) -> tuple[Tensor, Any]:
     """(output, cache) of an attention layer; the cache is None when none is given, and handed on only with
-    `hand_none`, as forward hooks see."""
-    if cache is None and not hand_none:
-        got = attention(*args)
+    `pass_none`, as forward hooks see."""
+    if cache is None and not pass_none:
+        result = attention(*args)
     else:
-        got = attention(*args, cache)
-    out = got[0] if isinstance(got, tuple) else got
-    return out, None if cache is None else got[-1]
+        result = attention(*args, cache)
+    out = result[0] if isinstance(result, tuple) else result
+    return out, None if cache is None else result[-1]
 
 
 class TransformerEncoderLayer(_Block):
@@ -90,18 +108,19 @@ class TransformerEncoderLayer(_Block):
 
     def __init__(
         self,
-        d_model,
-        nhead,
-        dim_feedforward,
-        dropout=0.1,
-        activation="relu",
-        attn_dropout=None,
-        act_dropout=None,
-        normalize_before=False,
-        weight_attr=None,
-        bias_attr=None,
-        layer_norm_eps=1e-5,
-    ):
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: ParamAttrLike | Sequence[ParamAttrLike] | None = None,
+        bias_attr: ParamAttrLike | Sequence[ParamAttrLike] | None = None,
+        layer_norm_eps: float = 1e-5,
+    ) -> None:
+        # Stacks make further layers with the same arguments.
         config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         super().__init__()
         _positive(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
@@ -120,26 +139,28 @@ class TransformerEncoderLayer(_Block):
         self.dropout1, self.dropout2 = (Dropout(dropout, mode="upscale_in_train") for _ in range(2))
         self.activation = getattr(F, activation)
 
-    def forward(self, src, src_mask=None, cache=None):
+    def forward(
+        self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None
+    ) -> Tensor | tuple[Tensor, Any]:
         """Returns the output [B, L, d_model]; with a cache also the new cache."""
         mask = _convert_attention_mask(src_mask, src.dtype)
-        src, new = self._residual(
+        src, new_cache = self._residual(
             src,
             self.norm1,
             self.dropout1,
-            lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache, hand_none=False),
+            lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache, pass_none=False),
         )
         src, _ = self._residual(src, self.norm2, self.dropout2, self._feed_forward)
         if cache is None:
             return src
-        return (src, new)
+        return (src, new_cache)
 
-    def gen_cache(self, src):
+    def gen_cache(self, src: Tensor) -> Any:
         """Makes an empty cache for decoding step by step; src gives batch size and dtype."""
         return self.self_attn.gen_cache(src, type=self.self_attn.Cache)
 
 
-def _stack(layer, count):
+def _stack(layer: Layer, count: int) -> LayerList:
     """`layer` and count - 1 new ones made like it."""
     return LayerList([layer if i == 0 else type(layer)(**layer._config) for i in range(count)])
 
@@ -157,29 +178,31 @@ class TransformerEncoder(Layer):
         paddle.Size([2, 5, 8])
     """
 
-    def __init__(self, encoder_layer, num_layers, norm=None):
+    def __init__(self, encoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
         self.layers = _stack(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
-    def forward(self, src, src_mask=None, cache=None):
+    def forward(
+        self, src: Tensor, src_mask: Tensor | None = None, cache: Sequence[Any] | None = None
+    ) -> Tensor | tuple[Tensor, list[Any]]:
         """Returns the output [B, L, d_model]; with a list of caches also the list of new ones."""
         mask = _convert_attention_mask(src_mask, src.dtype)
-        new = []
+        new_caches = []
         for i, layer in enumerate(self.layers):
             if cache is None:
                 src = layer(src, src_mask=mask)
             else:
-                src, one = layer(src, src_mask=mask, cache=cache[i])
-                new.append(one)
+                src, layer_cache = layer(src, src_mask=mask, cache=cache[i])
+                new_caches.append(layer_cache)
         if self.norm is not None:
             src = self.norm(src)
         if cache is None:
             return src
-        return (src, new)
+        return (src, new_caches)
 
-    def gen_cache(self, src):
+    def gen_cache(self, src: Tensor) -> list[Any]:
         """Makes empty caches, one for each layer."""
         return [layer.gen_cache(src) for layer in self.layers]
 
@@ -210,18 +233,19 @@ class TransformerDecoderLayer(_Block):
 
     def __init__(
         self,
-        d_model,
-        nhead,
-        dim_feedforward,
-        dropout=0.1,
-        activation="relu",
-        attn_dropout=None,
-        act_dropout=None,
-        normalize_before=False,
-        weight_attr=None,
-        bias_attr=None,
-        layer_norm_eps=1e-5,
-    ):
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: ParamAttrLike | Sequence[ParamAttrLike] | None = None,
+        bias_attr: ParamAttrLike | Sequence[ParamAttrLike] | None = None,
+        layer_norm_eps: float = 1e-5,
+    ) -> None:
+        # Stacks make further layers with the same arguments.
         config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         super().__init__()
         _positive(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
@@ -245,25 +269,35 @@ class TransformerDecoderLayer(_Block):
         )
         self.activation = getattr(F, activation)
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, cache=None):
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: tuple[Any, Any] | None = None,
+    ) -> Tensor | tuple[Tensor, tuple[Any, Any]]:
         """Returns the output [B, L, d_model]; with a cache (Cache, StaticCache) also the new pair."""
-        own, other = (None, None) if cache is None else cache
+        self_cache, cross_cache = (None, None) if cache is None else cache
         mask, memory_mask = (_convert_attention_mask(m, tgt.dtype) for m in (tgt_mask, memory_mask))
-        tgt, own = self._residual(
-            tgt, self.norm1, self.dropout1, lambda x: _attention(self.self_attn, x, x, x, mask, cache=own)
+        tgt, self_cache = self._residual(
+            tgt,
+            self.norm1,
+            self.dropout1,
+            lambda x: _attention(self.self_attn, x, x, x, mask, cache=self_cache),
         )
-        tgt, other = self._residual(
+        tgt, cross_cache = self._residual(
             tgt,
             self.norm2,
             self.dropout2,
-            lambda x: _attention(self.cross_attn, x, memory, memory, memory_mask, cache=other),
+            lambda x: _attention(self.cross_attn, x, memory, memory, memory_mask, cache=cross_cache),
         )
         tgt, _ = self._residual(tgt, self.norm3, self.dropout3, self._feed_forward)
         if cache is None:
             return tgt
-        return (tgt, (own, other))
+        return (tgt, (self_cache, cross_cache))
 
-    def gen_cache(self, memory):
+    def gen_cache(self, memory: Tensor) -> tuple[Any, Any]:
         """Makes the pair of an empty cache and the projected memory."""
         return (
             self.self_attn.gen_cache(memory, type=self.self_attn.Cache),
@@ -284,29 +318,36 @@ class TransformerDecoder(Layer):
         paddle.Size([2, 4, 8])
     """
 
-    def __init__(self, decoder_layer, num_layers, norm=None):
+    def __init__(self, decoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
         self.layers = _stack(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, cache=None):
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: Sequence[Any] | None = None,
+    ) -> Tensor | tuple[Tensor, list[Any]]:
         """Returns the output [B, L, d_model]; with a list of caches also the list of new ones."""
         mask, memory_mask = (_convert_attention_mask(m, tgt.dtype) for m in (tgt_mask, memory_mask))
-        new = []
+        new_caches = []
         for i, layer in enumerate(self.layers):
             if cache is None:
                 tgt = layer(tgt, memory, tgt_mask=mask, memory_mask=memory_mask)
             else:
-                tgt, one = layer(tgt, memory, tgt_mask=mask, memory_mask=memory_mask, cache=cache[i])
-                new.append(one)
+                tgt, layer_cache = layer(tgt, memory, tgt_mask=mask, memory_mask=memory_mask, cache=cache[i])
+                new_caches.append(layer_cache)
         if self.norm is not None:
             tgt = self.norm(tgt)
         if cache is None:
             return tgt
-        return (tgt, new)
+        return (tgt, new_caches)
 
-    def gen_cache(self, memory, do_zip=False):
+    def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
         """Makes the caches of all layers: a list of pairs, or with do_zip a pair of tuples as a list."""
         caches = [layer.gen_cache(memory) for layer in self.layers]
         if do_zip:
@@ -344,21 +385,21 @@ class Transformer(Layer):
 
     def __init__(
         self,
-        d_model=512,
-        nhead=8,
-        num_encoder_layers=6,
-        num_decoder_layers=6,
-        dim_feedforward=2048,
-        dropout=0.1,
-        activation="relu",
-        attn_dropout=None,
-        act_dropout=None,
-        normalize_before=False,
-        weight_attr=None,
-        bias_attr=None,
-        custom_encoder=None,
-        custom_decoder=None,
-    ):
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: ParamAttrLike | Sequence[ParamAttrLike] | None = None,
+        bias_attr: ParamAttrLike | Sequence[ParamAttrLike] | None = None,
+        custom_encoder: Layer | None = None,
+        custom_decoder: Layer | None = None,
+    ) -> None:
         super().__init__()
         _positive(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
         settings = (
@@ -386,7 +427,14 @@ class Transformer(Layer):
         self.d_model = d_model
         self.nhead = nhead
 
-    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None):
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
         """Returns the output [B, L, d_model]; masks are as in MultiHeadAttention."""
         memory = self.encoder(src, src_mask=_convert_attention_mask(src_mask, src.dtype))
         return self.decoder(
@@ -396,13 +444,13 @@ class Transformer(Layer):
             memory_mask=_convert_attention_mask(memory_mask, memory.dtype),
         )
 
-    def generate_square_subsequent_mask(self, length):
+    def generate_square_subsequent_mask(self, length: int) -> Tensor:
         """Makes the mask [length, length] that lets each position attend to itself and what is before: 0,
         and -inf elsewhere."""
         return full([length, length], -float("inf"), dtype=get_default_dtype()).triu(1)
 
 
-def _parts(attr):
+def _parts(attr: Any) -> tuple[Any, Any]:
     """The attrs of (encoder layers, decoder layers)."""
     if not isinstance(attr, list | tuple):
         return attr, attr
@@ -410,10 +458,10 @@ def _parts(attr):
         raise AssertionError(
             f"Transformer: weight_attr, bias_attr: got a list of {len(attr)}; it must have 1 to 3 items"
         )
-    own = attr[0]
-    other = attr[0] if len(attr) < 3 else attr[1]
-    forward = attr[-1]
-    return [own, forward], [own, other, forward]
+    self_attention = attr[0]
+    cross_attention = attr[0] if len(attr) < 3 else attr[1]
+    feed_forward = attr[-1]
+    return [self_attention, feed_forward], [self_attention, cross_attention, feed_forward]
 
 
 __all__ = [

@@ -1,15 +1,29 @@
 """Walking the tree of a layer: sublayers, parameters and buffers by name."""
 
+from __future__ import annotations
+
 import collections
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn.layer.helpers import alias
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class TreeMixin:
     """What Layer has to do with walking its tree."""
 
-    def named_sublayers(self, prefix="", include_self=False, layers_set=None, remove_duplicate=True):
+    def named_sublayers(
+        self,
+        prefix: str = "",
+        include_self: bool = False,
+        layers_set: set[Any] | None = None,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
         """Yields (name, layer) for all layers below this one, parents first.
 
         Args:
@@ -25,6 +39,7 @@ class TreeMixin:
         if layers_set is None:
             layers_set = set()
         if include_self and self not in layers_set:
+            # With remove_duplicate=False a shared layer is yielded once for each of its places.
             if remove_duplicate:
                 layers_set.add(self)
             yield prefix, self
@@ -32,11 +47,13 @@ class TreeMixin:
             if layer is not None and layer not in layers_set:
                 yield from layer.named_sublayers(_join(prefix, name), True, layers_set, remove_duplicate)
 
-    def sublayers(self, include_self=False):
+    def sublayers(self, include_self: bool = False) -> list[Layer]:
         """A list of all layers below this one, see `named_sublayers`."""
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
 
-    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Layer]]:
         """Yields (name, layer) for this layer and all below it, parents first.
 
         Args:
@@ -46,12 +63,12 @@ class TreeMixin:
         """
         yield from self.named_sublayers(prefix, True, memo, remove_duplicate)
 
-    def modules(self):
+    def modules(self) -> Iterator[Layer]:
         """Yields this layer and all below it."""
         for _, layer in self.named_modules():
             yield layer
 
-    def named_children(self):
+    def named_children(self) -> Iterator[tuple[str, Layer]]:
         """Yields (name, layer) for the layers directly in this one, each layer once."""
         seen = set()
         for name, layer in self._sub_layers.items():
@@ -59,13 +76,15 @@ class TreeMixin:
                 seen.add(layer)
                 yield name, layer
 
-    def children(self):
+    def children(self) -> Iterator[Layer]:
         """Yields the layers directly in this one."""
         for _, layer in self.named_children():
             yield layer
 
     @alias(recurse="include_sublayers")
-    def named_parameters(self, prefix="", include_sublayers=True, remove_duplicate=True):
+    def named_parameters(
+        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """Yields (name, parameter).
 
         Args:
@@ -79,21 +98,25 @@ class TreeMixin:
         yield from self._named("_parameters", prefix, include_sublayers, remove_duplicate)
 
     @alias(recurse="include_sublayers")
-    def parameters(self, include_sublayers=True):
+    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
         """A list of the parameters, see `named_parameters`."""
         return [p for _, p in self._named("_parameters", "", include_sublayers, True)]
 
     @alias(recurse="include_sublayers")
-    def named_buffers(self, prefix="", include_sublayers=True, remove_duplicate=True):
+    def named_buffers(
+        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """Yields (name, buffer); arguments as of `named_parameters`."""
         yield from self._named("_buffers", prefix, include_sublayers, remove_duplicate)
 
     @alias(recurse="include_sublayers")
-    def buffers(self, include_sublayers=True):
+    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
         """A list of the buffers, see `named_buffers`."""
         return [b for _, b in self._named("_buffers", "", include_sublayers, True)]
 
-    def _named(self, store, prefix, include_sublayers, remove_duplicate):
+    def _named(
+        self, store: str, prefix: str, include_sublayers: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
         seen = set()
         if include_sublayers:
             layers = self.named_sublayers(prefix, True, None, remove_duplicate)
@@ -108,21 +131,21 @@ class TreeMixin:
                 yield _join(start, name), tensor
 
     @property
-    def _modules(self):
+    def _modules(self) -> Mapping[str, Layer]:
         """The layers directly in this one, by name."""
         return self._sub_layers
 
-    def _obtain_parameters_buffers(self):
+    def _obtain_parameters_buffers(self) -> dict[str, Tensor]:
         """The parameters and buffers by name, those of all layers below as well."""
-        found = collections.OrderedDict()
+        tensors = collections.OrderedDict()
         for name, layer in self.named_sublayers("", True, None, False):
-            for own in (layer._parameters, layer._buffers):
-                found |= {_join(name, key): tensor for key, tensor in own.items() if tensor is not None}
-        return found
+            for store in (layer._parameters, layer._buffers):
+                tensors |= {_join(name, key): tensor for key, tensor in store.items() if tensor is not None}
+        return tensors
 
     # by dotted name -----------------------------------------------------------------------------------------
 
-    def get_sublayer(self, target):
+    def get_sublayer(self, target: str) -> Any:
         """Returns the layer with a dotted name such as "encoder.0"; "" is this layer.
 
         Raises:
@@ -139,7 +162,7 @@ class TreeMixin:
 
     get_submodule = get_sublayer
 
-    def _get_tensor(self, target, kind, holds):
+    def _get_tensor(self, target: str, kind: str, holds: Callable[[Any, str], bool]) -> Any:
         path, _, name = target.rpartition(".")
         layer = self.get_sublayer(path)
         if not hasattr(layer, name):
@@ -148,7 +171,7 @@ class TreeMixin:
             raise AttributeError(f"`{name}` is not {kind}")
         return getattr(layer, name)
 
-    def get_parameter(self, target):
+    def get_parameter(self, target: str) -> Parameter:
         """Returns the parameter with a dotted name such as "encoder.0.weight".
 
         Raises:
@@ -158,7 +181,7 @@ class TreeMixin:
             target, "an nn.Parameter", lambda layer, name: isinstance(getattr(layer, name), Parameter)
         )
 
-    def get_buffer(self, target):
+    def get_buffer(self, target: str) -> Tensor:
         """Returns the buffer with a dotted name.
 
         Raises:
@@ -167,7 +190,7 @@ class TreeMixin:
         return self._get_tensor(target, "a buffer", lambda layer, name: name in layer._buffers)
 
     @alias(module="layer")
-    def set_sublayer(self, target, layer, strict=False):
+    def set_sublayer(self, target: str, layer: Layer, strict: bool = False) -> None:
         """Puts `layer` under a dotted name.
 
         Args:
@@ -191,7 +214,7 @@ class TreeMixin:
     set_submodule = set_sublayer
 
 
-def _join(prefix, name):
+def _join(prefix: str, name: str) -> str:
     if prefix:
         return f"{prefix}.{name}"
     return str(name)
