@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
+import jax
 import numpy as np
 
 from paddle_jax._core.base.dtype import DType
@@ -39,6 +40,10 @@ StateDict: TypeAlias = dict[str, Any]
 LearningRate: TypeAlias = float | LRScheduler
 WeightDecay: TypeAlias = float | WeightDecayRegularizer
 GradClip: TypeAlias = ClipGradBase
+# States by name, as arrays over a stack of parameters of an optimizer.
+Slots: TypeAlias = dict[str, jax.Array]
+# New parameters and states of such a stack.
+UpdateResult: TypeAlias = tuple[jax.Array, dict[str, jax.Array]]
 # Parameters, or dicts that describe groups of them.
 ParameterGroups: TypeAlias = Sequence[Tensor] | Sequence[dict[str, Any]]
 # A function that a layer calls before or after `forward`, or with its state dict.

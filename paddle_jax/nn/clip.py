@@ -1,12 +1,19 @@
 """Gradient clipping. Optimizers run these rules inside their compiled update; calling an object does the same
 to a list of pairs."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.tensors.tensor import wrap
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class ClipGradBase:
@@ -15,12 +22,14 @@ class ClipGradBase:
 
     _in_place = False  # whether the given gradients themselves become the clipped ones
 
-    def __call__(self, params_grads):
+    def __call__(self, params_grads: Sequence[tuple[Tensor, Tensor | None]]) -> list[tuple[Tensor, Tensor]]:
         """Returns the pairs with clipped gradients. Pairs without a gradient are left out; `need_clip=False`
         leaves one as it is."""
         return self._dygraph_clip(params_grads)
 
-    def _dygraph_clip(self, params_grads):
+    def _dygraph_clip(
+        self, params_grads: Sequence[tuple[Tensor, Tensor | None]]
+    ) -> list[tuple[Tensor, Tensor]]:
         pairs = [(param, grad) for param, grad in params_grads if grad is not None]
         chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
         clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
@@ -29,7 +38,7 @@ class ClipGradBase:
             for param, grad in pairs
         ]
 
-    def _clipped(self, grad, value):
+    def _clipped(self, grad: Any, value: Any) -> Tensor:
         if not self._in_place:
             return wrap(value)
         grad._rebind(value)
@@ -37,7 +46,7 @@ class ClipGradBase:
 
 
 @ft.partial(jax.jit, static_argnums=0)
-def _clip_all(rule, grads):
+def _clip_all(rule: tuple[Any, ...], grads: Any) -> list[jax.Array]:
     kind, *limits = rule
     if kind == "global_norm":
         scale = global_scale(sum(square_sum(g) for g in grads), limits[0])
@@ -45,13 +54,13 @@ def _clip_all(rule, grads):
     return [clip_stack(rule, g[None])[0] for g in grads]
 
 
-def square_sum(grad):
+def square_sum(grad: Any) -> jax.Array:
     """The sum of the squares, in float32 at least."""
     wide = grad.astype(jnp.promote_types(grad.dtype, jnp.float32))
     return jnp.sum(wide * wide)
 
 
-def _squared_l2_norm(x):
+def _squared_l2_norm(x: Tensor) -> Tensor:
     """The sum of the squares of a Tensor [1], in its dtype, float32 for float16 and bfloat16. For code that
     clips by itself.
 
@@ -66,12 +75,12 @@ def _squared_l2_norm(x):
     return (wide * wide).sum().reshape([1])
 
 
-def global_scale(total, clip_norm):
+def global_scale(total: jax.Array, clip_norm: float) -> jax.Array:
     """The factor on all gradients for their common sum of squares: clip_norm / max(norm, clip_norm)."""
     return clip_norm / jnp.maximum(jnp.sqrt(total), clip_norm)
 
 
-def clip_stack(rule, grads):
+def clip_stack(rule: tuple[Any, ...], grads: jax.Array) -> jax.Array:
     """Clips a stack [k, ...] of gradients each for itself, by value or by norm."""
     kind, *limits = rule
     if kind == "value":
@@ -96,7 +105,7 @@ class ClipGradByValue(ClipGradBase):
         [[1.0, -0.5]]
     """
 
-    def __init__(self, max, min=None):
+    def __init__(self, max: float, min: float | None = None) -> None:
         if min is None:
             if not max > 0.0:
                 raise AssertionError(f"ClipGradByValue: max: got {max}; without min it must be positive.")
@@ -104,10 +113,10 @@ class ClipGradByValue(ClipGradBase):
         self.max = float(max)
         self.min = float(min)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
 
-    def rule(self):
+    def rule(self) -> tuple[Any, ...]:
         """The rule as a hashable tuple."""
         return "value", self.min, self.max
 
@@ -124,13 +133,13 @@ class ClipGradByNorm(ClipGradBase):
         [[3.0, 4.0]]
     """
 
-    def __init__(self, clip_norm):
+    def __init__(self, clip_norm: float) -> None:
         self.clip_norm = float(clip_norm)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
 
-    def rule(self):
+    def rule(self) -> tuple[Any, ...]:
         """The rule as a hashable tuple."""
         return "norm", self.clip_norm
 
@@ -152,7 +161,9 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
     _in_place = True
 
-    def __init__(self, clip_norm, group_name="default_group", auto_skip_clip=False):
+    def __init__(
+        self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
+    ) -> None:
         self.clip_norm = float(clip_norm)
         self.group_name = group_name
         if not isinstance(auto_skip_clip, bool):
@@ -161,9 +172,9 @@ class ClipGradByGlobalNorm(ClipGradBase):
             )
         self.auto_skip_clip = auto_skip_clip
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
 
-    def rule(self):
+    def rule(self) -> tuple[Any, ...]:
         """The rule as a hashable tuple."""
         return "global_norm", self.clip_norm

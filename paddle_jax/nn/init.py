@@ -1,18 +1,28 @@
 """`paddle.nn.init`: functions that fill a Tensor in place, each by the initializer of the same name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn import initializer
 from paddle_jax.nn.initializer.initializer import calculate_gain, fans  # noqa: F401
 from paddle_jax.tensor.matrices import eye
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
-def _calculate_fan_in_and_fan_out(var):
+def _calculate_fan_in_and_fan_out(var: Tensor) -> tuple[int, int]:
     """(number of inputs of an output, number of outputs of an input) of a weight."""
     return fans(tuple(var.shape))
 
 
-def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Any:
     """Fills a Tensor as `paddle.nn.initializer.KaimingUniform` does.
 
     Args:
@@ -31,7 +41,9 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
     return initializer.KaimingUniform(negative_slope=a, nonlinearity=nonlinearity, mode=mode)(tensor)
 
 
-def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Any:
     """Fills a Tensor as `paddle.nn.initializer.KaimingNormal` does. Arguments as for `kaiming_uniform_`.
 
     Example:
@@ -43,7 +55,9 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
     return initializer.KaimingNormal(negative_slope=a, nonlinearity=nonlinearity, mode=mode)(tensor)
 
 
-def xavier_uniform_(tensor, gain=1.0, fan_in=None, fan_out=None):
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, fan_in: float | None = None, fan_out: float | None = None
+) -> Any:
     """Fills a Tensor as `paddle.nn.initializer.XavierUniform` does.
 
     Args:
@@ -59,7 +73,9 @@ def xavier_uniform_(tensor, gain=1.0, fan_in=None, fan_out=None):
     return initializer.XavierUniform(fan_in=fan_in, fan_out=fan_out, gain=gain)(tensor)
 
 
-def xavier_normal_(tensor, gain=1.0, fan_in=None, fan_out=None):
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, fan_in: float | None = None, fan_out: float | None = None
+) -> Any:
     """Fills a Tensor as `paddle.nn.initializer.XavierNormal` does. Arguments as for `xavier_uniform_`.
 
     Example:
@@ -71,7 +87,7 @@ def xavier_normal_(tensor, gain=1.0, fan_in=None, fan_out=None):
     return initializer.XavierNormal(fan_in=fan_in, fan_out=fan_out, gain=gain)(tensor)
 
 
-def uniform_(tensor, a=0.0, b=1.0):
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Any:
     """Fills a Tensor with values spread evenly between a and b.
 
     Example:
@@ -83,7 +99,7 @@ def uniform_(tensor, a=0.0, b=1.0):
     return initializer.Uniform(low=a, high=b)(tensor)
 
 
-def normal_(tensor, mean=0.0, std=1.0):
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Any:
     """Fills a Tensor with normally distributed values.
 
     Example:
@@ -95,7 +111,9 @@ def normal_(tensor, mean=0.0, std=1.0):
     return initializer.Normal(mean=mean, std=std)(tensor)
 
 
-def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0):
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Any:
     """Fills a Tensor with normally distributed values between a and b.
 
     Example:
@@ -107,7 +125,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0):
     return initializer.TruncatedNormal(mean=mean, std=std, a=a, b=b)(tensor)
 
 
-def constant_(tensor, val):
+def constant_(tensor: Tensor, val: float) -> Any:
     """Fills a Tensor with one value.
 
     Example:
@@ -119,7 +137,7 @@ def constant_(tensor, val):
     return initializer.Constant(value=val)(tensor)
 
 
-def ones_(tensor):
+def ones_(tensor: Tensor) -> Any:
     """Fills a Tensor with ones.
 
     Example:
@@ -131,7 +149,7 @@ def ones_(tensor):
     return constant_(tensor, 1.0)
 
 
-def zeros_(tensor):
+def zeros_(tensor: Tensor) -> Any:
     """Fills a Tensor with zeros.
 
     Example:
@@ -143,7 +161,7 @@ def zeros_(tensor):
     return constant_(tensor, 0.0)
 
 
-def dirac_(tensor, groups=1):
+def dirac_(tensor: Tensor, groups: int = 1) -> Any:
     """Fills the weight of a convolution so that it passes its input on; see `paddle.nn.initializer.Dirac`.
 
     Example:
@@ -155,7 +173,7 @@ def dirac_(tensor, groups=1):
     return initializer.Dirac(groups=groups)(tensor)
 
 
-def eye_(tensor):
+def eye_(tensor: Tensor) -> None:
     """Fills a matrix with ones on the diagonal and zeros elsewhere.
 
     Args:
@@ -173,7 +191,7 @@ def eye_(tensor):
     tensor.set_value(eye(*tensor.shape, dtype=tensor.dtype))
 
 
-def orthogonal_(tensor, gain=1):
+def orthogonal_(tensor: Tensor, gain: float = 1) -> Any:
     """Fills a Tensor with orthogonal rows or columns; see `paddle.nn.initializer.Orthogonal`.
 
     Example:

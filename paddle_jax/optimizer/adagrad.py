@@ -1,8 +1,24 @@
 """Adagrad and Adadelta: steps scaled by the sum, or running mean, of squared gradients."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.optimizer import Optimizer, checked
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
 
 
 class Adagrad(Optimizer):
@@ -34,28 +50,28 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        learning_rate,
-        epsilon=1e-6,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-        initial_accumulator_value=0.0,
-    ):
+        learning_rate: LearningRate,
+        epsilon: float = 1e-6,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+        initial_accumulator_value: float = 0.0,
+    ) -> None:
         checked("Adagrad", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self._epsilon = checked("Adagrad", "epsilon", epsilon, lambda v: True, "a float")
         self.type = "adagrad"
         self.initial_accumulator_value = initial_accumulator_value
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         return (), float(settings.get("initial_accumulator_value", self.initial_accumulator_value)), None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return (("epsilon", float(settings.get("epsilon", self._epsilon))),)
 
     @staticmethod
-    def _rule(p, g, s, lr, epsilon):
+    def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, epsilon: float) -> UpdateResult:
         total = s["moment"] + g * g
         return p - lr * g / (jnp.sqrt(total) + epsilon), {"moment": total}
 
@@ -88,14 +104,14 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        epsilon=1e-6,
-        rho=0.95,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        epsilon: float = 1e-6,
+        rho: float = 0.95,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         for argument, value in (("learning_rate", learning_rate), ("epsilon", epsilon), ("rho", rho)):
             if value is None:
                 raise ValueError(f"Adadelta: {argument}: got None; pass a float.")
@@ -104,14 +120,16 @@ class Adadelta(Optimizer):
         self._rho = rho
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return (
             ("epsilon", float(settings.get("epsilon", self._epsilon))),
             ("rho", float(settings.get("rho", self._rho))),
         )
 
     @staticmethod
-    def _rule(p, g, s, lr, epsilon, rho):
+    def _rule(
+        p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, epsilon: float, rho: float
+    ) -> UpdateResult:
         squares = rho * s["_avg_squared_grad"] + (1 - rho) * g * g
         step = jnp.sqrt((s["_avg_squared_update"] + epsilon) / (squares + epsilon)) * g
         steps = rho * s["_avg_squared_update"] + (1 - rho) * step * step

@@ -1,15 +1,32 @@
 """Adam, and AMSGrad."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.optimizer import Optimizer, checked
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.optimizer.optimizer import _Group
+
+
 BETA = "at least 0 and less than 1"
 
 
-def column(power, p):
+def column(power: jax.Array, p: jax.Array) -> jax.Array:
     """A state of one number per parameter, shaped to broadcast with a stack of parameters; in a flat stack it
     may be spread over the elements."""
     if power.shape == p.shape:
@@ -17,7 +34,9 @@ def column(power, p):
     return power.reshape((-1,) + (1,) * (p.ndim - 1))
 
 
-def adam_step(p, g, s, lr, beta1, beta2, epsilon):
+def adam_step(
+    p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, beta1: float, beta2: float, epsilon: float
+) -> UpdateResult:
     """One step of Adam on a stack: the new parameters and states."""
     power1 = column(s["beta1_pow_acc"], p)
     power2 = column(s["beta2_pow_acc"], p)
@@ -73,19 +92,19 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        lazy_mode=False,
-        multi_precision=False,
-        use_multi_tensor=False,
-        amsgrad=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        use_multi_tensor: bool = False,
+        amsgrad: bool = False,
+        name: str | None = None,
+    ) -> None:
         owner = type(self).__name__
         checked(owner, "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self._beta1 = checked(owner, "beta1", beta1, lambda v: 0 <= v < 1, BETA)
@@ -104,7 +123,7 @@ class Adam(Optimizer):
         )
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _is_lazy(self, param, group):
+    def _is_lazy(self, param: Tensor, group: _Group) -> bool:
         if self.regularization is not None:
             raise RuntimeError(
                 f"{type(self).__name__}: weight_decay: {param.name} is the table of an "
@@ -112,13 +131,13 @@ class Adam(Optimizer):
             )
         return super()._is_lazy(param, group)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         if slot.endswith("pow_acc"):
             beta = "beta1" if slot.startswith("beta1") else "beta2"
             return None, float(settings.get(beta, getattr(self, "_" + beta))), None
         return (), 0.0, None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         get = settings.get
         return (
             ("beta1", float(get("beta1", self._beta1))),

@@ -1,9 +1,25 @@
 """Relatives of Adam: Adamax, NAdam, RAdam."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.adam import BETA, column
 from paddle_jax.optimizer.optimizer import Optimizer, checked
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
 
 
 class Adamax(Optimizer):
@@ -34,15 +50,15 @@ class Adamax(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         checked("Adamax", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self.type = "adamax"
         self._beta1 = checked("Adamax", "beta1", beta1, lambda v: 0 <= v < 1, BETA)
@@ -50,26 +66,28 @@ class Adamax(Optimizer):
         self._epsilon = checked("Adamax", "epsilon", epsilon, lambda v: v >= 0, "at least 0")
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         if slot == "beta1_pow_acc":
             return (None, float(settings.get("beta1", self._beta1)), None)
         return ((), 0.0, None)
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return tuple(
             (name, float(settings.get(name, getattr(self, "_" + name))))
             for name in ("beta1", "beta2", "epsilon")
         )
 
     @staticmethod
-    def _rule(p, g, s, lr, beta1, beta2, epsilon):
+    def _rule(
+        p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, beta1: float, beta2: float, epsilon: float
+    ) -> UpdateResult:
         mean = beta1 * s["moment"] + (1 - beta1) * g
         largest = jnp.maximum(jnp.abs(g), beta2 * s["inf_norm"] + epsilon)
         new = {"moment": mean, "inf_norm": largest, "beta1_pow_acc": s["beta1_pow_acc"] * beta1}
         return p - lr / (1 - column(s["beta1_pow_acc"], p)) * mean / largest, new
 
 
-def _check(owner, learning_rate, **numbers):
+def _check(owner: str, learning_rate: Any, **numbers: Any) -> None:
     if learning_rate is None:
         raise ValueError(f"{owner}: learning_rate: got None; pass a float or an LRScheduler.")
     for name, value in numbers.items():
@@ -106,16 +124,16 @@ class NAdam(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.002,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        momentum_decay=0.004,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.002,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        momentum_decay: float = 0.004,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         _check(
             "NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, momentum_decay=momentum_decay
         )
@@ -126,15 +144,24 @@ class NAdam(Optimizer):
         self._momentum_decay = momentum_decay
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         return (), 0.0 if slot.startswith("moment") and slot != "momentum_decay_pow" else 1.0, None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         names = ("beta1", "beta2", "epsilon", "momentum_decay")
         return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in names)
 
     @staticmethod
-    def _rule(p, g, s, lr, beta1, beta2, epsilon, momentum_decay):
+    def _rule(
+        p: jax.Array,
+        g: jax.Array,
+        s: Slots,
+        lr: jax.Array,
+        beta1: float,
+        beta2: float,
+        epsilon: float,
+        momentum_decay: float,
+    ) -> UpdateResult:
         decay = s["momentum_decay_pow"] * 0.96
         power2 = s["beta2_pow"] * beta2
         mu = beta1 * (1 - 0.5 * decay**momentum_decay)
@@ -182,15 +209,15 @@ class RAdam(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         _check("RAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.type = "radam"
         self._beta1 = beta1
@@ -198,17 +225,19 @@ class RAdam(Optimizer):
         self._epsilon = epsilon
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         return (), 1.0 if slot.startswith("beta") else 0.0, None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return tuple(
             (name, float(settings.get(name, getattr(self, "_" + name))))
             for name in ("beta1", "beta2", "epsilon")
         )
 
     @staticmethod
-    def _rule(p, g, s, lr, beta1, beta2, epsilon):
+    def _rule(
+        p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, beta1: float, beta2: float, epsilon: float
+    ) -> UpdateResult:
         power1 = s["beta1_pow"] * beta1
         power2 = s["beta2_pow"] * beta2
         # rho holds t * beta2^t / (1 - beta2^t), carried on without knowing t.

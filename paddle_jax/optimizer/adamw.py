@@ -1,10 +1,30 @@
 """Adam with decoupled weight decay."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.optimizer.adam import Adam, adam_step
 
+if TYPE_CHECKING:
+    import jax
 
-def adamw_step(p, g, s, lr, beta1, beta2, epsilon, rule_decay=None, rule_ratio=None):
+    from paddle_jax._annotations import GradClip, LearningRate, ParameterGroups, Slots, UpdateResult
+
+
+def adamw_step(
+    p: jax.Array,
+    g: jax.Array,
+    s: Slots,
+    lr: jax.Array,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    rule_decay: jax.Array | None = None,
+    rule_ratio: jax.Array | None = None,
+) -> UpdateResult:
     """One step of AdamW on a stack; `rule_decay` and `rule_ratio` are columns over its parameters."""
     if rule_ratio is not None:
         lr = lr * (1 + rule_ratio)
@@ -51,21 +71,21 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        parameters=None,
-        weight_decay=0.01,
-        use_lowprecision_moment=False,
-        lr_ratio=None,
-        apply_decay_param_fun=None,
-        grad_clip=None,
-        lazy_mode=False,
-        multi_precision=False,
-        amsgrad=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: ParameterGroups | None = None,
+        weight_decay: float | Tensor = 0.01,
+        use_lowprecision_moment: bool = False,
+        lr_ratio: Callable[[Tensor], float] | None = None,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: GradClip | None = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        amsgrad: bool = False,
+        name: str | None = None,
+    ) -> None:
         if not isinstance(weight_decay, int | float | Tensor):
             raise TypeError(f"AdamW: weight_decay: got {type(weight_decay).__name__}; pass a float.")
         if lr_ratio is not None and not callable(lr_ratio):
@@ -91,14 +111,14 @@ class AdamW(Adam):
         )
         self._default_dict["weight_decay"] = weight_decay
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "Weight Decay, params: "
 
-    def _write_group_options(self, group):
+    def _write_group_options(self, group: dict[str, Any]) -> None:
         for param in group["params"]:
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
 
-    def _marks(self, params, settings):
+    def _marks(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, list[float]]:
         if settings["weight_decay"] is not None:
             decay = settings["weight_decay"]
         else:

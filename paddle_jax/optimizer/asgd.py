@@ -1,9 +1,26 @@
 """Rules for full batches: averaged gradients and resilient propagation."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
 
 
 class ASGD(Optimizer):
@@ -31,14 +48,14 @@ class ASGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        batch_num=1,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        multi_precision=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        batch_num: int = 1,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         if learning_rate is None:
             raise ValueError("ASGD: learning_rate: got None; pass a float or an LRScheduler.")
         if batch_num is None or batch_num <= 0:
@@ -48,16 +65,16 @@ class ASGD(Optimizer):
         self._multi_precision = multi_precision
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         if slot == "m":
             return None, 0, jnp.int64
         return (self._n,) if slot == "y" else (), 0.0, None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return (("batches", self._n),)
 
     @staticmethod
-    def _rule(p, g, s, lr, batches):
+    def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, batches: int) -> UpdateResult:
         count = s["m"][:, 0]
         rows = jnp.arange(len(count))
         turn = count % batches
@@ -94,14 +111,14 @@ class Rprop(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        learning_rate_range=(1e-5, 50),
-        parameters=None,
-        etas=(0.5, 1.2),
-        grad_clip=None,
-        multi_precision=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        learning_rate_range: Sequence[float] = (1e-5, 50),
+        parameters: ParameterGroups | None = None,
+        etas: Sequence[float] = (0.5, 1.2),
+        grad_clip: GradClip | None = None,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         if learning_rate is None:
             raise ValueError("Rprop: learning_rate: got None; pass a float or an LRScheduler.")
         low, high = learning_rate_range
@@ -122,14 +139,21 @@ class Rprop(Optimizer):
         self._multi_precision = multi_precision
         super().__init__(learning_rate, parameters, 0.0, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         return (), self._initial_learning_rate if slot == "learning_rates" else 0.0, None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return ("bounds", self._range), ("etas", self._etas)
 
     @staticmethod
-    def _rule(p, g, s, lr, bounds, etas):
+    def _rule(
+        p: jax.Array,
+        g: jax.Array,
+        s: Slots,
+        lr: jax.Array,
+        bounds: tuple[float, float],
+        etas: tuple[float, float],
+    ) -> UpdateResult:
         turn = g * s["prevs"]
         factor = jnp.where(turn > 0, etas[1], jnp.where(turn < 0, etas[0], 1.0)).astype(p.dtype)
         g = jnp.where(turn < 0, 0, g)

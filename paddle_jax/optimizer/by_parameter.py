@@ -1,7 +1,11 @@
 """Optimizers that are written by the inner names of Paddle's: a subclass defines `_append_optimize_op`, which
 updates one parameter, and asks for states with `_add_accumulator` and `_get_accumulator`."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,22 +21,32 @@ from paddle_jax.regularizer import L1Decay
 from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.ops import sign
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike, GradClip, StateDict
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.optimizer.optimizer import _Group
+    from paddle_jax.regularizer import WeightDecayRegularizer
+
 
 class ByParameter:
     """The part of an Optimizer for such subclasses. `_own_states`: {name of a state: {name of a parameter or
     of its float32 copy: Tensor}}, `_own_masters`: {name of a parameter: its float32 copy}; both are what the
     subclass changes in place."""
 
-    def _updates_alone(self):
+    def _updates_alone(self) -> bool:
         """Whether the class says itself how a parameter is updated."""
         return type(self)._append_optimize_op is not ByParameter._append_optimize_op
 
-    def _step_alone(self, group, active, owned, clip):
+    def _step_alone(
+        self, group: _Group, active: list[Tensor], owned: dict[int, Any] | None, clip: GradClip | None
+    ) -> None:
         """Updates parameters of a group one after the other with what the class defines."""
         pairs = [(p, p._grad if owned is None else owned[id(p)]) for p in active]
         self._update_pairs(pairs, group.settings if isinstance(self._param_groups[0], dict) else None, clip)
 
-    def _update_pairs(self, pairs, settings, clip):
+    def _update_pairs(
+        self, pairs: list[tuple[Tensor, Tensor]], settings: dict[str, Any] | None, clip: GradClip | None
+    ) -> None:
         """Updates parameters one after the other with what the class defines. settings: None, or those of the
         group, which the class gets in a dict."""
         if not pairs or (self._skip is not None and bool(wrap(self._skip))):
@@ -42,19 +56,21 @@ class ByParameter:
             if clip is not None:
                 pairs = clip(pairs)
             pairs = [(p, self._create_regularization_of_grad(p, g, self.regularization)) for p, g in pairs]
-            shown = [p for p, _ in pairs]
+            params = [p for p, _ in pairs]
             if settings is not None:
-                self._create_accumulators(block, {**settings, "params": shown})
+                self._create_accumulators(block, {**settings, "params": params})
                 for pair in pairs:
                     self._append_optimize_op(block, {**settings, "params": pair})
             else:
-                self._create_accumulators(block, shown)
+                self._create_accumulators(block, params)
                 for pair in pairs:
                     self._append_optimize_op(block, pair)
             self._finish_update(block, pairs)
 
-    def _apply_optimize(self, loss, startup_program, params_grads, param_group_idx=0):
-        """Updates parameters with given gradients, for classes with a `step` of their own.
+    def _apply_optimize(
+        self, loss: Tensor, startup_program: Any, params_grads: Any, param_group_idx: int = 0
+    ) -> list[Any]:
+        """Updates parameters with group gradients, for classes with a `step` of their own.
 
         Args:
             loss, startup_program, param_group_idx: accepted.
@@ -63,21 +79,21 @@ class ByParameter:
             [].
         """
         if isinstance(params_grads, dict):
-            given = params_grads
+            group = params_grads
         else:
-            given = {"params": params_grads}
-        pairs = [(param, gradient) for param, gradient in given["params"] if gradient is not None]
+            group = {"params": params_grads}
+        pairs = [(param, gradient) for param, gradient in group["params"] if gradient is not None]
         if not self._updates_alone():
             return self.apply_gradients(pairs)
-        settings = params_grads if given is params_grads else None
-        self._update_pairs(pairs, settings, given.get("grad_clip", self._grad_clip))
+        settings = params_grads if group is params_grads else None
+        self._update_pairs(pairs, settings, group.get("grad_clip", self._grad_clip))
         local.ctx.frame.on_optimizer_step()
         end_step()
         return []
 
     # what a subclass overrides ------------------------------------------------------------------------------
 
-    def _append_optimize_op(self, block, param_and_grad):
+    def _append_optimize_op(self, block: Any, param_and_grad: Any) -> None:
         """Updates one parameter by the rule of the class.
 
         Args:
@@ -109,12 +125,12 @@ class ByParameter:
         for slot, tensor in states.items():
             tensor._rebind(stack.of(slot, 0))
 
-    def _create_accumulators(self, block, parameters):
+    def _create_accumulators(self, block: Any, parameters: Any) -> None:
         """Makes the states of the class for parameters that have none."""
         for param in parameters["params"] if isinstance(parameters, dict) else parameters:
             self._add_moments_pows(self._owner_of(param))
 
-    def _add_moments_pows(self, p):
+    def _add_moments_pows(self, p: Tensor) -> None:
         """Makes the states of the class for one parameter, or for its float32 copy."""
         settings = self._settings_of(p)
         if str(p._raw.dtype) == "float64":
@@ -131,10 +147,10 @@ class ByParameter:
                 [1] if lead is None else [*lead, *p.shape],
             )
 
-    def _finish_update(self, block, parameters_and_grads):
+    def _finish_update(self, block: Any, parameters_and_grads: Any) -> None:
         """Called after all parameters of a group have been updated."""
 
-    def _update_param_group(self, parameters):
+    def _update_param_group(self, parameters: dict[str, Any]) -> Any:
         """The (parameter, gradient) or the parameters in the dict of a group. Its other settings become
         those of the optimizer (`_beta1`, `_weight_decay`) until the next call."""
         for name, value in parameters.items():
@@ -143,7 +159,9 @@ class ByParameter:
                 setattr(self, f"_{name}", usual if value is None else value)
         return parameters["params"]
 
-    def _create_regularization_of_grad(self, param, grad, regularization=None):
+    def _create_regularization_of_grad(
+        self, param: Tensor, grad: Tensor | None, regularization: WeightDecayRegularizer | None = None
+    ) -> Any:
         """A gradient with the decay of the weights, that of the parameter or this one."""
         decay = getattr(param, "regularizer", None) or regularization
         if grad is None or decay is None:
@@ -152,7 +170,16 @@ class ByParameter:
 
     # states -------------------------------------------------------------------------------------------------
 
-    def _add_accumulator(self, name, param, dtype=None, fill_value=0.0, shape=None, type=None, device=None):
+    def _add_accumulator(
+        self,
+        name: str,
+        param: Tensor,
+        dtype: DTypeLike | None = None,
+        fill_value: float = 0.0,
+        shape: Sequence[int] | None = None,
+        type: Any = None,
+        device: Any = None,
+    ) -> Tensor:
         """A state of a parameter, made unless it is there.
 
         Args:
@@ -176,7 +203,7 @@ class ByParameter:
             of_name[param.name] = state
         return of_name[param.name]
 
-    def _create_master_weight(self, param):
+    def _create_master_weight(self, param: Tensor) -> Tensor:
         """The float32 copy of a parameter of low precision; changing the parameter does not change it."""
         if param.name not in self._own_masters:
             copy = param.detach().astype("float32")
@@ -188,19 +215,19 @@ class ByParameter:
             self._own_masters[param.name] = copy
         return self._own_masters[param.name]
 
-    def _is_dtype_fp16_or_bf16(self, dtype):
+    def _is_dtype_fp16_or_bf16(self, dtype: DTypeLike) -> bool:
         """Whether a dtype is float16 or bfloat16."""
         return dtypes.convert(dtype)._key in LOW
 
-    def _set_auxiliary_var(self, key, val):
+    def _set_auxiliary_var(self, key: str, val: Any) -> None:
         """Keeps something under a name, for `_get_auxiliary_var`."""
         self._auxiliary_vars[key] = val
 
-    def _get_auxiliary_var(self, key):
+    def _get_auxiliary_var(self, key: str) -> Any:
         """What `_set_auxiliary_var` has kept, or None."""
         return self._auxiliary_vars.get(key)
 
-    def _settings_of(self, param):
+    def _settings_of(self, param: Tensor) -> dict[str, Any]:
         """The settings of the group of a parameter, or of that with this float32 copy."""
         return next(
             group.settings
@@ -208,24 +235,24 @@ class ByParameter:
             if any(p is param or self._own_masters.get(p.name) is param for p in group.params)
         )
 
-    def _owner_of(self, param):
+    def _owner_of(self, param: Tensor) -> Tensor:
         """What the states of a parameter belong to: it or its float32 copy."""
         low = self._multi_precision and self._is_dtype_fp16_or_bf16(param.dtype)
         if low:
             return self._create_master_weight(param)
         return param
 
-    def _slot_name(self, name):
+    def _slot_name(self, name: str) -> str:
         """The key of a state in `_accumulators`."""
         if self._name is None:
             return name
         return f"{self._name}_{name}"
 
     @staticmethod
-    def _own_name(slot, name):
+    def _own_name(slot: str, name: str) -> str:
         return f"{name}_{slot}_0"
 
-    def _add_own(self, state, masters):
+    def _add_own(self, state: StateDict, masters: StateDict) -> None:
         """Adds snapshots of these states to a state dict."""
         named = [
             (self._own_name(slot, name), tensor, state)
@@ -234,11 +261,11 @@ class ByParameter:
         ]
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
-            target[name] = shown = wrap(read_raw(tensor))
-            shown.name = tensor.name
-            shown.persistable = True
+            target[name] = snapshot = wrap(read_raw(tensor))
+            snapshot.name = tensor.name
+            snapshot.persistable = True
 
-    def _load_own(self):
+    def _load_own(self) -> None:
         """Takes over what was loaded for these states."""
         for slot, of_name in self._own_states.items():
             for name, tensor in of_name.items():
@@ -251,7 +278,7 @@ class ByParameter:
                 tensor.set_value(self._fitting(loaded, tensor._value, name, "master"))
 
     @staticmethod
-    def _pop_loaded(holder, name):
+    def _pop_loaded(holder: dict[str, Any], name: str) -> Any:
         """What was loaded under a name, taken out of the dict. A state of Paddle's second optimizer in one
         program ends in _1."""
         stem = re.compile(re.escape(name[:-1]) + r"\d+")

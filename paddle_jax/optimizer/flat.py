@@ -6,22 +6,32 @@ What is one number per parameter (the powers of Adam's betas) is one number for 
 them are updated together, and a column [parameters, 1] from the first step on in which some have no gradient.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Slots
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 FLAT = "flat"  # the form of such a stack, where others have a layout or None
 ROWS = "rows"  # that of a table whose gradient is one of some rows
 
 
-def rows(params, flat):
+def rows(params: Sequence[Tensor], flat: bool) -> tuple[int, tuple[int, ...]]:
     """(rows, shape of one) of the state of a stack."""
     if flat:
         return 1, (sum(p._raw.size for p in params),)
     return len(params), params[0]._raw.shape
 
 
-def joined(arrays, flat):
+def joined(arrays: Sequence[jax.Array], flat: bool) -> jax.Array:
     """One array for those of the parameters of a stack, with an axis of rows in front."""
     if flat:
         return jax.lax.concatenate([jax.lax.reshape(a, (1, a.size)) for a in arrays], 1)
@@ -29,7 +39,7 @@ def joined(arrays, flat):
     return jax.lax.concatenate([jax.lax.expand_dims(a, (0,)) for a in arrays], 0)
 
 
-def split(whole, like, flat):
+def split(whole: jax.Array, like: Sequence[jax.Array], flat: bool) -> list[jax.Array]:
     """What `joined` has joined, in the shapes of `like`."""
     if not flat:
         return [jax.lax.index_in_dim(whole, i, keepdims=False) for i in range(len(like))]
@@ -39,7 +49,7 @@ def split(whole, like, flat):
     ]
 
 
-def place(value, params, row):
+def parameter_state(value: jax.Array, params: Sequence[Tensor], row: int) -> jax.Array:
     """The state of one parameter in that of its flat stack."""
     if value.shape[1] == 1:
         return value[row if len(value) > 1 else 0]
@@ -47,7 +57,7 @@ def place(value, params, row):
     return value[0, start : start + params[row]._raw.size].reshape(params[row]._raw.shape)
 
 
-def gathered(values, single):
+def gathered(values: Sequence[jax.Array], single: bool) -> jax.Array:
     """The states of the parameters of a flat stack as one array. single: whether there is one
     number per parameter."""
     if not single:
@@ -58,26 +68,26 @@ def gathered(values, single):
     return column
 
 
-def even(mask):
+def even(mask: np.ndarray) -> np.ndarray:
     """Which parameters of a flat stack are updated: one value if all are or none is."""
     if (mask == mask[0]).all():
         return mask[:1]
     return mask
 
 
-def is_uneven(state, extra):
+def is_uneven(state: Slots, extra: dict[str, jax.Array]) -> bool:
     """Whether the parameters of a flat stack have numbers of their own, or get some in this step."""
     return len(extra.get("mask", ())) > 1 or any(len(value) > 1 for value in state.values())
 
 
-def per_element(column, like):
+def per_element(column: jax.Array, like: Sequence[jax.Array]) -> jax.Array:
     """Numbers for each parameter (or one for all) as numbers for each element: [1, elements]."""
     column = jnp.broadcast_to(column.reshape(-1), (len(like),))
     parts = [jnp.broadcast_to(column[i], (1, a.size)) for i, a in enumerate(like)]
     return jax.lax.concatenate(parts, 1)
 
 
-def columns(state, names, like):
+def columns(state: Slots, names: Sequence[str], like: Sequence[jax.Array]) -> Slots:
     """The states with those that are one number per parameter taken back from numbers for each element."""
     starts = np.cumsum([0, *[a.size for a in like[:-1]]])
     return {name: value[0, starts][:, None] if name in names else value for name, value in state.items()}

@@ -1,12 +1,23 @@
 """Adam with a step that is scaled to the size of the parameter."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.adam import column
 from paddle_jax.optimizer.optimizer import Optimizer, checked
 
+if TYPE_CHECKING:
+    import jax
 
-def _norm(x):
+    from paddle_jax._annotations import GradClip, LearningRate, ParameterGroups, Slots, UpdateResult
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def _norm(x: jax.Array) -> jax.Array:
     return jnp.sqrt(jnp.sum(x * x, axis=tuple(range(1, x.ndim)), keepdims=True))
 
 
@@ -40,18 +51,18 @@ class Lamb(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        lamb_weight_decay=0.01,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-6,
-        parameters=None,
-        grad_clip=None,
-        exclude_from_weight_decay_fn=None,
-        multi_precision=False,
-        always_adapt=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        lamb_weight_decay: float = 0.01,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        parameters: ParameterGroups | None = None,
+        grad_clip: GradClip | None = None,
+        exclude_from_weight_decay_fn: Callable[[Tensor], bool] | None = None,
+        multi_precision: bool = False,
+        always_adapt: bool = False,
+        name: str | None = None,
+    ) -> None:
         for argument, value in (
             ("learning_rate", learning_rate),
             ("beta1", beta1),
@@ -69,19 +80,19 @@ class Lamb(Optimizer):
         self.always_adapt = always_adapt
         super().__init__(learning_rate, parameters, None, grad_clip, name)
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         if slot.endswith("pow_acc"):
             return None, float(self._beta1 if slot.startswith("beta1") else self._beta2), None
         return (), 0.0, None
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         numbers = (("beta1", self._beta1), ("beta2", self._beta2), ("epsilon", self._epsilon))
         return (
             *((name, float(settings.get(name, value))) for name, value in numbers),
             ("always", bool(self.always_adapt)),
         )
 
-    def _marks(self, params, settings):
+    def _marks(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, list[float]]:
         decay = settings.get("lamb_weight_decay", self._lamb_weight_decay)
         excluded = self._exclude_from_weight_decay_fn
         return {
@@ -93,7 +104,17 @@ class Lamb(Optimizer):
     _choices = ("regularization", "_lamb_weight_decay", "_exclude_from_weight_decay_fn")
 
     @staticmethod
-    def _rule(p, g, s, lr, beta1, beta2, epsilon, always, rule_decay=None):
+    def _rule(
+        p: jax.Array,
+        g: jax.Array,
+        s: Slots,
+        lr: jax.Array,
+        beta1: float,
+        beta2: float,
+        epsilon: float,
+        always: bool,
+        rule_decay: jax.Array | None = None,
+    ) -> UpdateResult:
         first = beta1 * s["moment1"] + (1 - beta1) * g
         second = beta2 * s["moment2"] + (1 - beta2) * g * g
         mean = first / (1 - column(s["beta1_pow_acc"], p))

@@ -1,6 +1,10 @@
 """L-BFGS: a quasi-Newton method that evaluates the loss itself, several times per step."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +14,10 @@ from jax import lax
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
 from paddle_jax.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import GradClip, LearningRate, ParameterGroups, StateDict, WeightDecay
+
 
 _FIRST_ROWS = 8
 _FIRST_ELEMENTS = 1 << 21  # of the history; it grows while there are more
@@ -49,18 +57,18 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        learning_rate=1.0,
-        max_iter=20,
-        max_eval=None,
-        tolerance_grad=1e-7,
-        tolerance_change=1e-9,
-        history_size=100,
-        line_search_fn=None,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-    ):
+        learning_rate: LearningRate = 1.0,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: Literal["strong_wolfe"] | None = None,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         if weight_decay is not None or grad_clip is not None:
             warnings.warn(
                 "LBFGS: weight_decay: weight_decay and grad_clip have no effect, as in Paddle; "
@@ -87,14 +95,14 @@ class LBFGS(Optimizer):
         self._known = 0
         self._past = {"func_evals": 0, "n_iter": 0}
 
-    def step(self, closure):
+    def step(self, closure: Callable[[], Tensor]) -> Tensor:
         """Runs up to `max_iter` iterations.
 
         Args:
             closure: callable without arguments: clears the gradients, computes the loss, calls `backward`,
                 returns the loss.
         Returns:
-            The loss before the first iteration, a Tensor.
+            The loss before the first_loss iteration, a Tensor.
         Raises:
             RuntimeError: `line_search_fn` is not known.
 
@@ -105,17 +113,17 @@ class LBFGS(Optimizer):
             raise RuntimeError(
                 f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None."
             )
-        first = closure()
-        at = self._current_point(0.0, float(first), None)
+        first_loss = closure()
+        point = self._current_point(0.0, float(first_loss), None)
         self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
         evaluations = 1
         iteration = 0
-        while iteration < self.max_iter and at.largest > self.tolerance_grad:
+        while iteration < self.max_iter and point.largest > self.tolerance_grad:
             iteration += 1
             before = self._past
             values = [(p, p._value) for p in self._trainable()]
             try:
-                at, used, last = self._iterate(closure, at, iteration)
+                point, used, last = self._iterate(closure, point, iteration)
             except BaseException:
                 if self._past is before:
                     for param, value in values:
@@ -124,22 +132,24 @@ class LBFGS(Optimizer):
             evaluations += used
             if last or evaluations >= self.max_eval:
                 break
-        return first
+        return first_loss
 
-    def _iterate(self, closure, start, iteration):
+    def _iterate(
+        self, closure: Callable[[], Tensor], start: Point, iteration: int
+    ) -> tuple[Point, int, bool]:
         """One iteration from a Point: the Point reached, the evaluations used, and whether it is the last
-        one. The state changes at its end."""
+        one. The state changes point its end."""
         past = self._past | {"n_iter": self._past["n_iter"] + 1}
         new, (direction, slope, reach) = self._direction(start.grad, past)
         rate = self.get_lr() * (
             min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0
         )
         past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
-        at = start
+        point = start
         used = 0
         last = slope > -self.tolerance_change
         if not last:
-            at, used = self._move(
+            point, used = self._move(
                 closure,
                 Point(0.0, start.loss, start.grad, slope, start.largest),
                 direction,
@@ -147,23 +157,31 @@ class LBFGS(Optimizer):
                 reach,
                 iteration,
             )
-            past |= {"alpha": at.length, "func_evals": past["func_evals"] + used}
+            past |= {"alpha": point.length, "func_evals": past["func_evals"] + used}
             last = (
-                at.length * reach <= self.tolerance_change
-                or abs(at.loss - start.loss) < self.tolerance_change
+                point.length * reach <= self.tolerance_change
+                or abs(point.loss - start.loss) < self.tolerance_change
             )
         self.__dict__.update(new, _past=past)  # in one step
-        return at, used, last
+        return point, used, last
 
-    def _move(self, closure, start, direction, rate, reach, iteration):
+    def _move(
+        self,
+        closure: Callable[[], Tensor],
+        start: Point,
+        direction: jax.Array,
+        rate: float,
+        reach: float,
+        iteration: int,
+    ) -> tuple[Point, int]:
         """Changes the parameters along the direction: the Point reached, and the evaluations used."""
         values = [p._value for p in self._trainable()]
 
-        def go(length):
+        def go(length: float) -> None:
             for param, value in zip(self._trainable(), _shifted(values, direction, length), strict=True):
                 param._rebind(value)
 
-        def evaluate_at(length):
+        def evaluate_at(length: float) -> Point:
             go(length)
             return self._current_point(length, float(closure()), direction)
 
@@ -172,14 +190,14 @@ class LBFGS(Optimizer):
                 go(rate)
                 return Point(rate, start.loss, start.grad, start.slope, start.largest), 0
             return evaluate_at(rate), 1
-        found, used = strong_wolfe(evaluate_at, rate, start, reach, self.tolerance_change)
-        go(found.length)
-        return found, used
+        point, used = strong_wolfe(evaluate_at, rate, start, reach, self.tolerance_change)
+        go(point.length)
+        return point, used
 
-    def _trainable(self):
+    def _trainable(self) -> list[Tensor]:
         return [p for p in self._all_params() if not p.stop_gradient]
 
-    def _current_point(self, length, loss, direction):
+    def _current_point(self, length: float, loss: float, direction: jax.Array | None) -> Point:
         """The Point where the parameters are, after the closure has run."""
         parts = [
             p._grad._value if p._grad is not None else jnp.zeros_like(p._value) for p in self._trainable()
@@ -188,7 +206,9 @@ class LBFGS(Optimizer):
         slope, largest = map(float, np.asarray(numbers))
         return Point(length, loss, grad, slope, largest)
 
-    def _direction(self, grad, past):
+    def _direction(
+        self, grad: jax.Array, past: dict[str, Any]
+    ) -> tuple[dict[str, Any], tuple[Any, float, float]]:
         """The attributes that change as the last change of the gradient is taken into the model; the step
         with its slope and largest element."""
         history = self._history
@@ -209,7 +229,7 @@ class LBFGS(Optimizer):
         slope, reach, known = map(float, np.asarray(numbers))
         return {"_history": history, "_known": int(known)}, (direction, slope, reach)
 
-    def state_dict(self):
+    def state_dict(self) -> StateDict:
         """Returns the state under the key `state`: counts, the last gradient and direction,
         and the history."""
         state = {
@@ -218,18 +238,18 @@ class LBFGS(Optimizer):
         if self._history is not None:
             history = self._history
             rows = len(self._history["s"])
-            kept = [i % rows for i in range(max(0, self._known - rows), self._known)]
+            oldest_first = [i % rows for i in range(max(0, self._known - rows), self._known)]
             state |= {
-                "old_sk": [wrap(history["s"][i]) for i in kept],
-                "old_yk": [wrap(history["y"][i]) for i in kept],
+                "old_sk": [wrap(history["s"][i]) for i in oldest_first],
+                "old_yk": [wrap(history["y"][i]) for i in oldest_first],
             }
             state |= {
                 "H_diag": wrap(jnp.array(history["scale"])),
-                "ro": [wrap(history["ro"][i]) for i in kept],
+                "ro": [wrap(history["ro"][i]) for i in oldest_first],
             }
         return {"state": state if self._past["n_iter"] else {}}
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`."""
         state = {
             key: value._value if isinstance(value, Tensor) else value
@@ -248,19 +268,25 @@ class LBFGS(Optimizer):
             for key, value in (("s", s), ("y", y), ("ro", 1.0 / jnp.vdot(s, y))):
                 self._history[key] = self._history[key].at[i].set(value)
         self._history |= {"count": jnp.asarray(self._known), "scale": jnp.array(state["H_diag"])}
-        kept = ("func_evals", "n_iter", "d", "alpha", "prev_flat_grad", "prev_loss")
-        self._past = {key: state[key] for key in kept}
+        names = ("func_evals", "n_iter", "d", "alpha", "prev_flat_grad", "prev_loss")
+        self._past = {key: state[key] for key in names}
 
     load_state_dict = set_state_dict
 
-    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+    def minimize(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: ParameterGroups | None = None,
+        no_grad_set: Any = None,
+    ) -> NoReturn:
         """Not available: L-BFGS has to evaluate the loss itself; use `step(closure)`."""
         raise NotImplementedError(
             "LBFGS: minimize: the loss has to be evaluated several times; use step(closure)."
         )
 
 
-def _room(like, rows):
+def _room(like: jax.Array, rows: int) -> dict[str, jax.Array]:
     """An empty history: steps `s`, changes of the gradient `y` and 1 / <s, y> `ro`, the oldest overwritten
     first; how many there were; the scale."""
     dtype = like.dtype
@@ -274,7 +300,7 @@ def _room(like, rows):
 
 
 @jax.jit
-def _shifted(values, direction, length):
+def _shifted(values: Sequence[jax.Array], direction: jax.Array, length: Any) -> list[jax.Array]:
     """The parameters, moved along the direction."""
     ends = np.cumsum([v.size for v in values])
     parts = jnp.split(direction, ends[:-1])
@@ -284,7 +310,7 @@ def _shifted(values, direction, length):
 
 
 @jax.jit
-def _measured(parts, direction):
+def _measured(parts: Sequence[jax.Array], direction: jax.Array | None) -> tuple[jax.Array, jax.Array]:
     """The gradient as one vector, and its slope along the direction and its largest element."""
     grad = jnp.concatenate([part.ravel() for part in parts])
     if direction is None:
@@ -295,21 +321,24 @@ def _measured(parts, direction):
 
 
 @jax.jit  # the history before stays, for when the iteration does not come to its end
-def _turned(history, grad, before, direction, rate):
+def _turned(
+    history: dict[str, Any], grad: jax.Array, before: jax.Array, direction: jax.Array, rate: Any
+) -> tuple[dict[str, Any], jax.Array, jax.Array]:
     """Puts the last step into the history: (history, minus the inverse Hessian times the gradient, its slope,
     largest element and the count)."""
     change = grad - before
     moved = direction * rate
     curvature = jnp.vdot(change, moved)
     rows = len(history["s"])
-    good = curvature > 1e-10
-    at = history["count"] % rows
-    news = {"s": moved, "y": change, "ro": 1.0 / curvature}
+    accepted = curvature > 1e-10
+    row = history["count"] % rows
+    entries = {"s": moved, "y": change, "ro": 1.0 / curvature}
     history = history | {
-        key: history[key].at[at].set(jnp.where(good, new, history[key][at])) for key, new in news.items()
+        key: history[key].at[row].set(jnp.where(accepted, new, history[key][row]))
+        for key, new in entries.items()
     }
-    history["count"] = history["count"] + good
-    history["scale"] = jnp.where(good, curvature / jnp.vdot(change, change), history["scale"])
+    history["count"] = history["count"] + accepted
+    history["scale"] = jnp.where(accepted, curvature / jnp.vdot(change, change), history["scale"])
     direction = _two_loops(grad, history)
     return (
         history,
@@ -324,21 +353,21 @@ def _turned(history, grad, before, direction, rate):
     )
 
 
-def _two_loops(grad, history):
+def _two_loops(grad: jax.Array, history: dict[str, Any]) -> jax.Array:
     """Minus the inverse Hessian times the gradient, by the two-loop recursion over the history."""
     s, y, ro, count, scale = (history[key] for key in ("s", "y", "ro", "count", "scale"))
-    kept = jnp.minimum(count, len(s))
+    pairs = jnp.minimum(count, len(s))
 
-    def back(k, carry):
+    def back(k: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         q, alphas = carry
         i = (count - 1 - k) % len(s)
         alpha = ro[i] * jnp.vdot(s[i], q)
         return q - alpha * y[i], alphas.at[i].set(alpha)
 
-    q, alphas = lax.fori_loop(0, kept, back, (-grad, jnp.zeros(len(s), grad.dtype)))
+    q, alphas = lax.fori_loop(0, pairs, back, (-grad, jnp.zeros(len(s), grad.dtype)))
 
-    def forward(k, r):
-        i = (count - kept + k) % len(s)
+    def forward(k: Any, r: jax.Array) -> jax.Array:
+        i = (count - pairs + k) % len(s)
         return r + s[i] * (alphas[i] - ro[i] * jnp.vdot(y[i], r))
 
-    return lax.fori_loop(0, kept, forward, q * scale)
+    return lax.fori_loop(0, pairs, forward, q * scale)

@@ -1,6 +1,8 @@
 """A line search for the strong Wolfe conditions (Nocedal and Wright, "Numerical Optimization",
 algorithms 3.5 and 3.6)."""
 
+from __future__ import annotations
+
 import dataclasses
 import math
 from collections.abc import Callable
@@ -19,7 +21,7 @@ class Point:
     largest: float
 
 
-def _minimum(a, b, low, high):
+def _minimum(a: Point, b: Point, low: float, high: float) -> float:
     """The minimum of the cubic through two points with their slopes, within [low, high]; the middle
     where there is none."""
     if a.length > b.length:
@@ -33,38 +35,46 @@ def _minimum(a, b, low, high):
     root = math.sqrt(square)
     divisor = b.slope - a.slope + 2 * root
     if divisor:
-        place = b.length - (b.length - a.length) * (b.slope + root - mean) / divisor
+        minimum = b.length - (b.length - a.length) * (b.slope + root - mean) / divisor
     else:
-        place = math.nan
-    if math.isfinite(place):
-        return min(max(place, low), high)
+        minimum = math.nan
+    if math.isfinite(minimum):
+        return min(max(minimum, low), high)
     return (low + high) / 2
 
 
 @dataclasses.dataclass
 class _Search:
-    """A search in progress: at (length to Point), the point it starts from, what is asked for, and the
-    evaluations so far."""
+    """A search in progress.
 
-    at: Callable[[float], Point]
+    Attributes:
+        evaluate_at: function of a length that gives the Point there.
+        start: Point, where the search begins.
+        decrease: float, the share of the expected decrease that a step must reach.
+        curvature: float, the share of the first slope that a step may have.
+        limit: int, evaluations at most.
+        used: int, evaluations so far.
+    """
+
+    evaluate_at: Callable[[float], Point]
     start: Point
     decrease: float
     curvature: float
     limit: int
     used: int = 0
 
-    def evaluate(self, length):
+    def evaluate(self, length: float) -> Point:
         self.used += 1
-        return self.at(length)
+        return self.evaluate_at(length)
 
-    def too_high(self, point):
+    def too_high(self, point: Point) -> bool:
         # also for NaN
         return not point.loss <= self.start.loss + self.decrease * point.length * self.start.slope
 
-    def flat(self, point):
+    def flat(self, point: Point) -> bool:
         return abs(point.slope) <= -self.curvature * self.start.slope
 
-    def bracket(self, length):
+    def bracket(self, length: float) -> tuple[Point, Point]:
         """Goes out from the start: two Points with a good one between them, the better one first, or twice
         the Point that is good itself."""
         previous = self.start
@@ -81,7 +91,7 @@ class _Search:
             previous, point = point, self.evaluate(_minimum(previous, point, nearest, farthest))
         return self.start, point
 
-    def narrow(self, low, high, reach, tolerance):
+    def narrow(self, low: Point, high: Point, reach: float, tolerance: float) -> Point:
         """Divides the interval between two Points until a good one is found or it is too
         short; gives the best."""
         near_end = False
@@ -101,7 +111,7 @@ class _Search:
         return low
 
 
-def _division(low, high, near_end):
+def _division(low: Point, high: Point, near_end: bool) -> tuple[float, bool]:
     """(where to divide the interval between two Points, whether that is close to an end).
 
     A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the
@@ -119,13 +129,22 @@ def _division(low, high, near_end):
     return inside, False
 
 
-def strong_wolfe(at, length, start, reach, tolerance, decrease=1e-4, curvature=0.9, limit=25):
+def strong_wolfe(
+    evaluate_at: Callable[[float], Point],
+    length: float,
+    start: Point,
+    reach: float,
+    tolerance: float,
+    decrease: float = 1e-4,
+    curvature: float = 0.9,
+    limit: int = 25,
+) -> tuple[Point, int]:
     """Looks for a step with enough decrease and a flat enough slope.
 
     Args:
-        at: callable, length to Point.
+        evaluate_at: callable, length to Point.
         length: float, the first length to try.
-        start: Point at length 0; its slope is negative.
+        start: Point evaluate_at length 0; its slope is negative.
         reach: float, how far a step of length 1 moves the parameter that it moves most.
         tolerance: float, an interval that moves the parameters less is not divided further.
         decrease: float, part of the slope that the loss must fall by.
@@ -134,7 +153,7 @@ def strong_wolfe(at, length, start, reach, tolerance, decrease=1e-4, curvature=0
     Returns:
         (Point, evaluations).
     """
-    search = _Search(at, start, decrease, curvature, limit)
+    search = _Search(evaluate_at, start, decrease, curvature, limit)
     low, high = search.bracket(length)
     if low is high:
         return low, search.used

@@ -1,8 +1,23 @@
 """Gradient descent with momentum."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
 
 
 class Momentum(Optimizer):
@@ -37,17 +52,17 @@ class Momentum(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        momentum=0.9,
-        parameters=None,
-        use_nesterov=False,
-        weight_decay=None,
-        grad_clip=None,
-        multi_precision=False,
-        rescale_grad=1.0,
-        use_multi_tensor=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        momentum: float = 0.9,
+        parameters: ParameterGroups | None = None,
+        use_nesterov: bool = False,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        multi_precision: bool = False,
+        rescale_grad: float = 1.0,
+        use_multi_tensor: bool = False,
+        name: str | None = None,
+    ) -> None:
         for argument, value in (("learning_rate", learning_rate), ("momentum", momentum)):
             if value is None:
                 raise ValueError(f"Momentum: {argument}: got None; pass a float.")
@@ -64,12 +79,14 @@ class Momentum(Optimizer):
         self._use_multi_tensor = use_multi_tensor
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         momentum = settings.get("momentum", self._momentum)
         nesterov = settings.get("use_nesterov", self._use_nesterov)
         return ("momentum", float(momentum)), ("nesterov", bool(nesterov))
 
     @staticmethod
-    def _rule(p, g, s, lr, momentum, nesterov):
+    def _rule(
+        p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, momentum: float, nesterov: bool
+    ) -> UpdateResult:
         velocity = momentum * s["velocity"] + g
         return p - lr * (g + momentum * velocity if nesterov else velocity), {"velocity": velocity}

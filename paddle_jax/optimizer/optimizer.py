@@ -1,7 +1,11 @@
 """The base class of optimizers: parameter groups, learning rate, the step, and states
 under Paddle's names."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -26,14 +30,37 @@ from paddle_jax.optimizer.states import LOW, States, outside
 from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
+
 
 class _Group:
-    """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient.
-    chosen: what those parameters and the optimizer said of the update when the stacks were made. tables: by
-    id, parameters whose gradient was one of some rows, see rows.py."""
+    """One parameter group, and the stacks of those of its parameters that have had a gradient.
 
-    def __init__(self, settings):
-        self.settings, self.params = settings, settings["params"]
+    Attributes:
+        settings: dict of the group, as the user gave it.
+        params: list of Parameters.
+        ids: ids of the parameters of the last step in which all of the stacks took part.
+        places: {id of a parameter: (Stack, row)}.
+        stacks: list of Stacks.
+        calls: list of Calls, which update the stacks.
+        chosen: the settings of parameters and optimizer that the stacks were made for.
+        zeros: {(shape, dtype): array} of gradients that are zero.
+        tables: {id: Parameter} of those whose gradient was one of some rows, see sparse_rows.py.
+    """
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
+        self.params = settings["params"]
         self.ids = []
         self.places = {}
         self.stacks = []
@@ -42,11 +69,11 @@ class _Group:
         self.zeros = {}
         self.tables = {}
 
-    def placed(self):
+    def placed(self) -> list[Tensor]:
         """The parameters that are in stacks."""
         return [param for stack in self.stacks for param in stack.params]
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: the places by parameter, since ids mean nothing there."""
         places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
         return {
@@ -59,7 +86,7 @@ class _Group:
             "tables": list(self.tables.values()),
         }
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(
             state,
             ids=[],
@@ -117,7 +144,14 @@ class Optimizer(ByParameter, States):
     # as it is
     _skip = None
 
-    def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
+    def __init__(
+        self,
+        learning_rate: LearningRate,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         if parameters is None:
             parameters = state.frame.implied_parameters()
         self._check_settings(learning_rate, parameters, grad_clip)
@@ -133,6 +167,7 @@ class Optimizer(ByParameter, States):
         self._own_states = {}
         self._own_masters = {}
         self._groups = []
+        # Paddle decides by the first item whether the list describes groups.
         if self._parameter_list and isinstance(self._parameter_list[0], dict):
             self._param_groups = []
             for group in list(self._parameter_list):
@@ -143,7 +178,7 @@ class Optimizer(ByParameter, States):
             self._groups.append(_Group({**self._default_dict, "params": self._parameter_list}))
             del self._groups[0].settings["grad_clip"]  # that of the optimizer, which may be set later
 
-    def _check_settings(self, learning_rate, parameters, grad_clip):
+    def _check_settings(self, learning_rate: Any, parameters: Any, grad_clip: Any) -> None:
         """Refuses arguments of the constructor that have a wrong type."""
         owner = type(self).__name__
         if parameters is None:
@@ -161,34 +196,34 @@ class Optimizer(ByParameter, States):
                 f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object."
             )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Refuses what is neither a parameter nor a group of them."""
-        for one in self._parameter_list:
-            if not isinstance(one, dict) and not hasattr(one, "dtype"):
+        for parameter in self._parameter_list:
+            if not isinstance(parameter, dict) and not hasattr(parameter, "dtype"):
                 raise AttributeError(
-                    f"{type(self).__name__}: parameters: got {type(one).__name__} in the list; "
+                    f"{type(self).__name__}: parameters: got {type(parameter).__name__} in the list; "
                     "pass layer.parameters(), or dicts as groups."
                 )
 
-    def __getattr__(self, name):
-        """What is made when it is needed first: some classes do without the constructor above."""
+    def __getattr__(self, name: str) -> Any:
+        """What is value when it is needed first: some classes do without the constructor above."""
         if name == "_groups":
-            made = self._groups_of(self._param_groups)
+            value = self._groups_of(self._param_groups)
         elif name in _MADE_LATER:
-            made = _MADE_LATER[name]()
+            value = _MADE_LATER[name]()
         else:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        setattr(self, name, made)
-        return made
+        setattr(self, name, value)
+        return value
 
     @staticmethod
-    def _groups_of(described):
+    def _groups_of(descriptions: Sequence[Any]) -> list[_Group]:
         """Groups for a list of dicts, or one for a list of parameters."""
-        if all(isinstance(group, dict) for group in described):
-            return [_Group(group) for group in described]
-        return [_Group({"params": described})]
+        if all(isinstance(group, dict) for group in descriptions):
+            return [_Group(group) for group in descriptions]
+        return [_Group({"params": descriptions})]
 
-    def _as_regularizer(self, decay):
+    def _as_regularizer(self, decay: Any) -> WeightDecayRegularizer | None:
         if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
             raise TypeError(
                 f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
@@ -198,7 +233,7 @@ class Optimizer(ByParameter, States):
             return L2Decay(float(decay))
         return decay
 
-    def _add_param_group(self, param_group):
+    def _add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds a group: a dict with `params` and settings of its own."""
         if not isinstance(param_group, dict) or "params" not in param_group:
             raise AssertionError(f"{type(self).__name__}: parameters: a group must be a dict with 'params'.")
@@ -212,14 +247,14 @@ class Optimizer(ByParameter, States):
             **param_group,
             "params": [params] if isinstance(params, Tensor) else list(params),
         }
-        taken = {id(p) for known in self._param_groups for p in known["params"]}
-        if any(id(p) in taken for p in group["params"]):
+        grouped_ids = {id(p) for known in self._param_groups for p in known["params"]}
+        if any(id(p) in grouped_ids for p in group["params"]):
             raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
         self._write_group_options(group)
         self._param_groups.append(group)
         self._groups.append(_Group(group))
 
-    def _write_group_options(self, group):
+    def _write_group_options(self, group: dict[str, Any]) -> None:
         """Writes a group's learning rate and weight decay to its Parameters, where the update and
         other code read them."""
         decay = self._as_regularizer(group["weight_decay"])
@@ -235,7 +270,7 @@ class Optimizer(ByParameter, States):
 
     # the learning rate --------------------------------------------------------------------------------------
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Returns the current learning rate, a float.
 
         Example:
@@ -244,16 +279,16 @@ class Optimizer(ByParameter, States):
         """
         return state.frame.guarded_value(self._lr)
 
-    def _lr(self):
+    def _lr(self) -> float:
         if isinstance(self._learning_rate, LRScheduler):
             return self._learning_rate()
         return self._learning_rate
 
-    def _rate(self):
+    def _rate(self) -> Any:
         """The learning rate as an operand of the update."""
         return local.ctx.frame.host_number(self._lr)
 
-    def set_lr(self, value):
+    def set_lr(self, value: float) -> None:
         """Sets the learning rate.
 
         Args:
@@ -270,7 +305,7 @@ class Optimizer(ByParameter, States):
             )
         self._learning_rate = float(value)
 
-    def set_lr_scheduler(self, scheduler):
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
         """Takes the learning rate from a scheduler from now on.
 
         Args:
@@ -286,7 +321,7 @@ class Optimizer(ByParameter, States):
 
     # the step -----------------------------------------------------------------------------------------------
 
-    def step(self):
+    def step(self) -> None:
         """Updates all parameters that have a gradient.
 
         Example:
@@ -304,44 +339,64 @@ class Optimizer(ByParameter, States):
         ]
         self._update([(group, params, None, []) for group, params in active], lr, False)
 
-    def _update(self, todo, lr, given):
+    def _update(self, todo: list[tuple[Any, ...]], lr: Any, from_caller: bool) -> None:
         """Updates (group, parameters, their gradients by id, what is done of it) with these gradients; None:
-        with `p.grad`. given: whether they are others. Whatever is raised in the middle, parameters and state
-        are all of one step."""
+        with `p.grad`. from_caller: whether they are others. Whatever is raised in the middle, parameters and
+        state are all of one step."""
         try:
-            self._rest(todo, lr, given)
+            self._rest(todo, lr, from_caller)
+        # An interrupt between two calls must not leave half of the parameters updated: finish the step.
         except BaseException:
             if any(done for *_, done in todo):
-                self._rest(todo, lr, given)
+                self._rest(todo, lr, from_caller)
             raise
         local.ctx.frame.on_optimizer_step()
         end_step()
 
-    def _rest(self, todo, lr, given):
+    def _rest(self, todo: list[tuple[Any, ...]], lr: Any, from_caller: bool) -> None:
         for group, active, owned, done in todo:
             if active and not (done and done[-1]):
-                self._step_group(group, active, lr, owned, given, done)
+                self._step_group(group, active, lr, owned, from_caller, done)
 
-    def _report_grad_access(self):
+    def _report_grad_access(self) -> None:
         """Tells a run that is being traced that the gradients are looked at."""
         local.ctx.frame.on_grads_access(self._all_params)
 
-    def _step_group(self, group, active, lr, owned, given, done):
+    def _step_group(
+        self,
+        group: _Group,
+        active: list[Tensor],
+        lr: Any,
+        owned: dict[int, Any] | None,
+        from_caller: bool,
+        done: list[bool],
+    ) -> None:
+        # A group may have a clip of its own; None there means no clipping at all.
         clip = group.settings.get("grad_clip", self._grad_clip)
         if self._updates_alone():
             self._step_alone(group, active, owned, clip)
             return
-        if given:
+        if from_caller:
             grads = {id(p): owned[id(p)] for p in active}
         else:
             grads = None
         if clip is not None and owned is None:
             owned = {id(p): p._grad for p in active}
+        # A clip that a user wrote runs here, by its own code; the others run inside the compiled update.
         if clip is not None and not _is_rule(clip):
             grads = {id(p): g for p, g in clip([(p, owned[id(p)]) for p in active])}
         self._run(group, active, grads, clip, lr, owned, done)
 
-    def _run(self, group, active, grads, clip, lr, owned, done):
+    def _run(
+        self,
+        group: _Group,
+        active: list[Tensor],
+        grads: dict[int, Any] | None,
+        clip: GradClip | None,
+        lr: Any,
+        owned: dict[int, Any] | None,
+        done: list[bool],
+    ) -> None:
         """Updates `active` with the given gradients (id to Tensor), by default their own. owned: id to the
         Tensor a gradient is from. done: see run_calls."""
         ids = list(map(id, active))
@@ -372,24 +427,24 @@ class Optimizer(ByParameter, States):
             pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]
             assign_all([grad for grad, _ in pairs], [value for _, value in pairs])
 
-    def _note_tables(self, group, active, grads):
+    def _note_tables(self, group: _Group, active: list[Tensor], grads: dict[int, Any] | None) -> None:
         """Notes the parameters whose gradient is one of some rows; those that are placed otherwise so far are
         placed again."""
-        found = [
+        tables = [
             p
             for p in active
             if type(p._grad if grads is None else grads[id(p)]) is RowsGrad and self._is_lazy(p, group)
         ]
-        new = {id(p): p for p in found if id(p) not in group.tables}
+        new = {id(p): p for p in tables if id(p) not in group.tables}
         group.tables |= new
         if any(i in group.places for i in new):
             self._restack(group)
 
-    def _is_lazy(self, param, group):
+    def _is_lazy(self, param: Tensor, group: _Group) -> bool:
         """Whether the rows of a table that were not used stay as they are: decay would change them, too."""
         return self._lazy and self._decay_of(param, group.settings) is None
 
-    def _whole(self, group, grads):
+    def _whole(self, group: _Group, grads: dict[int, Any] | None) -> list[tuple[Any, ...]]:
         if not group.tables and grads is None:
             return [
                 (call, [[read_raw(p._grad) for p in same] for same in call.lists], call.extras)
@@ -402,7 +457,7 @@ class Optimizer(ByParameter, States):
             for call in group.calls
         ]
 
-    def _operands(self, stack, grads, group):
+    def _operands(self, stack: Stack, grads: dict[int, Any], group: _Group) -> Any:
         """The gradients of a stack as operands of its update. grads: id to Tensor; zeros for who has none."""
         if stack.form is not ROWS:
             return [read_raw(grads[id(p)]) if id(p) in grads else _zeros(group, p._raw) for p in stack.params]
@@ -411,7 +466,9 @@ class Optimizer(ByParameter, States):
             return grad.rows().operands()
         return all_rows(_zeros(group, stack.params[0]._raw) if grad is None else read_raw(grad))
 
-    def _masked_work(self, group, active, grads):
+    def _masked_work(
+        self, group: _Group, active: dict[int, Tensor], grads: dict[int, Any] | None
+    ) -> list[tuple[Any, ...]]:
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
         if grads is None:
             grads = {i: p._grad for i, p in active.items()}
@@ -431,41 +488,41 @@ class Optimizer(ByParameter, States):
                 )
         return work
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         """The rule's settings as a sorted tuple of pairs; a group may have its own values."""
         return ()
 
-    def _clips_inside(self, clip):
+    def _clips_inside(self, clip: GradClip) -> bool:
         """Whether the compiled update can do the clipping."""
         return _is_rule(clip)
 
     @staticmethod
-    def _rule(p, g, s, lr):
+    def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: Any) -> UpdateResult:
         raise NotImplementedError(
             "Optimizer: the base class has no update rule; use a subclass such as Adam."
         )
 
     # state --------------------------------------------------------------------------------------------------
 
-    def _slot_init(self, slot, settings):
+    def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         """Shape before that of the parameter (None: not shaped as it), fill value and dtype (None: that of
         the computation) of a state."""
         return (), 0.0, None
 
-    def _marks(self, params, settings):
+    def _marks(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, list[float]]:
         """Columns over the parameters for the rule, by a name with `rule_`."""
         return {}
 
-    def _decay_of(self, param, settings):
+    def _decay_of(self, param: Tensor, settings: dict[str, Any]) -> WeightDecayRegularizer | None:
         if getattr(param, "regularizer", None) is not None:
             return param.regularizer
         return self.regularization
 
-    def _chosen(self, params):
+    def _chosen(self, params: Sequence[Tensor]) -> tuple[Any, ...]:
         """What `_facts` depends on and anybody may change between two steps."""
         return [getattr(self, name) for name in self._choices], *choices_of(params)
 
-    def _restack(self, group):
+    def _restack(self, group: _Group) -> None:
         """Puts the parameters into stacks anew, with their states, since something was chosen differently."""
         states = {}
         for stack in group.stacks:
@@ -477,7 +534,9 @@ class Optimizer(ByParameter, States):
                 }
         self._place(group, group.placed(), states)
 
-    def _place(self, group, params, states=None):
+    def _place(
+        self, group: _Group, params: Sequence[Tensor], states: dict[int, dict[str, Any]] | None = None
+    ) -> None:
         """Makes stacks and state for parameters that have a gradient for the first time. states: those they
         have (id to dict), when all are placed anew."""
         stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
@@ -508,21 +567,21 @@ class Optimizer(ByParameter, States):
             (stacks, places, pack(stacks), chosen, []),
         )
 
-    def _elementwise(self, settings):
+    def _elementwise(self, settings: dict[str, Any]) -> bool:
         """Whether the rule treats each element for itself, so that parameters of all shapes can
         be in one stack."""
         return self._by_element and all(
             self._slot_init(slot, settings)[0] in (None, ()) for slot in self._slots
         )
 
-    def _traits(self, param, settings):
+    def _traits(self, param: Tensor, settings: dict[str, Any]) -> tuple[tuple[str, float], ...]:
         return tuple([(name, float(value)) for name, (value,) in self._facts([param], settings).items()])
 
-    def _columns(self, params, settings):
+    def _columns(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, np.ndarray]:
         """What the update wants to know per parameter, as columns over a stack."""
         return vectors(self._facts(params, settings))
 
-    def _facts(self, params, settings):
+    def _facts(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, list[Any]]:
         decays = [self._decay_of(p, settings) for p in params]
         return {
             "lr": [getattr(p, "optimize_attr", {}).get("learning_rate", 1.0) for p in params],
@@ -532,7 +591,7 @@ class Optimizer(ByParameter, States):
             **self._marks(params, settings),
         }
 
-    def _new_state(self, params, settings, flat):
+    def _new_state(self, params: Sequence[Tensor], settings: dict[str, Any], flat: bool) -> dict[str, Tensor]:
         value = params[0]._raw
         if not jnp.issubdtype(value.dtype, jnp.floating):
             raise RuntimeError(
@@ -555,7 +614,7 @@ class Optimizer(ByParameter, States):
                 )
         return slots
 
-    def _state_layout(self, slot, param, lead):
+    def _state_layout(self, slot: str, param: Tensor, lead: tuple[int, ...] | None) -> Any:
         """Where the state of a stack lies, that has the axes `lead` before those of the parameter (None: not
         shaped as it). None: on one device."""
         layout = layout_of(param)
@@ -565,36 +624,36 @@ class Optimizer(ByParameter, States):
             layout if self._shard_fn is None else self._shard_fn(slot, param), 1 + len(lead)
         )
 
-    def _create_param_lr(self, param_and_grad):
+    def _create_param_lr(self, param_and_grad: Any) -> Tensor:
         return wrap(jnp.float32(self.get_lr() * param_and_grad[0].optimize_attr["learning_rate"]))
 
-    def _global_learning_rate(self, program=None):
+    def _global_learning_rate(self, program: Any = None) -> Tensor:
         return wrap(jnp.float32(self.get_lr()))
 
     # compiled functions -------------------------------------------------------------------------------------
 
-    def __paddle_jax_state__(self):
+    def __paddle_jax_state__(self) -> CapturedState:
         """The settings and parameters that a compiled step depends on."""
-        own = self.__dict__
+        attributes = self.__dict__
         settings = [
-            (own, name, value)
-            for name, value in own.items()
+            (attributes, name, value)
+            for name, value in attributes.items()
             if name in ("_grad_clip", "regularization") or type(value) in SCALARS and name != "_learning_rate"
         ]
         for group in self._groups:
             settings += [(group.settings, name, v) for name, v in group.settings.items() if name != "params"]
         for _, _, value in list(settings):  # a clip or a decay has settings itself
-            inner = getattr(value, "__dict__", {})
-            settings += [(inner, name, part) for name, part in inner.items() if type(part) in SCALARS]
+            parts = getattr(value, "__dict__", {})
+            settings += [(parts, name, part) for name, part in parts.items() if type(part) in SCALARS]
         lists = [self._groups, *[group.params for group in self._groups]]
         return CapturedState(settings=settings, lists=lists, tensors=list(self._all_params()))
 
     # gradients ----------------------------------------------------------------------------------------------
 
-    def _all_params(self):
+    def _all_params(self) -> Iterator[Tensor]:
         return (param for group in self._groups for param in group.params)
 
-    def clear_grad(self, set_to_zero=True):
+    def clear_grad(self, set_to_zero: bool = True) -> None:
         """Sets all gradients to zero, or to None.
 
         Args:
@@ -606,6 +665,7 @@ class Optimizer(ByParameter, States):
                 grad = param._grad
                 if grad is None or param.stop_gradient:
                     continue
+                # Zeros for a table would be as large as the table; None is what a step without use leaves.
                 if not set_to_zero or type(grad) is RowsGrad or id(param) in group.tables:
                     param._grad = None
                 elif type(grad._raw) is LazyArray:
@@ -616,11 +676,17 @@ class Optimizer(ByParameter, States):
 
     clear_gradients = clear_grad
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Sets all gradients to None, or to zero with `set_to_none=False`."""
         self.clear_grad(not set_to_none)
 
-    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+    def minimize(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Sequence[Tensor] | None = None,
+        no_grad_set: Any = None,
+    ) -> tuple[list[Any], list[tuple[Tensor, Tensor]]]:
         """Updates the parameters with the gradients that `loss.backward()` has made; in a static program adds
         gradients and updates to it.
 
@@ -648,18 +714,25 @@ class Optimizer(ByParameter, States):
             self.step()
         return [], pairs
 
-    def _pairs(self):
+    def _pairs(self) -> list[tuple[Tensor, Tensor]]:
         self._report_grad_access()
         return [(p, p._grad) for p in self._all_params() if p._grad is not None and not p.stop_gradient]
 
-    def backward(self, loss, startup_program=None, parameters=None, no_grad_set=None, callbacks=None):
+    def backward(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Sequence[Tensor] | None = None,
+        no_grad_set: Any = None,
+        callbacks: Any = None,
+    ) -> list[tuple[Tensor, Tensor]]:
         """Returns the list of (parameter, gradient) that `loss.backward()` has made, or that is added to the
         static program of the loss."""
         if _in_program(loss):
             return StaticUpdates.backward(self, loss, parameters, no_grad_set, callbacks)
         return self._pairs()
 
-    def apply_gradients(self, params_grads):
+    def apply_gradients(self, params_grads: Sequence[tuple[Tensor, Tensor | None]]) -> list[Any]:
         """Updates parameters with given gradients; clipping and weight decay as in `step`.
 
         Args:
@@ -678,7 +751,7 @@ class Optimizer(ByParameter, States):
         return []
 
 
-def _zeros(group, raw):
+def _zeros(group: _Group, raw: Any) -> Any:
     """Zeros for a gradient; at once, the equal ones of a group share one array."""
     if state.segment is not None or not state.frame.eager:
         return zeros_like(raw)
@@ -688,12 +761,12 @@ def _zeros(group, raw):
     return group.zeros[key]
 
 
-def _in_program(tensor):
+def _in_program(tensor: Any) -> bool:
     """Whether a Tensor is a Variable of a static program."""
     return isinstance(tensor, Tensor) and type(tensor._raw) is Symbol
 
 
-def _is_rule(clip):
+def _is_rule(clip: Any) -> bool:
     """Whether the compiled update can do the clipping; a user's own `__call__` or `_dygraph_clip`
     is called instead."""
     return (
@@ -703,7 +776,7 @@ def _is_rule(clip):
     )
 
 
-def checked(owner, argument, value, test, allowed):
+def checked(owner: str, argument: str, value: Any, test: Callable[[Any], bool], allowed: str) -> Any:
     """The value, when it passes the test; ValueError otherwise, AssertionError for None."""
     if value is None:
         raise AssertionError(f"{owner}: {argument}: got None; it must be {allowed}.")

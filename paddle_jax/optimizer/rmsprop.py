@@ -1,8 +1,24 @@
 """RMSProp."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
 
 
 class RMSProp(Optimizer):
@@ -35,16 +51,16 @@ class RMSProp(Optimizer):
 
     def __init__(
         self,
-        learning_rate,
-        rho=0.95,
-        epsilon=1e-6,
-        momentum=0.0,
-        centered=False,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        name=None,
-    ):
+        learning_rate: LearningRate,
+        rho: float = 0.95,
+        epsilon: float = 1e-6,
+        momentum: float = 0.0,
+        centered: bool = False,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        name: str | None = None,
+    ) -> None:
         if learning_rate is None:
             raise ValueError("RMSProp: learning_rate: got None; pass a float or an LRScheduler.")
         for argument, value in (("rho", rho), ("epsilon", epsilon), ("momentum", momentum)):
@@ -57,7 +73,7 @@ class RMSProp(Optimizer):
         self._centered = centered
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
-    def _hyper(self, settings):
+    def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         numbers = (("rho", self._rho), ("epsilon", self._epsilon), ("momentum", self._momentum))
         return (
             *((name, float(settings.get(name, value))) for name, value in numbers),
@@ -65,7 +81,16 @@ class RMSProp(Optimizer):
         )
 
     @staticmethod
-    def _rule(p, g, s, lr, rho, epsilon, momentum, centered):
+    def _rule(
+        p: jax.Array,
+        g: jax.Array,
+        s: Slots,
+        lr: jax.Array,
+        rho: float,
+        epsilon: float,
+        momentum: float,
+        centered: bool,
+    ) -> UpdateResult:
         square = rho * s["mean_square"] + (1 - rho) * g * g
         mean = s["mean_grad"]
         under = square

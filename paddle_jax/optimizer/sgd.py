@@ -1,6 +1,22 @@
 """Stochastic gradient descent."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import (
+        GradClip,
+        LearningRate,
+        ParameterGroups,
+        Slots,
+        UpdateResult,
+        WeightDecay,
+    )
 
 
 class SGD(Optimizer):
@@ -27,13 +43,13 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate=0.001,
-        parameters=None,
-        weight_decay=None,
-        grad_clip=None,
-        multi_precision=False,
-        name=None,
-    ):
+        learning_rate: LearningRate = 0.001,
+        parameters: ParameterGroups | None = None,
+        weight_decay: WeightDecay | None = None,
+        grad_clip: GradClip | None = None,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         if learning_rate is None:
             raise ValueError("SGD: learning_rate: got None; pass a float or an LRScheduler.")
         self.type = "sgd"
@@ -41,5 +57,5 @@ class SGD(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     @staticmethod
-    def _rule(p, g, s, lr):
+    def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array) -> UpdateResult:
         return p - lr * g, s

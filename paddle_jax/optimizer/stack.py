@@ -1,10 +1,14 @@
 """Stacks of parameters with their optimizer state, and the calls they are updated in."""
 
+from __future__ import annotations
+
 import collections
 import functools as ft
 import itertools
 import operator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +27,11 @@ from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import UpdateResult
+    from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
+
+
 _SET_RAW = Tensor._raw.__set__
 _OWN = operator.attrgetter("__dict__")
 STACK = 32  # parameters in one stack
@@ -32,17 +41,30 @@ CALL = 64  # parameters in one call: bounds the time to compile, and equal calls
 
 
 class Stack:
-    """Up to STACK parameters of one shape and dtype; `state` maps slot names to Tensors with a leading axis
-    over the parameters.
+    """Up to STACK parameters of one shape and dtype, which are updated as one array.
 
-    `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate,
-    `l1` and `l2` decay, `free` (1: not clipped), and `rule_...` for what the optimizer's rule wants to know
-    per parameter. `layout` and `form`: see `update.compiled`. A flat one (flat.py) has parameters of any
-    shapes with the same `extras`, of which it has one each. One of `rows` has a single table whose gradient
-    is one of some rows; it is passed as (gradients, row numbers).
+    A flat stack (flat.py) has parameters of any shapes with the same `extras`, of which it has one each. A
+    stack of rows has a single table, whose gradient is passed as (gradients, row numbers).
+
+    Attributes:
+        params: list of Parameters.
+        state: {slot name: Tensor with a leading axis over the parameters}.
+        extras: {name: vector over the parameters}, those that are not neutral: `lr` factor on the rate, `l1`
+            and `l2` decay, `free` (1: not clipped), and `rule_...` for the rule of the optimizer.
+        flat: bool, whether it is a flat stack.
+        layout: (layout of the parameters, ((slot name, layout), ...)), or None on one device.
+        form: FLAT, ROWS or the layout; see `update.compiled`.
+        width: int, how many arrays its gradients are.
     """
 
-    def __init__(self, params, state, extras, flat=False, rows=False):
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        state: dict[str, Tensor],
+        extras: dict[str, np.ndarray],
+        flat: bool = False,
+        rows: bool = False,
+    ) -> None:
         self.params = params
         self.state = state
         self.extras = extras
@@ -61,34 +83,33 @@ class Stack:
             self.form = FLAT
         else:
             self.form = self.layout
-        # how many arrays the gradients are
         if rows:
             self.width = 2
         else:
             self.width = len(params)
 
-    def masked(self, updated):
+    def masked(self, updated: np.ndarray) -> dict[str, np.ndarray]:
         """The extras for a step in which only some parameters are updated: `updated` is a bool
         array over them."""
         return self.extras | {"mask": flat.even(updated) if self.flat else updated}
 
-    def of(self, slot, row):
+    def of(self, slot: str, row: int) -> jax.Array:
         """The state of one of the parameters."""
         return self.parameter_value(self.state[slot]._value, row)
 
-    def parameter_value(self, value, row):
+    def parameter_value(self, value: Any, row: int) -> jax.Array:
         """What is of one of the parameters in a state."""
         if self.flat:
-            return flat.place(value, self.params, row)
+            return flat.parameter_state(value, self.params, row)
         return value[row]
 
-    def together(self, slot, values):
+    def together(self, slot: str, values: Sequence[jax.Array]) -> jax.Array:
         """The states of the parameters as one array; the opposite of `of`."""
         if self.flat:
             return flat.gathered(values, self.state[slot]._raw.shape[1] == 1)
         return jnp.stack(values)
 
-    def moved(self, states):
+    def moved(self, states: dict[int, dict[str, Any]]) -> dict[str, Any]:
         """{slot: array} of states that the parameters (by id) had in other stacks."""
         with eager_evaluation():
             values = {
@@ -96,18 +117,20 @@ class Stack:
             }
             return {slot: put(value, layout_of(self.state[slot])) for slot, value in values.items()}
 
-    def values(self):
+    def values(self) -> dict[str, Any]:
         """The state as arrays."""
         return {name: tensor._value for name, tensor in self.state.items()}
 
 
-def vectors(columns):
+def vectors(columns: Mapping[str, Sequence[float]]) -> dict[str, np.ndarray]:
     """The columns that are not neutral (all zero; for `lr`: all one) as float32 vectors."""
     arrays = {name: np.asarray(values, np.float32) for name, values in columns.items()}
     return {name: column for name, column in arrays.items() if (column != (1 if name == "lr" else 0)).any()}
 
 
-def chunks(params, traits=None):
+def chunks(
+    params: Sequence[Tensor], traits: Callable[[Tensor], Hashable] | None = None
+) -> Iterator[tuple[list[Tensor], bool]]:
     """(parameters of one stack, whether it is flat) for all parameters.
 
     traits: None if the rule needs to know which elements are of one parameter, else a function that gives
@@ -131,25 +154,53 @@ def chunks(params, traits=None):
 
 
 class Call:
-    """Stacks that are updated together."""
+    """Stacks that are updated together.
 
-    def __init__(self, stacks):
+    Attributes:
+        stacks: list of Stacks.
+        lists: their lists of parameters.
+        extras: their extras.
+        slots: their sorted (slot name, Tensor) pairs.
+        params: list of all parameters.
+        states: list of the Tensors of all states.
+        count: int, how many parameters there are.
+        plan: _Plan of the list of calls that begins with this one, or None.
+        compiled: set of the kinds of calls whose program exists.
+        forms: tuple of the forms of the stacks.
+        devices: frozenset of devices, or None for one device.
+        interprets: bool, whether the interpreter may still run the update; False once it has declined.
+        interprets_norm: bool, the same for the norm of the gradients.
+    """
+
+    def __init__(self, stacks: list[Stack]) -> None:
         self.stacks = stacks
         self.lists = [stack.params for stack in stacks]
         self.extras = [stack.extras for stack in stacks]
         self.slots = [sorted(stack.state.items()) for stack in stacks]
         self.params = [param for same in self.lists for param in same]
         self.states = [tensor for slots in self.slots for _, tensor in slots]
-        self.count, self.plan, self.compiled = len(self.params), None, set()
+        self.count = len(self.params)
+        self.plan = None
+        self.compiled = set()
         self.forms = tuple([stack.form for stack in stacks])
         self.devices = next(map(_devices, stacks), None)
         # False from the first time on that these are to be compiled: nothing is asked at each step then
         self.interprets = self.interprets_norm = True
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Call, (self.stacks,)
 
-    def run(self, update, grads, extras, lr, scale, skip, done, last):
+    def run(
+        self,
+        update: InterruptSafeCall,
+        grads: list[Any],
+        extras: list[dict[str, Any]],
+        lr: Any,
+        scale: Any,
+        skip: jax.Array | None,
+        done: list[bool],
+        last: bool,
+    ) -> list[Any]:
         """Updates parameters and state in place, and gives the gradients to write back. `grads` is a list of
         arrays per stack. In the same moment it notes in `done` that it has, and whether it is the `last`."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
@@ -176,7 +227,7 @@ class Call:
             skip is None,
         )
 
-        def take(results):
+        def take(results: list[Any]) -> Iterator[Any]:
             return itertools.chain(
                 map(_SET_RAW, changed, results), map(done.append, (last,)), map(clipped.append, results)
             )
@@ -186,18 +237,35 @@ class Call:
             param._version += 1
         return clipped
 
-    def interpret(self, update, grads, extras, lr, scale, skip, done, last):
+    def interpret(
+        self,
+        update: InterruptSafeCall,
+        grads: list[Any],
+        extras: list[dict[str, Any]],
+        lr: Any,
+        scale: Any,
+        skip: jax.Array | None,
+        done: list[bool],
+        last: bool,
+    ) -> list[Any] | None:
         """As `run`, by the interpreter, where that is cheaper than to compile the update; else None."""
         if not self.interprets or not local.ctx.frame.eager or self.devices is not None:
             return None
         shape = _shape_of(self, extras)
         kernel = _recorded(update, tuple(shape), skip is not None, scale is not None)
-        given = [g for same in grads for g in same]
-        more = [value for extra in extras for value in extra.values()]
+        gradients = [g for same in grads for g in same]
+        extra_values = [value for extra in extras for value in extra.values()]
         numbers = [value for value in (lr, scale, skip) if value is not None]
         changed = [*self.params, *self.states]
         out = interpret_now(
-            kernel, [*[t._raw for t in self.states], *[p._raw for p in self.params], *given, *more, *numbers]
+            kernel,
+            [
+                *[t._raw for t in self.states],
+                *[p._raw for p in self.params],
+                *gradients,
+                *extra_values,
+                *numbers,
+            ],
         )
         if out is None:
             self.interprets = False
@@ -208,7 +276,7 @@ class Call:
         return out[len(changed) :]
 
 
-def _shape_of(call, extras):
+def _shape_of(call: Call, extras: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """What the Kernel of a call is for: see `_recorded`."""
     return [
         (tuple([name for name, _ in same]), len(stack.params), stack.width, tuple(extra))
@@ -216,7 +284,7 @@ def _shape_of(call, extras):
     ]
 
 
-def pack(stacks):
+def pack(stacks: Sequence[Stack]) -> list[Call]:
     """Calls of at most CALL parameters (or one stack), which lie on the same devices."""
     calls = []
     waiting = []
@@ -233,13 +301,21 @@ def pack(stacks):
     return calls
 
 
-def _devices(stack):
+def _devices(stack: Stack) -> frozenset[Any] | None:
     if stack.layout is None:
         return None
     return frozenset(stack.layout[0].device_set)
 
 
-def run_calls(work, rule, hyper, clip, lr, skip, done):
+def run_calls(
+    work: list[Any],
+    rule: Callable[..., UpdateResult],
+    hyper: tuple[tuple[str, Any], ...],
+    clip: tuple[Any, ...] | None,
+    lr: Any,
+    skip: jax.Array | None,
+    done: list[bool],
+) -> Sequence[Any]:
     """Runs a list of (call, grads, extras); gives what the gradients become, in order, or nothing when they
     stay as they are.
 
@@ -270,20 +346,20 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
         call, grads, extras = work[i]
         update = compiled(rule, hyper, clip, call.forms)
         last = i == len(work) - 1
-        found = call.interpret(update, grads, extras, lr, scale, skip, done, last)
-        if found is None:
+        new_grads = call.interpret(update, grads, extras, lr, scale, skip, done, last)
+        if new_grads is None:
             arrays = [list(map(to_jax_array, same)) for same in grads]
             numbers = [None if value is None else to_jax_array(value) for value in (scale, skip)]
-            found = call.run(update, arrays, extras, lr, *numbers, done, last)
-        clipped += found
+            new_grads = call.run(update, arrays, extras, lr, *numbers, done, last)
+        clipped += new_grads
     return clipped
 
 
-def _scale(work, clip_norm, apart):
+def _scale(work: list[Any], clip_norm: float, apart: bool) -> Any:
     """The common factor of all gradients. apart: the calls lie on several meshes."""
-    found = _interpreted_scale(work, clip_norm)
-    if found is not None:
-        return found
+    interpreted = _interpreted_scale(work, clip_norm)
+    if interpreted is not None:
+        return interpreted
     work = [(call, [list(map(to_jax_array, same)) for same in grads], extras) for call, grads, extras in work]
     sums = [
         square_total(grads, [_clip_extras(e) for e in extras], call.forms) for call, grads, extras in work
@@ -293,7 +369,7 @@ def _scale(work, clip_norm, apart):
     return scale_of(sums, clip_norm)
 
 
-def _interpreted_scale(work, clip_norm):
+def _interpreted_scale(work: list[Any], clip_norm: float) -> Any:
     """As `_scale`, by the interpreter; None where it is to be compiled."""
     if not all(call.interprets_norm for call, _, _ in work):
         return None
@@ -304,13 +380,13 @@ def _interpreted_scale(work, clip_norm):
             call.interprets_norm = False
             return None
         parts += total
-    found = interpret_now(_scale_of_parts(clip_norm), parts)
-    if found is None:
+    scale = interpret_now(_scale_of_parts(clip_norm), parts)
+    if scale is None:
         return None
-    return found[0]
+    return scale[0]
 
 
-def _squares_of(call, grads, extras):
+def _squares_of(call: Call, grads: list[Any], extras: list[dict[str, Any]]) -> tuple[Kernel, list[Any]]:
     """(Kernel of the sum of squares of the gradients of a call, its operands)."""
     free = [_clip_extras(extra) for extra in extras]
     shape = tuple([(len(same), tuple(names)) for same, names in zip(grads, free, strict=True)])
@@ -319,8 +395,8 @@ def _squares_of(call, grads, extras):
 
 
 @ft.lru_cache(maxsize=256)
-def _squares(forms, shape):
-    def fn(*flat):
+def _squares(forms: tuple[Any, ...], shape: tuple[Any, ...]) -> Kernel:
+    def fn(*flat: Any) -> Any:
         values = iter(flat)
         grads = [[next(values) for _ in range(count)] for count, _ in shape]
         extras = [{name: next(values) for name in names} for _, names in shape]
@@ -330,11 +406,11 @@ def _squares(forms, shape):
 
 
 @ft.lru_cache(maxsize=64)
-def _scale_of_parts(clip_norm):
+def _scale_of_parts(clip_norm: float) -> Kernel:
     return Kernel("clip_scale", lambda *parts: scale_of.__wrapped__(parts, clip_norm), nondiff=True)
 
 
-def _on_several_meshes(work):
+def _on_several_meshes(work: list[Any]) -> bool:
     """Whether calls lie on several meshes."""
     return len({call.devices for call, _, _ in work} - {None}) > 1
 
@@ -342,13 +418,22 @@ def _on_several_meshes(work):
 class _Plan:
     """What stays the same from step to step when the update of some calls is recorded as one op.
 
-    key: rule, its settings, clipping, whether the update skips. Its operands and results are flat: states,
-    parameters, gradients, extras, rate, and skip if the update skips; parameters, states, gradients that
-    change.
+    Its operands are flat: states, parameters, gradients, extras, rate, and skip if the update skips. So are
+    its results: parameters, states, gradients that change.
+
+    Attributes:
+        key: (rule, its settings, clipping, whether the update skips).
+        calls: list of Calls.
+        slots: list of the Tensors of all states.
+        params: list of all parameters.
+        changed: the parameters and the states, in the order of the results.
+        extras: list of Tensors.
+        kernel: Kernel of the whole update.
     """
 
-    def __init__(self, work, key):
-        self.key, self.calls = key, [call for call, _, _ in work]
+    def __init__(self, work: list[Any], key: tuple[Any, ...]) -> None:
+        self.key = key
+        self.calls = [call for call, _, _ in work]
         self.slots = [t for call in self.calls for t in call.states]
         self.params = [p for call in self.calls for p in call.params]
         self.changed = [*self.params, *self.slots]
@@ -360,20 +445,20 @@ class _Plan:
         update = compiled(*key[:3], tuple([form for call in self.calls for form in call.forms]))
         self.kernel = _recorded(update, tuple(shape), key[3])
 
-    def fits(self, work, key):
+    def fits(self, work: list[Any], key: tuple[Any, ...]) -> bool:
         """Whether it is for these calls, all of whose parameters are updated."""
         return (
             self.key == key
             and len(self.calls) == len(work)
             and all(
                 [
-                    call is mine and extras is call.extras
-                    for (call, _, extras), mine in zip(work, self.calls, strict=True)
+                    call is planned_call and extras is call.extras
+                    for (call, _, extras), planned_call in zip(work, self.calls, strict=True)
                 ]
             )
         )
 
-    def run(self, grads, done, *more):
+    def run(self, grads: list[Any], done: list[bool], *more: Any) -> Sequence[Any]:
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
         params = self.params
         slots = self.slots
@@ -395,7 +480,7 @@ class _Plan:
         return out[len(self.changed) :]
 
 
-def _planned(work, key):
+def _planned(work: list[Any], key: tuple[Any, ...]) -> _Plan | None:
     """A new plan, which is kept where all parameters are updated; None where the calls run by themselves."""
     if _on_several_meshes(work) or sum(call.count for call, _, _ in work) > RECORDED:
         return None
@@ -406,11 +491,11 @@ def _planned(work, key):
 
 
 @ft.lru_cache(maxsize=256)
-def _recorded(update, shape, skips, scaled=False):
+def _recorded(update: InterruptSafeCall, shape: tuple[Any, ...], skips: bool, scaled: bool = False) -> Kernel:
     """The Kernel of an update of stacks of this shape: (names of states, number of parameters and of arrays
     that are their gradients, names of extras) of each. scaled: it gets the factor of clipping."""
 
-    def fn(*flat):
+    def fn(*flat: Any) -> tuple[Any, ...]:
         values = iter(flat)
         state = [{name: next(values) for name in slots} for slots, *_ in shape]
         params = [[next(values) for _ in range(count)] for _, count, _, _ in shape]
@@ -424,11 +509,11 @@ def _recorded(update, shape, skips, scaled=False):
     return Kernel("optimizer_step", fn, nondiff=True)
 
 
-def _clip_extras(extra):
+def _clip_extras(extra: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in extra.items() if name == "free"}
 
 
-def new_state(shape, fill, dtype, layout=None):
+def new_state(shape: tuple[int, ...], fill: float, dtype: Any, layout: Any = None) -> Tensor:
     """A new state array that nobody else holds (it will be donated), concrete even while a program
     is being traced."""
     with eager_evaluation():
@@ -445,14 +530,16 @@ def new_state(shape, fill, dtype, layout=None):
         )
 
 
-def choices_of(params):
+def choices_of(params: Sequence[Tensor]) -> tuple[list[Any], list[Any], list[Any]]:
     """What parameters say of their update, read without a step of Python for each: it is
     compared at every step."""
-    own = list(map(_OWN, params))
+    attributes = list(map(_OWN, params))
     get = dict.get
-    rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
+    rates = map(
+        get, map(get, attributes, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0)
+    )
     return (
         list(rates),
-        list(map(get, own, repeat("regularizer"))),
-        list(map(get, own, repeat("need_clip"), repeat(True))),
+        list(map(get, attributes, repeat("regularizer"))),
+        list(map(get, attributes, repeat("need_clip"), repeat(True))),
     )

@@ -1,7 +1,11 @@
 """The states of an optimizer under Paddle's names: to be saved, loaded, and looked at."""
 
+from __future__ import annotations
+
 import collections
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -14,10 +18,15 @@ from paddle_jax._core.tensors.layout import layout_of, put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import StateDict
+    from paddle_jax.optimizer.stack import Stack
+
+
 LOW = ("float16", "bfloat16")
 
 
-def outside(tensor):
+def outside(tensor: Tensor) -> Any:
     """The value of a Tensor, in a function that is being compiled that from before it began."""
     return state.frame.value_before(tensor)
 
@@ -26,7 +35,7 @@ class States:
     """The part of an Optimizer that deals with its states. `_holder`: loaded states that no parameter
     has taken over yet."""
 
-    def state_dict(self):
+    def state_dict(self) -> StateDict:
         """Returns the state: Tensors under Paddle's names such as `linear_0.w_0_moment1_0`, `master_weights`,
         and `LR_Scheduler`.
 
@@ -62,7 +71,7 @@ class States:
             state["LR_Scheduler"] = self._learning_rate.state_dict()
         return state
 
-    def _add_waiting(self, state, masters):
+    def _add_waiting(self, state: StateDict, masters: StateDict) -> None:
         """Adds loaded states that no parameter has taken over yet, so that saving again loses nothing."""
         if not self._holder:
             return
@@ -80,7 +89,7 @@ class States:
                         if name == param.name
                     }
 
-    def _entries(self):
+    def _entries(self) -> Iterator[tuple[str, Tensor, Any]]:
         """(slot, parameter, array) of all states, slot by slot, parameters in order."""
         for slot in (*self._slots, "master"):
             for group in self._groups:
@@ -89,7 +98,7 @@ class States:
                     if stack is not None and slot in stack.state:
                         yield slot, param, stack.of(slot, row)
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`, here or in the real Paddle.
 
         Args:
@@ -115,6 +124,7 @@ class States:
                     "load the state of an optimizer with a scheduler."
                 )
             self._learning_rate.set_state_dict(scheduler)
+        # Files of `paddle.save` for Layers hold this table; it is no state.
         state.pop("StructuredToParameterName@@", None)
         if not state:
             if names := self.get_opti_var_name_list():
@@ -131,25 +141,25 @@ class States:
 
     load_state_dict = set_state_dict
 
-    def get_opti_var_name_list(self):
+    def get_opti_var_name_list(self) -> list[str]:
         """Returns the names of all states."""
         return [self._state_name(param, slot) for slot, param, _ in self._entries() if slot != "master"]
 
     @property
-    def _accumulators(self):
+    def _accumulators(self) -> Any:
         """The states as a dict of dicts of Tensors: slot, then parameter name. A snapshot."""
-        found = collections.defaultdict(dict)
+        accumulators = collections.defaultdict(dict)
         for slot, param, value in self._entries():
             if slot != "master":
-                found[self._slot_name(slot)][param.name] = wrap(value)
-        return found | self._own_states
+                accumulators[self._slot_name(slot)][param.name] = wrap(value)
+        return accumulators | self._own_states
 
     @_accumulators.setter
-    def _accumulators(self, states):
+    def _accumulators(self, states: Any) -> Any:
         self._own_states = states
 
     @property
-    def _master_weights(self):
+    def _master_weights(self) -> Any:
         """The float32 weights of low-precision parameters, by parameter name. A snapshot, except of those
         that a subclass has made."""
         return self._own_masters | {
@@ -157,25 +167,25 @@ class States:
         }
 
     @_master_weights.setter
-    def _master_weights(self, copies):
+    def _master_weights(self, copies: Any) -> Any:
         self._own_masters = copies
 
-    def _get_accumulator(self, name, param):
+    def _get_accumulator(self, name: str, param: Tensor) -> Tensor:
         """The state `name` of a parameter: a snapshot, except of those that a subclass has made."""
-        own = self._own_states.get(self._slot_name(name), {})
-        if param.name in own:
-            return own[param.name]
+        own_states = self._own_states.get(self._slot_name(name), {})
+        if param.name in own_states:
+            return own_states[param.name]
         for slot, owner, value in self._entries():
             if slot == name and owner is param:
                 return wrap(value)
         # the class Paddle raises
         raise Exception(f"{type(self).__name__}: there is no state {name!r} of {param.name}.")  # noqa: TRY002
 
-    def _get_accumulator_master(self, name, param):
+    def _get_accumulator_master(self, name: str, param: Tensor) -> Tensor:
         """The state `name` of a parameter or of its float32 copy."""
         return self._get_accumulator(name, self._own_masters.get(param.name, param))
 
-    def _state_name(self, param, slot):
+    def _state_name(self, param: Tensor, slot: str) -> str:
         if self._multi_precision and str(param._raw.dtype) in LOW:
             base = param.name + "_fp32_master_0"
         else:
@@ -184,7 +194,7 @@ class States:
             return f"{base}_{slot}_0"
         return f"{base}_{self._name}_{slot}_0"
 
-    def _loaded(self, stack, new=True):
+    def _loaded(self, stack: Stack, new: bool = True) -> dict[str, Any]:
         """{slot: array} of the states of a stack after those were taken over that are loaded
         for its parameters. new: the stack holds the states that its parameters begin with."""
         if not self._holder:
@@ -197,45 +207,46 @@ class States:
                 for slot, tensor in stack.state.items()
             }
 
-    def _loaded_slot(self, stack, slot, own, new):
+    def _loaded_slot(self, stack: Stack, slot: str, states: Any, new: bool) -> Any:
         values = []
         for row, param in enumerate(stack.params):
-            ours = stack.parameter_value(own, row)
+            current = stack.parameter_value(states, row)
             if slot == "master":
-                theirs = self._holder["master_weights"].get(param.name)
+                loaded = self._holder["master_weights"].get(param.name)
             else:
-                theirs = self._find(self._state_name(param, slot))
-            if theirs is None and slot != "master" and not (new and self._had_no_gradient(param)):
+                loaded = self._find(self._state_name(param, slot))
+            if loaded is None and slot != "master" and not (new and self._had_no_gradient(param)):
                 name = self._state_name(param, slot)
                 raise AssertionError(
                     f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model."
                 )
-            values.append(ours if theirs is None else self._fitting(theirs, ours, param.name, slot))
+            values.append(current if loaded is None else self._fitting(loaded, current, param.name, slot))
         return put(stack.together(slot, values), layout_of(stack.state[slot]))
 
-    def _had_no_gradient(self, param):
+    def _had_no_gradient(self, param: Tensor) -> bool:
         """Whether the loaded states are those of other parameters of the optimizer alone: this one had no
         gradient before they were saved."""
 
-        def is_loaded(other):
+        def is_loaded(other: Tensor) -> bool:
             return any(self._find(self._state_name(other, slot)) is not None for slot in self._slots)
 
         return not is_loaded(param) and any(is_loaded(other) for other in self._all_params())
 
-    def _find(self, name):
-        found = self._holder.get(name)
-        if found is None:  # a state of Paddle's second optimizer in one program ends in _1
+    def _find(self, name: str) -> Any:
+        value = self._holder.get(name)
+        if value is None:  # a state of Paddle's second optimizer in one program ends in _1
             stem = re.compile(re.escape(name[:-1]) + r"\d+")
-            found = next((value for key, value in self._holder.items() if stem.fullmatch(key)), None)
-        return found
+            value = next((value for key, value in self._holder.items() if stem.fullmatch(key)), None)
+        return value
 
-    def _fitting(self, loaded, expected, name, slot):
+    def _fitting(self, loaded: Any, expected: Any, name: str, slot: str) -> Any:
         if isinstance(loaded, Tensor):
             value = outside(loaded)
         else:
             value = loaded
         if not isinstance(value, jax.Array):
             value = put_array(np.array(value))
+        # A state saved with other precision is cast; float64 or integers are another kind of state.
         low = {"float16", "bfloat16", "float32"}
         if value.shape != expected.shape or (
             value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low

@@ -8,7 +8,11 @@ Where the rule allows it, parameters of all shapes are in one *flat* stack (flat
 the optimizer alone and are donated; parameters and gradients are not.
 """
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -21,22 +25,25 @@ from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Slots, UpdateResult
 
-def _wide(grads, dtype, form):
+
+def _wide(grads: Sequence[Any], dtype: Any, form: Any) -> jax.Array:
     """The gradients of a stack as one array. Those of some rows of a table are (gradients, row numbers)."""
     return _stacked(grads[:1] if form is ROWS else grads, dtype, form)
 
 
-def _column(vector, like):
+def _column(vector: jax.Array, like: jax.Array) -> jax.Array:
     """A vector over the stack, shaped to broadcast with a stack of parameters."""
     return vector.reshape((-1,) + (1,) * (like.ndim - 1)).astype(like.dtype)
 
 
-def _compute_dtype(dtype):
+def _compute_dtype(dtype: Any) -> Any:
     return jnp.promote_types(dtype, np.dtype("float32"))
 
 
-def _stacked(arrays, dtype, form=None):
+def _stacked(arrays: Sequence[jax.Array], dtype: Any, form: Any = None) -> jax.Array:
     whole = flat.joined(arrays, form is FLAT)
     if whole.dtype == dtype:
         return whole
@@ -44,7 +51,12 @@ def _stacked(arrays, dtype, form=None):
 
 
 @ft.lru_cache(maxsize=256)
-def compiled(rule, hyper, clip, forms=None):
+def compiled(
+    rule: Callable[..., UpdateResult],
+    hyper: tuple[tuple[str, Any], ...],
+    clip: tuple[Any, ...] | None,
+    forms: tuple[Any, ...] | None = None,
+) -> InterruptSafeCall:
     """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once
     per structure of stacks.
 
@@ -53,7 +65,15 @@ def compiled(rule, hyper, clip, forms=None):
     """
     settings = dict(hyper)
 
-    def update(state, params, grads, extras, lr, scale, skip=None):
+    def update(
+        state: list[Slots],
+        params: Sequence[Sequence[jax.Array]],
+        grads: Sequence[Any],
+        extras: Sequence[dict[str, Any]],
+        lr: jax.Array,
+        scale: Any,
+        skip: jax.Array | None = None,
+    ) -> list[jax.Array]:
         """The first four arguments are lists over stacks; see `Stack` for the extras. skip: bool array; True
         leaves everything as it is.
 
@@ -77,7 +97,7 @@ def compiled(rule, hyper, clip, forms=None):
             [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip, where)
         )
 
-    def traced(*arguments, **named):
+    def traced(*arguments: Any, **named: Any) -> list[jax.Array]:
         with without_inner_jit():
             return update(*arguments, **named)
 
@@ -86,7 +106,17 @@ def compiled(rule, hyper, clip, forms=None):
     )
 
 
-def _one(rule, settings, old, params, grad, extra, form, lr, skip):
+def _one(
+    rule: Callable[..., UpdateResult],
+    settings: dict[str, Any],
+    old: Slots,
+    params: Sequence[jax.Array],
+    grad: jax.Array,
+    extra: dict[str, jax.Array],
+    form: Any,
+    lr: jax.Array,
+    skip: jax.Array | None,
+) -> tuple[list[jax.Array], Slots]:
     """(new parameters, new states) of one stack."""
     layout = None if form is FLAT else form
     if "master" in old:
@@ -114,7 +144,17 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
     return flat.split(new, params, form is FLAT), slots
 
 
-def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
+def _of_rows(
+    rule: Callable[..., UpdateResult],
+    settings: dict[str, Any],
+    old: Slots,
+    params: Sequence[jax.Array],
+    grad: jax.Array,
+    extra: dict[str, jax.Array],
+    lr: jax.Array,
+    skip: jax.Array | None,
+    rows: jax.Array,
+) -> tuple[list[jax.Array], Slots]:
     """As `_one` for a table of which these rows alone are updated. grad: [1, rows, width]. A row number
     behind the last row stands for none."""
     (table,) = params
@@ -137,11 +177,19 @@ def _of_rows(rule, settings, old, params, grad, extra, lr, skip, rows):
     return [table.at[rows].set(new[0], mode="drop")], slots
 
 
-def _rows_of(stack, rows):
+def _rows_of(stack: jax.Array, rows: jax.Array) -> jax.Array:
     return stack.at[:, rows].get(mode="fill", fill_value=0)
 
 
-def _masked(rule, settings, param, grad, old, extra, lr):
+def _masked(
+    rule: Callable[..., UpdateResult],
+    settings: dict[str, Any],
+    param: jax.Array,
+    grad: jax.Array,
+    old: Slots,
+    extra: dict[str, jax.Array],
+    lr: jax.Array,
+) -> UpdateResult:
     """(param, states) after the rule, as before where the mask says so."""
     new, slots = _ruled(rule, settings, param, _decayed(param, grad, extra), old, extra, lr)
     if "mask" in extra:
@@ -150,7 +198,16 @@ def _masked(rule, settings, param, grad, old, extra, lr):
     return new, {name: value.astype(old[name].dtype) for name, value in slots.items()}
 
 
-def _uneven(rule, settings, param, grad, old, extra, lr, params):
+def _uneven(
+    rule: Callable[..., UpdateResult],
+    settings: dict[str, Any],
+    param: jax.Array,
+    grad: jax.Array,
+    old: Slots,
+    extra: dict[str, jax.Array],
+    lr: jax.Array,
+    params: Sequence[jax.Array],
+) -> UpdateResult:
     """As `_masked` for a flat stack whose parameters have numbers of their own: they become numbers for each
     element on the way."""
     single = [name for name, value in old.items() if value.shape[1] == 1]
@@ -161,7 +218,15 @@ def _uneven(rule, settings, param, grad, old, extra, lr, params):
     return new, flat.columns(slots, single, params)
 
 
-def _ruled(rule, settings, param, grad, old, extra, lr):
+def _ruled(
+    rule: Callable[..., UpdateResult],
+    settings: dict[str, Any],
+    param: jax.Array,
+    grad: jax.Array,
+    old: Slots,
+    extra: dict[str, jax.Array],
+    lr: jax.Array,
+) -> UpdateResult:
     """(param, states) after the rule; where there are master weights, they are among the states."""
     slots = {name: value for name, value in old.items() if name != "master"}
     rate = lr.astype(param.dtype)
@@ -178,16 +243,23 @@ def _ruled(rule, settings, param, grad, old, extra, lr):
     return new, {**slots, "master": new} if "master" in old else slots
 
 
-def _mask(extra, like):
+def _mask(extra: dict[str, jax.Array], like: jax.Array) -> jax.Array:
     mask = extra["mask"]
     if mask.shape == like.shape:
         return mask
     return mask.reshape((-1,) + (1,) * (like.ndim - 1))
 
 
-def _clipped(clip, grads, extras, scale, params, forms):
+def _clipped(
+    clip: tuple[Any, ...] | None,
+    grads: Sequence[Any],
+    extras: Sequence[dict[str, Any]],
+    scale: Any,
+    params: Sequence[Sequence[jax.Array]],
+    forms: Sequence[Any],
+) -> list[jax.Array]:
     if clip is None:
-        return grads
+        return list(grads)
     if clip[0] == "global_norm":
         if scale is None:
             scale = global_scale(_total(grads, extras), clip[1])
@@ -200,14 +272,22 @@ def _clipped(clip, grads, extras, scale, params, forms):
     ]
 
 
-def _clipped_apart(clip, grad, params, form):
+def _clipped_apart(
+    clip: tuple[Any, ...], grad: jax.Array, params: Sequence[jax.Array], form: Any
+) -> jax.Array:
     """Gradients of a stack, each clipped for itself."""
     if form is not FLAT or clip[0] == "value":
         return clip_stack(clip, grad)
     return flat.joined([clip_stack(clip, each[None])[0] for each in flat.split(grad, params, True)], True)
 
 
-def _written_back(clip, grads, clipped, skip, forms):
+def _written_back(
+    clip: tuple[Any, ...] | None,
+    grads: Sequence[Any],
+    clipped: Sequence[jax.Array],
+    skip: jax.Array | None,
+    forms: Sequence[Any],
+) -> list[jax.Array]:
     """The clipped gradients in the form of the given ones, where clipping changes them in place."""
     if clip is None or clip[0] != "global_norm":
         return []
@@ -221,7 +301,7 @@ def _written_back(clip, grads, clipped, skip, forms):
     return [done if skip is None else jnp.where(skip, g, done) for g, done in pairs]
 
 
-def _total(grads, extras):
+def _total(grads: Sequence[Any], extras: Sequence[dict[str, Any]]) -> Any:
     """The sum of squares of all gradients that are to be clipped."""
     return sum(
         square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g)
@@ -230,7 +310,7 @@ def _total(grads, extras):
 
 
 @ft.partial(jax.jit, static_argnums=2)
-def square_total(grads, extras, forms):
+def square_total(grads: Sequence[Any], extras: Sequence[dict[str, Any]], forms: Sequence[Any]) -> Any:
     """The sum of squares over lists of gradients, for a group that is too large for one call."""
     return _total(
         [_wide(g, _compute_dtype(g[0].dtype), form) for g, form in zip(grads, forms, strict=True)], extras
@@ -238,12 +318,12 @@ def square_total(grads, extras, forms):
 
 
 @ft.partial(jax.jit, static_argnums=1)
-def scale_of(totals, clip_norm):
+def scale_of(totals: Sequence[Any], clip_norm: float) -> jax.Array:
     """The common factor from the parts of the sum of squares."""
     return global_scale(sum(totals), clip_norm)
 
 
-def _decayed(param, grad, extra):
+def _decayed(param: jax.Array, grad: jax.Array, extra: dict[str, jax.Array]) -> jax.Array:
     """Adds the gradient of the L1 and L2 regularizers."""
     if "l2" in extra:
         grad = grad + _column(extra["l2"], param) * param

@@ -200,9 +200,9 @@ def test_signatures(entries):  # noqa: F811
         for part in name.split("."):
             owner = getattr(owner, part, None)
         if callable(owner):
-            got = (
-                str(inspect.signature(owner)).split(" ->")[0].replace("(self, ", "(").replace("(self)", "()")
-            )
+            signature = inspect.signature(owner)
+            names = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+            got = str(signature.replace(parameters=names, return_annotation=signature.empty))
             want = entry["sig"].replace("(self, ", "(").replace("(self)", "()")
             problems += [f"{name}{got}, the real one is {want}"] if got != want else []
     assert problems == []

@@ -1,5 +1,9 @@
 """Initializers with given values: Constant, Assign, Dirac, Bilinear."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
@@ -18,12 +22,12 @@ class Constant(Initializer):
         [3.0, 3.0]
     """
 
-    def __init__(self, value=0.0):
+    def __init__(self, value: float = 0.0) -> None:
         if value is None:
             raise ValueError("Constant: value: got None; it must be a number")
         self._value = value
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return np.full(shape, self._value, dtype)
 
 
@@ -40,14 +44,14 @@ class Assign(Initializer):
         [[1.0, 2.0]]
     """
 
-    def __init__(self, value, name=None):
+    def __init__(self, value: Any, name: str | None = None) -> None:
         if not isinstance(value, np.ndarray | list | tuple | Tensor):
             raise AssertionError(
                 f"Assign: value: got {type(value).__name__}; it must be a Tensor, NumPy array, list or tuple"
             )
         self._value = np.asarray(value)
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return self._value.astype(dtype)
 
 
@@ -65,12 +69,12 @@ class Dirac(Initializer):
         True
     """
 
-    def __init__(self, groups=1, name=None):
+    def __init__(self, groups: int = 1, name: str | None = None) -> None:
         if not (groups > 0 and isinstance(groups, int)):
             raise AssertionError(f"Dirac: groups: got {groups!r}; it must be a positive int")
         self._groups = groups
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         if not 3 <= len(shape) <= 5:
             raise AssertionError(
                 f"Dirac: got a tensor of shape {list(shape)}; only convolution weights with "
@@ -104,7 +108,7 @@ class Bilinear(Initializer):
         paddle.Size([1, 3, 8, 8])
     """
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         if len(shape) != 4 or shape[2] != shape[3]:
             raise ValueError(f"Bilinear: got a weight of shape {list(shape)}; it must be [C_out, C_in, K, K]")
         size = shape[3]

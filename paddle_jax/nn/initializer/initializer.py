@@ -1,6 +1,9 @@
 """The base of all initializers: something that fills a parameter, given its shape and dtype."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +24,7 @@ class Initializer:
     Tensor in place.
     """
 
-    def __call__(self, param, block=None):
+    def __call__(self, param: Tensor, block: Any = None) -> Any:
         """Fills `param` in place.
 
         Args:
@@ -36,13 +39,13 @@ class Initializer:
             )
         return self.forward(param, block)
 
-    def forward(self, var, block=None):
+    def forward(self, var: Tensor, block: Any = None) -> Any:
         """Fills `var` in place; what calling the initializer does."""
         array = np.asarray(self._values(tuple(var.shape), np.dtype(var._raw.dtype)))
         var._rebind(persistent_from_numpy(array.astype(var._raw.dtype)))
 
 
-def generator():
+def generator() -> np.random.Generator:
     """A NumPy generator for one draw from Paddle's random state. Filling on the host costs no
     compilation per shape."""
     words, offset = default_generator().draw_on_host()
@@ -50,7 +53,7 @@ def generator():
     return np.random.Generator(np.random.Philox(key=[seed, int(offset)]))
 
 
-def normal(shape, dtype, mean=0.0, std=1.0):
+def normal(shape: tuple[int, ...], dtype: np.dtype, mean: float = 0.0, std: float = 1.0) -> np.ndarray:
     """Normally distributed values; for complex dtypes the variance is shared by the real and
     the imaginary part."""
     kind = check_inexact("Normal", dtype)
@@ -62,7 +65,7 @@ def normal(shape, dtype, mean=0.0, std=1.0):
     return (draw.standard_normal(shape, work) * work(std) + work(mean)).astype(dtype)
 
 
-def uniform(shape, dtype, low, high):
+def uniform(shape: tuple[int, ...], dtype: np.dtype, low: float, high: float) -> np.ndarray:
     """Values distributed evenly between low and high; for complex dtypes both parts are."""
     if check_inexact("Uniform", dtype) == "c":
         parts = generator().random((2, *shape)) * (high - low) + low
@@ -71,7 +74,7 @@ def uniform(shape, dtype, low, high):
     return (generator().random(shape, work) * work(high - low) + work(low)).astype(dtype)
 
 
-def check_inexact(name, dtype):
+def check_inexact(name: str, dtype: np.dtype) -> str:
     """The kind of the dtype, "c" or "f".
 
     Raises:
@@ -87,20 +90,21 @@ def check_inexact(name, dtype):
     return "f"
 
 
-def fans(shape):
+def fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """How many inputs an output is computed from, and how many outputs an input goes to: (fan_in, fan_out).
 
     A matrix is [in, out]; a convolution weight is [out, in, *kernel].
     """
     if len(shape) < 2:
-        return (math.prod(shape),) * 2
+        length = math.prod(shape)
+        return length, length
     if len(shape) == 2:
         return shape[0], shape[1]
     field = math.prod(shape[2:])
     return shape[1] * field, shape[0] * field
 
 
-def calculate_gain(nonlinearity, param=None):
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Returns the factor that keeps the variance of activations through a nonlinearity.
 
     Args:
@@ -131,7 +135,7 @@ def calculate_gain(nonlinearity, param=None):
     return _GAINS[nonlinearity]
 
 
-def set_global_initializer(weight_init, bias_init=None):
+def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
     """Sets what layers created from now on fill their parameters with, unless a ParamAttr says otherwise.
 
     Args:

@@ -1,5 +1,9 @@
 """Making layers without filling their parameters."""
 
+from __future__ import annotations
+
+from typing import Any, Self
+
 from paddle_jax._core.base.param_defaults import ParameterDefaults
 
 
@@ -7,15 +11,15 @@ class LazyInitHelper:
     """Tells whether parameters are made without values, and switches it. `lazy_init_helper()` gives it."""
 
     @property
-    def state(self):
+    def state(self) -> bool:
         """Whether parameters are made without values."""
         return ParameterDefaults.lazy > 0
 
-    def enable(self):
+    def enable(self) -> None:
         """Makes parameters without values from now on."""
         ParameterDefaults.lazy = max(ParameterDefaults.lazy, 1)
 
-    def disable(self):
+    def disable(self) -> None:
         """Makes parameters with values again."""
         ParameterDefaults.lazy = 0
 
@@ -23,7 +27,7 @@ class LazyInitHelper:
 _lazy_init_helper = LazyInitHelper()
 
 
-def lazy_init_helper():
+def lazy_init_helper() -> LazyInitHelper:
     """The helper, of which there is one.
 
     Example:
@@ -49,11 +53,11 @@ class LazyGuard:
         paddle.Size([1, 3])
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         ParameterDefaults.lazy += 1
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         ParameterDefaults.lazy = max(ParameterDefaults.lazy - 1, 0)
 
 

@@ -1,6 +1,9 @@
 """Initializers with random values."""
 
+from __future__ import annotations
+
 import math
+from typing import Literal
 
 import jax
 import numpy as np
@@ -29,13 +32,13 @@ class Normal(Initializer):
         True
     """
 
-    def __init__(self, mean=0.0, std=1.0, name=None):
+    def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
         if mean is None or std is None:
             raise AssertionError(f"Normal: got mean={mean}, std={std}; both must be numbers")
         self._mean = mean
         self._std_dev = std
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return normal(shape, dtype, self._mean, self._std_dev)
 
 
@@ -57,7 +60,9 @@ class TruncatedNormal(Initializer):
         True
     """
 
-    def __init__(self, mean=0.0, std=1.0, a=-2.0, b=2.0, name=None):
+    def __init__(
+        self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
+    ) -> None:
         if any(v is None for v in (mean, std, a, b)):
             raise AssertionError(
                 f"TruncatedNormal: got mean={mean}, std={std}, a={a}, b={b}; all must be numbers"
@@ -72,7 +77,7 @@ class TruncatedNormal(Initializer):
         self._a = a
         self._b = b
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         if check_inexact("TruncatedNormal", dtype) == "c":
             raise RuntimeError(f"TruncatedNormal: dtype: got {dtype}; it must be floating")
         if self._std_dev == 0:
@@ -82,12 +87,12 @@ class TruncatedNormal(Initializer):
         return np.clip(values, self._a, self._b).astype(dtype).reshape(shape)
 
 
-def _cdf(x):
+def _cdf(x: float) -> float:
     """The standard normal distribution function."""
     return 0.5 * math.erfc(-x / math.sqrt(2))
 
 
-def _truncated(draw, count, low, high):
+def _truncated(draw: np.random.Generator, count: int, low: float, high: float) -> np.ndarray:
     """Standard normal values between low and high: drawn again while outside, or through the inverse CDF
     where that would take long."""
     below = _cdf(low)
@@ -102,7 +107,7 @@ def _truncated(draw, count, low, high):
     return values
 
 
-def _by_inverse(draw, count, low, high):
+def _by_inverse(draw: np.random.Generator, count: int, low: float, high: float) -> np.ndarray:
     flip = low > 0  # the left tail has the finer float grid
     low, high = (-high, -low) if flip else (low, high)
     chance = draw.uniform(_cdf(low), _cdf(high), count)
@@ -127,7 +132,7 @@ class Uniform(Initializer):
         True
     """
 
-    def __init__(self, low=-1.0, high=1.0, name=None):
+    def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
         if low is None or high is None or high < low:
             raise AssertionError(
                 f"Uniform: got low={low}, high={high}; both must be numbers and low not above high"
@@ -135,7 +140,7 @@ class Uniform(Initializer):
         self._low = low
         self._high = high
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return uniform(shape, dtype, self._low, self._high)
 
 
@@ -156,7 +161,14 @@ class XavierInitializer(Initializer):
         True
     """
 
-    def __init__(self, uniform=True, fan_in=None, fan_out=None, seed=0, gain=1.0):
+    def __init__(
+        self,
+        uniform: bool = True,
+        fan_in: float | None = None,
+        fan_out: float | None = None,
+        seed: int = 0,
+        gain: float = 1.0,
+    ) -> None:
         if uniform is None or seed is None:
             raise AssertionError(
                 f"{type(self).__name__}: got uniform={uniform}, seed={seed}; neither may be None"
@@ -166,7 +178,7 @@ class XavierInitializer(Initializer):
         self._fan_out = fan_out
         self._gain = gain
 
-    def _scale(self, shape):
+    def _scale(self, shape: tuple[int, ...]) -> float:
         fan_in, fan_out = fans(shape)
         total = (fan_in if self._fan_in is None else self._fan_in) + (
             fan_out if self._fan_out is None else self._fan_out
@@ -175,7 +187,7 @@ class XavierInitializer(Initializer):
             return self._gain * math.sqrt(2.0 / total)
         return 0.0
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return _with_std(self._uniform, shape, dtype, self._scale(shape))
 
 
@@ -194,7 +206,13 @@ class XavierUniform(XavierInitializer):
         networks, 2010, eq. 16.
     """
 
-    def __init__(self, fan_in=None, fan_out=None, gain=1.0, name=None):
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        fan_out: float | None = None,
+        gain: float = 1.0,
+        name: str | None = None,
+    ) -> None:
         super().__init__(True, fan_in, fan_out, 0, gain)
 
 
@@ -213,7 +231,13 @@ class XavierNormal(XavierInitializer):
     See: Glorot and Bengio, 2010.
     """
 
-    def __init__(self, fan_in=None, fan_out=None, gain=1.0, name=None):
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        fan_out: float | None = None,
+        gain: float = 1.0,
+        name: str | None = None,
+    ) -> None:
         super().__init__(False, fan_in, fan_out, 0, gain)
 
 
@@ -237,8 +261,14 @@ class MSRAInitializer(Initializer):
     """
 
     def __init__(
-        self, uniform=True, fan_in=None, seed=0, negative_slope=0, nonlinearity="relu", mode="fan_in"
-    ):
+        self,
+        uniform: bool = True,
+        fan_in: float | None = None,
+        seed: int = 0,
+        negative_slope: float = 0,
+        nonlinearity: str = "relu",
+        mode: Literal["fan_in", "fan_out"] = "fan_in",
+    ) -> None:
         if uniform is None or seed is None:
             raise AssertionError(
                 f"{type(self).__name__}: got uniform={uniform}, seed={seed}; neither may be None"
@@ -249,7 +279,7 @@ class MSRAInitializer(Initializer):
         self._nonlinearity = nonlinearity
         self._mode = mode
 
-    def _scale(self, shape):
+    def _scale(self, shape: tuple[int, ...]) -> float:
         if self._mode not in ("fan_in", "fan_out"):
             raise ValueError(
                 f"{type(self).__name__}: mode: got {self._mode!r}; allowed are 'fan_in' and 'fan_out'"
@@ -266,7 +296,7 @@ class MSRAInitializer(Initializer):
             return gain / math.sqrt(fan)
         return 0.0
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return _with_std(self._uniform, shape, dtype, self._scale(shape))
 
 
@@ -286,7 +316,13 @@ class KaimingUniform(MSRAInitializer):
     See: He et al., Delving Deep into Rectifiers, 2015, eq. 14.
     """
 
-    def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu", mode="fan_in"):
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: Literal["fan_in", "fan_out"] = "fan_in",
+    ) -> None:
         super().__init__(True, fan_in, 0, negative_slope, nonlinearity, mode)
 
 
@@ -308,11 +344,17 @@ class KaimingNormal(MSRAInitializer):
     See: He et al., 2015.
     """
 
-    def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu", mode="fan_in"):
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: Literal["fan_in", "fan_out"] = "fan_in",
+    ) -> None:
         super().__init__(False, fan_in, 0, negative_slope, nonlinearity, mode)
 
 
-def _with_std(evenly, shape, dtype, std):
+def _with_std(evenly: bool, shape: tuple[int, ...], dtype: np.dtype, std: float) -> np.ndarray:
     """Values of mean 0 and a standard deviation, evenly or normally distributed."""
     bound = math.sqrt(3.0) * std
     if evenly:
@@ -337,12 +379,12 @@ class Orthogonal(Initializer):
         neural networks, 2013.
     """
 
-    def __init__(self, gain=1.0, name=None):
+    def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
         if gain is None:
             raise AssertionError("Orthogonal: gain: got None; it must be a number")
         self._gain = gain
 
-    def _values(self, shape, dtype):
+    def _values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         if len(shape) < 2:
             raise AssertionError(
                 f"Orthogonal: got a tensor of shape {list(shape)}; it must have 2 axes or more"

@@ -1,5 +1,9 @@
 """Clipping of gradients in place."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 import jax.numpy as jnp
 
 from paddle_jax._core.ops.op import op
@@ -27,7 +31,7 @@ def _clipped(grads, limit):
     return [jnp.clip(g, -limit, limit) for g in grads]
 
 
-def _gradients(parameters):
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     if isinstance(parameters, Tensor):
         parameters = [parameters]
     else:
@@ -36,7 +40,12 @@ def _gradients(parameters):
 
 
 @no_grad()
-def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False):
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+) -> Tensor:
     """Scales gradients in place so that their common norm is at most max_norm.
 
     Args:
@@ -74,7 +83,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 @no_grad()
-def clip_grad_value_(parameters, clip_value):
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Cuts gradients off in place at -clip_value and clip_value.
 
     Args:

@@ -1,10 +1,19 @@
 """Spectral normalisation: a weight divided by its largest singular value."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.common import Linear
 from paddle_jax.nn.layer.conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+
 
 _TRANSPOSED = (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose)  # their outputs are on axis 1
 
@@ -13,18 +22,18 @@ class SpectralNorm:
     """The forward pre-hook that computes the weight from `name_orig`, and in training improves the estimate
     of its largest singular value."""
 
-    def __init__(self, name, n_power_iterations, dim, eps):
+    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         self.name = name
         self.n_power_iterations = n_power_iterations
         self.dim = dim
         self.eps = eps
 
-    def matrix(self, weight):
+    def matrix(self, weight: Tensor) -> Tensor:
         """The weight with axis `dim` as rows and all others as columns."""
         order = [self.dim, *(axis for axis in range(weight.ndim) if axis != self.dim)]
         return weight.transpose(order).reshape([weight.shape[self.dim], -1])
 
-    def compute(self, layer, iterate):
+    def compute(self, layer: Layer, iterate: bool) -> Tensor:
         """The weight divided by u @ W @ v, after power iterations if asked for."""
         weight, u, v = (getattr(layer, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = self.matrix(weight)
@@ -35,15 +44,21 @@ class SpectralNorm:
                     u._rebind(_unit(matrix @ v, self.eps)._raw)
         return weight / (u.detach() * (matrix @ v.detach())).sum()
 
-    def __call__(self, layer, inputs):
+    def __call__(self, layer: Layer, inputs: Any) -> None:
         setattr(layer, self.name, self.compute(layer, layer.training))
 
 
-def _unit(vector, eps):
+def _unit(vector: Tensor, eps: float) -> Tensor:
     return vector / (vector * vector).sum().sqrt().clip(min=eps)
 
 
-def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+def spectral_norm(
+    layer: Layer,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Layer:
     """Makes a layer divide a parameter by its largest singular value before each forward.
 
     Args:

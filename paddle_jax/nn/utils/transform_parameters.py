@@ -1,13 +1,16 @@
 """All parameters as one vector, and back."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable
 
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.joining import concat
 
 
-def parameters_to_vector(parameters, name=None):
+def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) -> Tensor:
     """Joins parameters to one vector. As in Paddle no gradient flows from the vector to the
     parameters: it is a leaf.
 
@@ -33,7 +36,7 @@ def parameters_to_vector(parameters, name=None):
     return joined
 
 
-def vector_to_parameters(vec, parameters, name=None):
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | None = None) -> None:
     """Puts the elements of a vector into parameters, in place.
 
     Args:

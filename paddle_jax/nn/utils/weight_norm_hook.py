@@ -1,16 +1,24 @@
 """Weight normalisation: a weight as direction times length."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tape.grad_mode import no_grad
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class WeightNorm:
     """The forward pre-hook that computes the weight from `name_v` and `name_g`."""
 
-    def __init__(self, name, dim):
+    def __init__(self, name: str, dim: int) -> None:
         self.name = name
         self.dim = dim
 
-    def compute(self, layer):
+    def compute(self, layer: Layer) -> Tensor:
         """The weight: v scaled to length g, per slice along `dim` (as a whole for dim -1)."""
         v = getattr(layer, self.name + "_v")
         g = getattr(layer, self.name + "_g")
@@ -21,29 +29,29 @@ class WeightNorm:
             else scale.reshape([-1 if axis == self.dim else 1 for axis in range(v.ndim)])
         )
 
-    def __call__(self, layer, inputs):
+    def __call__(self, layer: Layer, inputs: Any) -> None:
         setattr(layer, self.name, self.compute(layer))
 
 
-def _norm(v, dim):
+def _norm(v: Tensor, dim: int) -> Tensor:
     square = v * v
     return (square.sum() if dim == -1 else square.sum([axis for axis in range(v.ndim) if axis != dim])).sqrt()
 
 
-def _hook_of(layer, name):
+def _hook_of(layer: Layer, name: str) -> tuple[int, WeightNorm] | tuple[None, None]:
     for key, hook in layer._forward_pre_hooks.items():
         if isinstance(hook, WeightNorm) and hook.name == name:
             return key, hook
     return None, None
 
 
-def _add(layer, name, value):
+def _add(layer: Layer, name: str, value: Tensor) -> None:
     parameter = layer.create_parameter(value.shape, dtype=value.dtype)
     parameter._rebind(value._raw)
     layer.add_parameter(name, parameter)
 
 
-def weight_norm(layer, name="weight", dim=0):
+def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
     """Replaces a parameter w of a layer by two, the direction v and the length g: w = g v / |v|.
 
     Args:
@@ -88,7 +96,7 @@ def weight_norm(layer, name="weight", dim=0):
     return layer
 
 
-def remove_weight_norm(layer, name="weight"):
+def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
     """Makes one parameter again of the two that `weight_norm` made.
 
     Args:

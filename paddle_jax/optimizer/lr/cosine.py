@@ -1,8 +1,15 @@
 """Periodic schedules: cosine annealing with and without restarts, one cycle, cyclic."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import StateDict
 
 
 class CosineAnnealingDecay(LRScheduler):
@@ -26,7 +33,14 @@ class CosineAnnealingDecay(LRScheduler):
         without the restarts.
     """
 
-    def __init__(self, learning_rate, T_max, eta_min=0, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: float,
+        T_max: int,
+        eta_min: float = 0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need_type(T_max, int, "CosineAnnealingDecay", "T_max")
         need_type(eta_min, (float, int), "CosineAnnealingDecay", "eta_min")
         need(T_max > 0, f"CosineAnnealingDecay: T_max: got {T_max}; it must be positive.")
@@ -34,7 +48,7 @@ class CosineAnnealingDecay(LRScheduler):
         self.eta_min = float(eta_min)
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch from the last rate."""
         epoch = self.last_epoch
         half = self.T_max
@@ -45,7 +59,7 @@ class CosineAnnealingDecay(LRScheduler):
         ratio = (1 + math.cos(math.pi * epoch / half)) / (1 + math.cos(math.pi * (epoch - 1) / half))
         return ratio * (self.last_lr - self.eta_min) + self.eta_min
 
-    def _get_closed_form_lr(self):
+    def _get_closed_form_lr(self) -> float:
         return (
             self.eta_min
             + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
@@ -76,7 +90,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     See: "SGDR: Stochastic Gradient Descent with Warm Restarts" (https://arxiv.org/abs/1608.03983).
     """
 
-    def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: float,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need(
             isinstance(T_0, int) and T_0 > 0,
             f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.",
@@ -97,13 +119,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self._locate(last_epoch)
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current place in the period."""
         return (
             self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         )
 
-    def step(self, epoch=None):
+    def step(self, epoch: float | None = None) -> None:
         """Moves the schedule on by one, or to `epoch`, which may be a fraction.
 
         Args:
@@ -125,7 +147,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.last_lr = self.get_lr()
         self._tell()
 
-    def _locate(self, epoch):
+    def _locate(self, epoch: float) -> None:
         need(
             epoch >= 0,
             f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.",
@@ -133,7 +155,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         )
         self.T_cur, self.T_i = self._position(epoch)
 
-    def _position(self, epoch):
+    def _position(self, epoch: float) -> tuple[float, int]:
         """The steps since the last restart before `epoch`, and the length of that period."""
         if self.T_mult == 1:
             return epoch % self.T_0, self.T_0
@@ -144,7 +166,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             length *= self.T_mult
         return epoch - start, length
 
-    def state_dict(self):
+    def state_dict(self) -> StateDict:
         """Returns the scheduler's state as other schedulers do; after a step to a fraction of an epoch
         also the position in the period."""
         state = super().state_dict()
@@ -153,7 +175,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             state["T_i"] = self.T_i
         return state
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`, here or in the real Paddle, and goes on from there.
 
         Differs from Paddle: the position in the period is restored.
@@ -165,15 +187,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     set_dict = set_state_dict
 
-    def _unused(self, state_dict):
+    def _unused(self, state_dict: StateDict) -> list[str]:
         return [key for key in super()._unused(state_dict) if key not in ("T_cur", "T_i")]
 
 
-def _cosine(start, end, part):
+def _cosine(start: float, end: float, part: float) -> float:
     return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
 
 
-def _linear(start, end, part):
+def _linear(start: float, end: float, part: float) -> float:
     return (end - start) * part + start
 
 
@@ -206,16 +228,16 @@ class OneCycleLR(LRScheduler):
 
     def __init__(
         self,
-        max_learning_rate,
-        total_steps,
-        divide_factor=25.0,
-        end_learning_rate=0.0001,
-        phase_pct=0.3,
-        anneal_strategy="cos",
-        three_phase=False,
-        last_epoch=-1,
-        verbose=False,
-    ):
+        max_learning_rate: float,
+        total_steps: int,
+        divide_factor: float = 25.0,
+        end_learning_rate: float = 0.0001,
+        phase_pct: float = 0.3,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        three_phase: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need_type(max_learning_rate, (float, int), "OneCycleLR", "max_learning_rate")
         need(
             max_learning_rate >= 0,
@@ -261,7 +283,7 @@ class OneCycleLR(LRScheduler):
             self.anneal_func = _linear
         super().__init__(first, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         step = self.last_epoch
         need(
@@ -304,17 +326,17 @@ class CyclicLR(LRScheduler):
 
     def __init__(
         self,
-        base_learning_rate,
-        max_learning_rate,
-        step_size_up,
-        step_size_down=None,
-        mode="triangular",
-        exp_gamma=1.0,
-        scale_fn=None,
-        scale_mode="cycle",
-        last_epoch=-1,
-        verbose=False,
-    ):
+        base_learning_rate: float,
+        max_learning_rate: float,
+        step_size_up: int,
+        step_size_down: int | None = None,
+        mode: Literal["triangular", "triangular2", "exp_range"] = "triangular",
+        exp_gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: Literal["cycle", "iterations"] = "cycle",
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need_type(max_learning_rate, (float, int), "CyclicLR", "max_learning_rate")
         need(
             max_learning_rate >= 0,
@@ -351,7 +373,7 @@ class CyclicLR(LRScheduler):
         self.scale_mode = scale_mode
         super().__init__(base_learning_rate, last_epoch, verbose)
 
-    def _scale_of_mode(self):
+    def _scale_of_mode(self) -> Callable[[float], float]:
         gamma = self.gamma
         scales = {
             "triangular": lambda x: 1.0,
@@ -360,7 +382,7 @@ class CyclicLR(LRScheduler):
         }
         return scales[self.mode]
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         iterations = self.last_epoch
         cycle = 1 + iterations // self.cycle_size

@@ -1,8 +1,15 @@
 """Smooth decays: exponential, inverse time, polynomial, and user-given factors."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need
+
+if TYPE_CHECKING:
+    pass
 
 
 class ExponentialDecay(LRScheduler):
@@ -22,12 +29,14 @@ class ExponentialDecay(LRScheduler):
         0.25
     """
 
-    def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
+    def __init__(
+        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         need(gamma > 0.0 and gamma < 1.0, f"ExponentialDecay: gamma: got {gamma}; it must lie in (0, 1).")
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         return self.base_lr * self.gamma**self.last_epoch
 
@@ -49,7 +58,9 @@ class NaturalExpDecay(LRScheduler):
         0.452419
     """
 
-    def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
+    def __init__(
+        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         need(
             gamma > 0.0,
             f"NaturalExpDecay: gamma: got {gamma}; it must be greater than 0, or the rate would not decay.",
@@ -57,7 +68,7 @@ class NaturalExpDecay(LRScheduler):
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         return self.base_lr * math.exp(-1 * self.gamma * self.last_epoch)
 
@@ -77,11 +88,13 @@ class InverseTimeDecay(LRScheduler):
         0.25
     """
 
-    def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
+    def __init__(
+        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         return self.base_lr / (1 + self.gamma * self.last_epoch)
 
@@ -109,8 +122,15 @@ class PolynomialDecay(LRScheduler):
     """
 
     def __init__(
-        self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False
-    ):
+        self,
+        learning_rate: float,
+        decay_steps: int,
+        end_lr: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need(
             isinstance(decay_steps, int) and decay_steps > 0,
             f"PolynomialDecay: decay_steps: got {decay_steps!r}; it must be a positive int.",
@@ -122,7 +142,7 @@ class PolynomialDecay(LRScheduler):
         self.cycle = cycle
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         epoch = self.last_epoch
         length = self.decay_steps
@@ -150,7 +170,13 @@ class LambdaDecay(LRScheduler):
         0.25
     """
 
-    def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: float,
+        lr_lambda: Callable[[int], float],
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need(
             callable(lr_lambda),
             f"LambdaDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
@@ -159,7 +185,7 @@ class LambdaDecay(LRScheduler):
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         return self.base_lr * self.lr_lambda(self.last_epoch)
 
@@ -182,7 +208,13 @@ class MultiplicativeDecay(LRScheduler):
         0.125
     """
 
-    def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: float,
+        lr_lambda: Callable[[int], float],
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need(
             callable(lr_lambda),
             f"MultiplicativeDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
@@ -191,7 +223,7 @@ class MultiplicativeDecay(LRScheduler):
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         rate = self.base_lr
         for epoch in range(1, self.last_epoch + 1):

@@ -1,9 +1,17 @@
 """The schedule that watches a metric."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
+
+if TYPE_CHECKING:
+    pass
+
 
 _METRIC_TYPES = (int, float, np.floating, np.ndarray, Tensor)
 
@@ -35,17 +43,17 @@ class ReduceOnPlateau(LRScheduler):
 
     def __init__(
         self,
-        learning_rate,
-        mode="min",
-        factor=0.1,
-        patience=10,
-        threshold=1e-4,
-        threshold_mode="rel",
-        cooldown=0,
-        min_lr=0,
-        epsilon=1e-8,
-        verbose=False,
-    ):
+        learning_rate: float,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float = 0,
+        epsilon: float = 1e-8,
+        verbose: bool = False,
+    ) -> None:
         mode = mode.lower()
         threshold_mode = threshold_mode.lower()
         need(mode in ("min", "max"), f"ReduceOnPlateau: mode: got {mode!r}; use 'min' or 'max'.", ValueError)
@@ -74,11 +82,11 @@ class ReduceOnPlateau(LRScheduler):
         self.last_epoch = 0
         self._var_name = None
 
-    def state_keys(self):
+    def state_keys(self) -> None:
         """Sets `self.keys`, the names of the attributes that `state_dict()` stores."""
         self.keys = ["cooldown_counter", "best", "num_bad_epochs", "last_epoch", "last_lr"]
 
-    def step(self, metrics, epoch=None):
+    def step(self, metrics: Any, epoch: int | None = None) -> None:
         """Takes in a metric and reduces the rate when it has stopped improving.
 
         Args:
@@ -109,7 +117,7 @@ class ReduceOnPlateau(LRScheduler):
         if self.num_bad_epochs > self.patience:
             self._reduce()
 
-    def _reduce(self):
+    def _reduce(self) -> None:
         self.cooldown_counter = self.cooldown
         self.num_bad_epochs = 0
         rate = max(self.last_lr * self.factor, self.min_lr)
@@ -117,7 +125,7 @@ class ReduceOnPlateau(LRScheduler):
             self.last_lr = rate
             self._tell()
 
-    def _is_better(self, current, best):
+    def _is_better(self, current: Any, best: Any) -> bool:
         if self.threshold_mode == "rel":
             margin = best * self.threshold
         else:

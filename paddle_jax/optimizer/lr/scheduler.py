@@ -1,33 +1,40 @@
 """The base class of all schedulers and the checks they share."""
 
+from __future__ import annotations
+
 import functools as ft
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.tensors.tensor import Tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import StateDict
 
-def need(condition, message, error=AssertionError):
+
+def need(condition: Any, message: str, error: type[Exception] = AssertionError) -> None:
     """Raises `error(message)` unless the condition holds (Paddle raises AssertionError for most
     scheduler settings)."""
     if not condition:
         raise error(message)
 
 
-def need_type(value, types, owner, argument):
+def need_type(value: Any, types: Any, owner: str, argument: str) -> None:
     """Raises TypeError unless `value` is an instance of `types`."""
     if not isinstance(value, types):
         allowed = " or ".join(t.__name__ for t in (types if isinstance(types, tuple) else (types,)))
         raise TypeError(f"{owner}: {argument}: got {type(value).__name__}; pass {allowed}.")
 
 
-def _on_host(step):
+def _on_host(step: Callable[..., Any]) -> Callable[..., Any]:
     """A `step` that a function being compiled repeats at each of its calls: it changes
     Python numbers only."""
 
     @ft.wraps(step)
-    def stepped(self, *args, **kwargs):
+    def stepped(self: LRScheduler, *args: Any, **kwargs: Any) -> Any:
         return local.ctx.frame.host_effect(step, self, args, kwargs)
 
     return stepped
@@ -57,7 +64,7 @@ class LRScheduler:
         0.4
     """
 
-    def __init__(self, learning_rate=0.1, last_epoch=-1, verbose=False):
+    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         need_type(learning_rate, (float, int), type(self).__name__, "learning_rate")
         need(
             learning_rate >= 0,
@@ -71,27 +78,27 @@ class LRScheduler:
         self._var_name = None
         self.step()
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
             cls.step = _on_host(cls.step)
 
-    def __paddle_jax_state__(self):
+    def __paddle_jax_state__(self) -> CapturedState:
         """Nothing: compiled code asks the Frame for each rate."""
         return CapturedState()
 
-    def __call__(self):
+    def __call__(self) -> float:
         """Returns the current learning rate (a float)."""
         return local.ctx.frame.guarded_value(lambda: self.last_lr)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for `self.last_epoch`; a subclass must define it."""
         raise NotImplementedError(
             f"{type(self).__name__}: get_lr() is not defined; a scheduler must define it."
         )
 
     @_on_host
-    def step(self, epoch=None):
+    def step(self, epoch: int | None = None) -> None:
         """Moves the schedule on by one, or to `epoch`, and computes the new rate.
 
         Args:
@@ -111,19 +118,19 @@ class LRScheduler:
             closed_form = None
         else:
             closed_form = getattr(self, "_get_closed_form_lr", None)
-        self.last_lr = closed_form() if closed_form else self.get_lr()
+        self.last_lr: float = closed_form() if closed_form else self.get_lr()
         self._tell()
 
-    def _tell(self):
+    def _tell(self) -> None:
         if self.verbose:
             print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
-    def state_keys(self):
+    def state_keys(self) -> None:
         """Sets `self.keys`, the names of the attributes that `state_dict()` stores; override
         it to store more."""
         self.keys = ["last_epoch", "last_lr"]
 
-    def state_dict(self):
+    def state_dict(self) -> StateDict:
         """Returns the scheduler's state: a dict of the attributes named by `state_keys()`; one-element
         Tensors become floats.
 
@@ -134,7 +141,7 @@ class LRScheduler:
         self.state_keys()
         return {key: _plain(self.__dict__[key]) for key in self.keys if key in self.__dict__}
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`.
 
         Args:
@@ -165,11 +172,11 @@ class LRScheduler:
 
     set_dict = set_state_dict
 
-    def _unused(self, state_dict):
+    def _unused(self, state_dict: StateDict) -> list[str]:
         return sorted(set(state_dict) - set(self.keys))
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     need(

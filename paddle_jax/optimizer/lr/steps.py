@@ -1,6 +1,14 @@
 """Piecewise constant schedules."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
+
+if TYPE_CHECKING:
+    pass
 
 
 class PiecewiseDecay(LRScheduler):
@@ -21,7 +29,9 @@ class PiecewiseDecay(LRScheduler):
         0.05
     """
 
-    def __init__(self, boundaries, values, last_epoch=-1, verbose=False):
+    def __init__(
+        self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         need(
             len(boundaries) > 0,
             "PiecewiseDecay: boundaries: got an empty list; give at least one boundary.",
@@ -37,7 +47,7 @@ class PiecewiseDecay(LRScheduler):
         self.values = values
         super().__init__(last_epoch=last_epoch, verbose=verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         for boundary, value in zip(self.boundaries, self.values, strict=False):
             if self.last_epoch < boundary:
@@ -65,7 +75,14 @@ class StepDecay(LRScheduler):
         0.25
     """
 
-    def __init__(self, learning_rate, step_size, gamma=0.1, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: float,
+        step_size: int,
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need_type(step_size, int, "StepDecay", "step_size")
         need(gamma < 1.0, f"StepDecay: gamma: got {gamma}; it must be below 1.", ValueError)
         need(step_size > 0, f"StepDecay: step_size: got {step_size}; it must be positive.")
@@ -73,7 +90,7 @@ class StepDecay(LRScheduler):
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         return self.base_lr * (self.gamma ** (self.last_epoch // self.step_size))
 
@@ -97,7 +114,14 @@ class MultiStepDecay(LRScheduler):
         0.125
     """
 
-    def __init__(self, learning_rate, milestones, gamma=0.1, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: float,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need_type(milestones, (tuple, list), "MultiStepDecay", "milestones")
         increasing = all(a < b for a, b in zip(milestones, milestones[1:], strict=False))
         need(increasing, f"MultiStepDecay: milestones: got {milestones}; they must increase.", ValueError)
@@ -106,7 +130,7 @@ class MultiStepDecay(LRScheduler):
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         passed = next(
             (i for i, epoch in enumerate(self.milestones) if self.last_epoch < epoch), len(self.milestones)

@@ -1,6 +1,13 @@
 """Schedules that start low: linear warm-up, linear change, Noam."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import LearningRate, StateDict
 
 
 class NoamDecay(LRScheduler):
@@ -24,13 +31,20 @@ class NoamDecay(LRScheduler):
     See: "Attention Is All You Need", section 5.3 (https://arxiv.org/abs/1706.03762).
     """
 
-    def __init__(self, d_model, warmup_steps, learning_rate=1.0, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        d_model: int,
+        warmup_steps: int,
+        learning_rate: float = 1.0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need(d_model > 0, f"NoamDecay: d_model: got {d_model}; it must be positive.", ValueError)
         self.d_model = d_model
         self.warmup_steps = warmup_steps
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         decay = 1 if self.last_epoch == 0 else self.last_epoch**-0.5
         warm = self.warmup_steps**-1.5 * self.last_epoch
@@ -58,7 +72,15 @@ class LinearWarmup(LRScheduler):
         0.25
     """
 
-    def __init__(self, learning_rate, warmup_steps, start_lr, end_lr, last_epoch=-1, verbose=False):
+    def __init__(
+        self,
+        learning_rate: LearningRate,
+        warmup_steps: int,
+        start_lr: float,
+        end_lr: float,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         if not isinstance(learning_rate, float | int | LRScheduler):
             raise TypeError(
                 f"LinearWarmup: learning_rate: got {type(learning_rate).__name__}; "
@@ -78,7 +100,7 @@ class LinearWarmup(LRScheduler):
         self.end_lr = end_lr
         super().__init__(start_lr, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch; moves the scheduler behind the warm-up along."""
         if self.last_epoch < self.warmup_steps:
             return (self.end_lr - self.start_lr) * float(self.last_epoch) / float(
@@ -89,20 +111,20 @@ class LinearWarmup(LRScheduler):
             return self.learning_rate()
         return self.learning_rate
 
-    def state_dict(self):
+    def state_dict(self) -> StateDict:
         """Returns the state; that of a scheduler behind the warm-up is under `LinearWarmup_LR`."""
         state = super().state_dict()
         if isinstance(self.learning_rate, LRScheduler):
             state["LinearWarmup_LR"] = self.learning_rate.state_dict()
         return state
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`, also for the scheduler behind the warm-up."""
         super().set_state_dict(state_dict)
         if isinstance(self.learning_rate, LRScheduler):
             self.learning_rate.set_state_dict(state_dict["LinearWarmup_LR"])
 
-    def _unused(self, state_dict):
+    def _unused(self, state_dict: StateDict) -> list[str]:
         return [key for key in super()._unused(state_dict) if key != "LinearWarmup_LR"]
 
 
@@ -126,8 +148,14 @@ class LinearLR(LRScheduler):
     """
 
     def __init__(
-        self, learning_rate, total_steps, start_factor=1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False
-    ):
+        self,
+        learning_rate: float,
+        total_steps: int,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         need(
             0.0 < start_factor <= 1.0,
             f"LinearLR: start_factor: got {start_factor}; it must lie in (0, 1].",
@@ -144,7 +172,7 @@ class LinearLR(LRScheduler):
         self.total_steps = total_steps
         super().__init__(learning_rate, last_epoch, verbose)
 
-    def get_lr(self):
+    def get_lr(self) -> float:
         """Computes the rate for the current epoch from the last rate."""
         if self.last_epoch == 0:
             return self.base_lr * self.start_factor
