@@ -1,5 +1,8 @@
 """Mixed precision (`paddle.amp`)."""
 
+from __future__ import annotations
+from typing import Any
+
 from paddle_jax._core.tensors.place import parse as _parse
 from paddle_jax.amp import debugging
 from paddle_jax.amp.amp_lists import black_list, white_list
@@ -30,7 +33,7 @@ __all__ = [
 ]
 
 
-def is_float16_supported(device=None) -> bool:
+def is_float16_supported(device: Any = None) -> bool:
     """Whether computing in float16 is faster than in float32 on a device: not on a CPU, where it
     works nevertheless.
 
@@ -43,7 +46,7 @@ def is_float16_supported(device=None) -> bool:
     return _core.is_float16_supported(None if device is None else _parse(device))
 
 
-def is_bfloat16_supported(device=None) -> bool:
+def is_bfloat16_supported(device: Any = None) -> bool:
     """True: XLA computes in bfloat16 everywhere.
 
     Args:

@@ -5,6 +5,8 @@ The names of our own operations there, and which are never or always cast, stand
 records (`known_as`).
 """
 
+from __future__ import annotations
+
 WHITE_LIST = {
     "conv2d",
     "einsum",
@@ -50,7 +52,7 @@ EXTRA_BLACK_LIST = {
 }
 
 
-def white_list():
+def white_list() -> dict[str, dict[str, set[str]]]:
     """The operations that run in low precision.
 
     Returns:
@@ -65,7 +67,7 @@ def white_list():
     }
 
 
-def black_list():
+def black_list() -> dict[str, dict[str, set[str]]]:
     """The operations that run in float32.
 
     Returns:

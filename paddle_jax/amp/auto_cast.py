@@ -1,13 +1,17 @@
 """Mixed precision: the guard `auto_cast`, and `decorate`, which prepares models and
 optimizers for level O2."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.interrupt_safe import AtomicContext
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax.amp.amp_lists import black_list, white_list
-from paddle_jax.amp.policy import LOW, policy
+from paddle_jax.amp.policy import LOW, Policy, policy
 from paddle_jax.device import other_names
 from paddle_jax.nn.layer.convert import convert_tensor
 from paddle_jax.nn.layer.layers import Layer
@@ -24,6 +28,10 @@ from paddle_jax.nn.layer.norm import (
 )
 from paddle_jax.optimizer.optimizer import Optimizer
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
+
 _BATCH = (BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm)
 # layers that stay float32
 _KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D)}
@@ -35,39 +43,49 @@ _GIVEN = ("enable", "custom_white_list", "custom_black_list", "level", "dtype", 
 class _Guard(contextlib.ContextDecorator, AtomicContext):
     """A block, or calls of a function, with a policy of mixed precision."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments: Any) -> None:
         super().__init__()
         self._arguments = arguments
 
-    def steps(self):
+    def steps(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         enable, custom_white_list, custom_black_list, level, dtype, use_promote = self._arguments
         name = _low("auto_cast", dtype, enable)
         if enable:
-            found = _policy(level, name, custom_white_list, custom_black_list, use_promote)
+            policy_of_block = _policy(level, name, custom_white_list, custom_black_list, use_promote)
         else:
-            found = None
+            policy_of_block = None
         ctx = local.ctx
-        if found is not None:
+        if policy_of_block is not None:
             Precision.dtype = name
             ctx.frame.on_precision(name)
-        given = dict(zip(_GIVEN, self._arguments, strict=True))
+        arguments = dict(zip(_GIVEN, self._arguments, strict=True))
         return (
-            [(setattr, ctx, "amp", found), (setattr, ctx, "amp_arguments", given)],
+            [(setattr, ctx, "amp", policy_of_block), (setattr, ctx, "amp_arguments", arguments)],
             [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_arguments", ctx.amp_arguments)],
         )
 
 
 def amp_guard(
-    enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True
-):
+    enable: bool = True,
+    custom_white_list: Iterable[str] | None = None,
+    custom_black_list: Iterable[str] | None = None,
+    level: str = "O1",
+    dtype: DTypeLike = "float16",
+    use_promote: bool = True,
+) -> _Guard:
     """Runs operations in mixed precision: a context manager, or a decorator of a function.
     See `auto_cast`."""
     return _Guard(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
 
 
 def auto_cast(
-    enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True
-):
+    enable: bool = True,
+    custom_white_list: Iterable[str] | None = None,
+    custom_black_list: Iterable[str] | None = None,
+    level: str = "O1",
+    dtype: DTypeLike = "float16",
+    use_promote: bool = True,
+) -> _Guard:
     """Runs operations in mixed precision: a context manager, or a decorator of a function.
 
     float32, float16 and bfloat16 operands of operations are cast, nothing else; gradients flow
@@ -98,7 +116,9 @@ def auto_cast(
     return amp_guard(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
 
 
-def autocast(device_type, dtype="float16", enabled=True, cache_enabled=True):
+def autocast(
+    device_type: str, dtype: DTypeLike = "float16", enabled: bool = True, cache_enabled: bool = True
+) -> _Guard:
     """As `auto_cast` at level O1, with PyTorch's arguments.
 
     Args:
@@ -114,7 +134,7 @@ def autocast(device_type, dtype="float16", enabled=True, cache_enabled=True):
     return amp_guard(enable=enabled, dtype=dtype)
 
 
-def is_autocast_enabled(device_type=None):
+def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether the calling thread is inside an `auto_cast` guard that is on.
 
     Args:
@@ -128,7 +148,7 @@ def is_autocast_enabled(device_type=None):
     return local.ctx.amp is not None
 
 
-def amp_state():
+def amp_state() -> dict[str, Any] | None:
     """The arguments of the innermost `auto_cast` guard that the calling thread is inside of, a
     dict; None outside.
 
@@ -141,7 +161,7 @@ def amp_state():
     return local.ctx.amp_arguments
 
 
-def get_autocast_dtype(device_type=None):
+def get_autocast_dtype(device_type: str | None = None) -> str:
     """The dtype of the `auto_cast` guard around, "float16" outside of any.
 
     Args:
@@ -163,15 +183,15 @@ get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
 
 
 def amp_decorate(
-    models,
-    optimizers=None,
-    level="O1",
-    dtype="float16",
-    master_weight=None,
-    save_dtype=None,
-    master_grad=False,
-    excluded_layers=None,
-):
+    models: Any,
+    optimizers: Any = None,
+    level: str = "O1",
+    dtype: DTypeLike = "float16",
+    master_weight: bool | None = None,
+    save_dtype: str | None = None,
+    master_grad: bool = False,
+    excluded_layers: Any = None,
+) -> Any:
     """Prepares models and optimizers for mixed precision, in place.
 
     At level O2 parameters and buffers become float16 or bfloat16, but for those of BatchNorm layers (with
@@ -227,26 +247,38 @@ def amp_decorate(
 decorate = amp_decorate
 
 
-def _policy(level, dtype, custom_white, custom_black, use_promote):
+def _policy(
+    level: str,
+    dtype: str,
+    custom_white: Iterable[str] | None,
+    custom_black: Iterable[str] | None,
+    use_promote: bool,
+) -> Policy | None:
     """The Policy of a guard; None at level O0."""
     name = level.upper() if isinstance(level, str) else level
     if name not in ("O0", "OD", "O1", "O2"):
         raise ValueError(f"auto_cast: level: got {level!r}; it must be 'O0', 'OD', 'O1' or 'O2'")
     if name == "O0":
         return None
-    more = frozenset(custom_white or ())
-    less = frozenset(custom_black or ())
-    if more & less:
+    added_to_white = frozenset(custom_white or ())
+    added_to_black = frozenset(custom_black or ())
+    if added_to_white & added_to_black:
         raise ValueError(
             "auto_cast: custom_white_list and custom_black_list: "
-            f"both have {sorted(more & less)}; a name belongs to one of them"
+            f"both have {sorted(added_to_white & added_to_black)}; a name belongs to one of them"
         )
     white = frozenset(white_list()[dtype][name])
     black = frozenset(black_list()[dtype][name])
-    return policy(name, dtype, bool(use_promote), (white | more) - less, (black | less) - more)
+    return policy(
+        name,
+        dtype,
+        bool(use_promote),
+        (white | added_to_white) - added_to_black,
+        (black | added_to_black) - added_to_white,
+    )
 
 
-def _low(where, dtype, needed=True):
+def _low(where: str, dtype: Any, needed: Any = True) -> str:
     """The name of a low-precision dtype."""
     try:
         name = dtypes.convert(dtype).np.name
@@ -257,20 +289,20 @@ def _low(where, dtype, needed=True):
     return name
 
 
-def _listed(name, value, kind):
+def _listed(name: str, value: Any, kind: type) -> list[Any]:
     if isinstance(value, list | tuple):
-        found = list(value)
+        items = list(value)
     else:
-        found = [value]
-    if not all(isinstance(v, kind) for v in found):
+        items = [value]
+    if not all(isinstance(v, kind) for v in items):
         raise TypeError(
-            f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; "
+            f"decorate: {name}: got {', '.join(type(v).__name__ for v in items)}; "
             f"it must be one {kind.__name__} or a list of them"
         )
-    return found
+    return items
 
 
-def _saved_dtype(dtype):
+def _saved_dtype(dtype: str) -> str:
     if dtype not in ("float16", "bfloat16", "float32", "float64"):
         raise ValueError(
             f"decorate: save_dtype: got {dtype!r}; it must be 'float16', 'bfloat16', 'float32' or 'float64'"
@@ -278,7 +310,7 @@ def _saved_dtype(dtype):
     return dtype
 
 
-def _excluded(layers):
+def _excluded(layers: Any) -> tuple[set[int], list[type[Layer]]]:
     """(ids of Layers, classes) that stay as they are."""
     if layers is None:
         listed = []
@@ -301,7 +333,7 @@ def _excluded(layers):
     return ids, kinds
 
 
-def _cast(layer, name, master_grad):
+def _cast(layer: Layer, name: str, master_grad: bool) -> None:
     """Casts what a Layer itself owns."""
     layer._dtype = dtypes.convert(name)
     for tensor in (*layer._parameters.values(), *layer._buffers.values()):

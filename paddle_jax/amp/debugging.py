@@ -1,10 +1,14 @@
 """Finding where numbers go wrong: checks for NaN and infinity, counts of operations by precision, where
 operations run one by one."""
 
+from __future__ import annotations
+
 import contextlib
 import enum
 import functools as ft
 import pathlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +20,11 @@ from paddle_jax._core.lazy.recording import change_settings
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax.nn.layer.layers import Layer
+
 
 _SHORT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
 _COLUMNS = ("float16", "bfloat16", "float32")
@@ -32,7 +41,9 @@ class DebugMode(enum.Enum):
     CHECK_NAN_INF_AND_ABORT, CHECK_NAN_INF, CHECK_ALL_FOR_OVERFLOW, CHECK_ALL = range(4)
 
 
-def check_numerics(tensor, op_type, var_name, debug_mode=DebugMode.CHECK_NAN_INF_AND_ABORT):
+def check_numerics(
+    tensor: Tensor, op_type: str, var_name: str, debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT
+) -> tuple[Tensor, Tensor]:
     """Looks for NaN, infinity and zeros in a tensor, and prints a line if the mode says so.
 
     Args:
@@ -62,7 +73,7 @@ def check_numerics(tensor, op_type, var_name, debug_mode=DebugMode.CHECK_NAN_INF
 
 
 @jax.jit
-def _numbers(x):
+def _numbers(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """(counts of NaN, infinity, zero; greatest, least, mean) of an array."""
     if jnp.iscomplexobj(x):
         wide = jnp.abs(x)
@@ -75,41 +86,51 @@ def _numbers(x):
     return counts, jnp.stack([most, least, wide.mean()])
 
 
-def _statistics(value):
+def _statistics(value: Any) -> Sequence[np.ndarray]:
     if not value.size:
         return np.zeros(3, np.int64), np.zeros(3, np.float32)
     return [to_numpy(found, "amp.debugging") for found in _numbers(value)]
 
 
-def _report(value, counts, values, op_type, var_name, mode, write):
+def _report(
+    value: Any,
+    counts: Any,
+    values: Any,
+    op_type: str,
+    var_name: str,
+    mode: DebugMode,
+    write: Callable[[str], Any],
+) -> None:
     """Writes the line for one result, and raises, as the mode says."""
     nan, inf, zero = map(int, counts)
     most, least, mean = map(float, values)
-    bad = nan + inf > 0
-    wide = value.dtype == np.float32 and max(most, -least) > float(jnp.finfo(jnp.float16).max)
-    if not bad and not (mode is DebugMode.CHECK_ALL or mode is DebugMode.CHECK_ALL_FOR_OVERFLOW and wide):
+    is_bad = nan + inf > 0
+    overflows = value.dtype == np.float32 and max(most, -least) > float(jnp.finfo(jnp.float16).max)
+    if not is_bad and not (
+        mode is DebugMode.CHECK_ALL or mode is DebugMode.CHECK_ALL_FOR_OVERFLOW and overflows
+    ):
         return
     device = next(iter(value.devices())).platform
     where = (
         f"[device={device}, op={op_type}, tensor={var_name}, "
         f"dtype={_SHORT.get(value.dtype.name, value.dtype.name)}]"
     )
-    if bad:
-        found = f"num_nan={nan}, num_inf={inf}, num_zero={zero}"
+    if is_bad:
+        numbers = f"num_nan={nan}, num_inf={inf}, num_zero={zero}"
     else:
-        found = f"num_zero={zero}"
+        numbers = f"num_zero={zero}"
     write(
-        f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, "
+        f"[PRECISION]{' [ERROR]' * is_bad} in {where}, numel={value.size}, {numbers}, max={most:e}, "
         f"min={least:e}, mean={mean:e}"
     )
-    if bad and mode is DebugMode.CHECK_NAN_INF_AND_ABORT:
+    if is_bad and mode is DebugMode.CHECK_NAN_INF_AND_ABORT:
         raise RuntimeError(
-            f"check_numerics: there are NAN or INF ({found}) in {where} at {user_line()}; "
+            f"check_numerics: there are NAN or INF ({numbers}) in {where} at {user_line()}; "
             "the operands of the operation tell where they come from"
         )
 
 
-def check_layer_numerics(func):
+def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates the `forward` of a Layer: prints a line where its first input or a result holds
     NaN or infinity.
 
@@ -127,12 +148,13 @@ def check_layer_numerics(func):
     """
 
     @ft.wraps(func)
-    def wrapper(self, *args, **kwargs):
+    def wrapper(self: Layer, *args: Any, **kwargs: Any) -> Any:
         if not args or not isinstance(args[0], Tensor):
             raise RuntimeError(
                 f"check_layer_numerics: the first input of {type(self).__name__} must be a Tensor"
             )
         out = func(self, *args, **kwargs)
+        # A Tracer has no values to look at.
         for name, tensor in (
             ("input", args[0]),
             *[("output", t) for t in (out if isinstance(out, tuple | list) else [out])],
@@ -175,14 +197,14 @@ class TensorCheckerConfig:
 
     def __init__(
         self,
-        enable,
-        debug_mode=DebugMode.CHECK_NAN_INF_AND_ABORT,
-        output_dir=None,
-        checked_op_list=None,
-        skipped_op_list=None,
-        debug_step=None,
-        stack_height_limit=1,
-    ):
+        enable: bool,
+        debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT,
+        output_dir: str | None = None,
+        checked_op_list: Sequence[str] | None = None,
+        skipped_op_list: Sequence[str] | None = None,
+        debug_step: Sequence[int] | None = None,
+        stack_height_limit: int = 1,
+    ) -> None:
         for name, value in (
             ("checked_op_list", checked_op_list),
             ("skipped_op_list", skipped_op_list),
@@ -196,18 +218,16 @@ class TensorCheckerConfig:
             raise AssertionError(
                 f"TensorCheckerConfig: debug_step: got {debug_step}; it must hold two growing numbers"
             )
-        self.enable, self.debug_mode, self.output_dir, self.stack_height_limit = (
-            enable,
-            DebugMode(debug_mode),
-            output_dir,
-            stack_height_limit,
-        )
+        self.enable = enable
+        self.debug_mode = DebugMode(debug_mode)
+        self.output_dir = output_dir
+        self.stack_height_limit = stack_height_limit
         self.checked_op_list = checked_op_list
         self.skipped_op_list = skipped_op_list
         self.debug_step = debug_step
         self.start_step, self.end_step = debug_step or (None, None)
 
-    def update_and_check_step_id(self):
+    def update_and_check_step_id(self) -> bool:
         """Counts a step; whether it is to be checked."""
         if not self.enable:
             return False
@@ -215,15 +235,15 @@ class TensorCheckerConfig:
         self.current_step_id = self.current_step_id + 1
         return self.debug_step is None or self.debug_step[0] <= step < self.debug_step[1]
 
-    def start_check_nan_inf(self):
+    def start_check_nan_inf(self) -> None:
         """Checks from now on."""
         _set_watched(checker=self)
 
-    def stop_check_nan_inf(self):
+    def stop_check_nan_inf(self) -> None:
         """Checks no more."""
         _set_watched(checker=None)
 
-    def check(self, name, results):
+    def check(self, name: str, results: Sequence[Any]) -> None:
         """Checks the results of an operation, known by these names."""
         names = name.split()
         if (
@@ -236,7 +256,7 @@ class TensorCheckerConfig:
             if value.dtype.kind in "fcV":
                 _report(value, *_statistics(value), names[0], "", self.debug_mode, self._write)
 
-    def _write(self, line):
+    def _write(self, line: str) -> None:
         if self.output_dir is None:
             print(line)
             return
@@ -246,7 +266,7 @@ class TensorCheckerConfig:
             file.write(line + "\n")
 
 
-def enable_tensor_checker(checker_config):
+def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
     """Checks the results of all operations, forward and backward, from now on; each then runs at once.
 
     Args:
@@ -260,7 +280,7 @@ def enable_tensor_checker(checker_config):
         checker_config.stop_check_nan_inf()
 
 
-def disable_tensor_checker():
+def disable_tensor_checker() -> None:
     """Checks no more.
 
     Example:
@@ -269,7 +289,7 @@ def disable_tensor_checker():
     _set_watched(checker=None)
 
 
-def enable_operator_stats_collection():
+def enable_operator_stats_collection() -> None:
     """Counts the operations that run from now on, by precision.
 
     Example:
@@ -281,7 +301,7 @@ def enable_operator_stats_collection():
     _set_watched(counts={})
 
 
-def disable_operator_stats_collection():
+def disable_operator_stats_collection() -> None:
     """Prints the table of counts, and counts no more."""
     watcher = settings.executor
     if not isinstance(watcher, _Watcher) or watcher.counts is None:
@@ -299,7 +319,7 @@ def disable_operator_stats_collection():
 
 
 @contextlib.contextmanager
-def collect_operator_stats():
+def collect_operator_stats() -> Iterator[None]:
     """Counts the operations of a block by precision, and prints the table at its end.
 
     Example:
@@ -318,12 +338,12 @@ class _Watcher:
     """Runs kernels for a thread (`Frame.executor`): counts them and checks what they give. inner: what
     ran them before."""
 
-    def __init__(self, inner):
+    def __init__(self, inner: Callable[..., Any] | None) -> None:
         self.inner = inner
         self.counts = None
         self.checker = None
 
-    def __call__(self, kernel, values):
+    def __call__(self, kernel: Kernel, values: Sequence[Any]) -> Any:
         out = (self.inner or compute)(kernel, values)
         results = out if isinstance(out, tuple | list) else [out]
         if self.counts is not None and kernel.declaration is not None:
@@ -335,16 +355,16 @@ class _Watcher:
         return out
 
 
-def _name(kernel):
+def _name(kernel: Kernel) -> str:
     """The names of a kernel: ours, and that of Paddle's lists."""
-    made = kernel.declaration
-    if made is None:
+    declaration = kernel.declaration
+    if declaration is None:
         return kernel.name
-    listed = made[0].record.amp or made[0].name
-    return f"{made[0].name} {listed[1] if isinstance(listed, tuple) else listed}"
+    names = declaration[0].record.amp or declaration[0].name
+    return f"{declaration[0].name} {names[1] if isinstance(names, tuple) else names}"
 
 
-def _set_watched(**changes):
+def _set_watched(**changes: Any) -> None:
     """Changes what is watched; when nothing is left to watch operations run as before."""
     if isinstance(settings.executor, _Watcher):
         watcher = settings.executor

@@ -1,10 +1,14 @@
 """Loss scaling: keeps gradients of float16 within its range. Scale and counters are Tensors, so that nothing
 waits for the device."""
 
+from __future__ import annotations
+
 import collections
 import enum
 import functools as ft
 import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +23,10 @@ from paddle_jax._core.tensors.layout import by_devices
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
+
+if TYPE_CHECKING:
+    import jax
+
 
 _SETTINGS = ("incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf")
 
@@ -54,35 +62,32 @@ class AmpScaler:
 
     def __init__(
         self,
-        enable=True,
-        init_loss_scaling=2.0**15,
-        incr_ratio=2.0,
-        decr_ratio=0.5,
-        incr_every_n_steps=1000,
-        decr_every_n_nan_or_inf=1,
-        use_dynamic_loss_scaling=True,
-    ):
-        self._enable, self._use_dynamic_loss_scaling = bool(enable), bool(enable and use_dynamic_loss_scaling)
+        enable: bool = True,
+        init_loss_scaling: float = 2.0**15,
+        incr_ratio: float = 2.0,
+        decr_ratio: float = 0.5,
+        incr_every_n_steps: int = 1000,
+        decr_every_n_nan_or_inf: int = 1,
+        use_dynamic_loss_scaling: bool = True,
+    ) -> None:
+        self._enable = bool(enable)
+        self._use_dynamic_loss_scaling = bool(enable and use_dynamic_loss_scaling)
         self._init_loss_scaling = 1.0
         self._scale = None
         self._stages = ()
         if not enable:
             return
         self._init_loss_scaling = init_loss_scaling
-        self._incr_ratio, self._decr_ratio = (
-            _above("incr_ratio", incr_ratio),
-            _below("decr_ratio", decr_ratio),
-        )
+        self._incr_ratio = _above("incr_ratio", incr_ratio)
+        self._decr_ratio = _below("decr_ratio", decr_ratio)
         self._incr_every_n_steps = incr_every_n_steps
         self._decr_every_n_nan_or_inf = decr_every_n_nan_or_inf
         self._scale = _held([init_loss_scaling], np.float32)
-        self._incr, self._decr, self._found_inf = (
-            _held(0, np.int32),
-            _held(0, np.int32),
-            _held([False], np.bool_),
-        )
+        self._incr = _held(0, np.int32)
+        self._decr = _held(0, np.int32)
+        self._found_inf = _held([False], np.bool_)
 
-    def scale(self, var):
+    def scale(self, var: Tensor) -> Tensor:
         """A loss times the scale.
 
         Args:
@@ -96,7 +101,7 @@ class AmpScaler:
             return multiply(var, self._scale)
         return var
 
-    def _check_dtype(self):
+    def _check_dtype(self) -> None:
         """Switches itself off where the last guard was not float16, as Paddle does."""
         frame = local.ctx.frame
         name = frame.precision or frame.guarded_value(lambda: Precision.dtype)
@@ -110,7 +115,7 @@ class AmpScaler:
             stacklevel=3,
         )
 
-    def minimize(self, optimizer, *args, **kwargs):
+    def minimize(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Takes the scale off the gradients, lets the optimizer step unless one is infinite or NaN, and
         updates the scale.
 
@@ -124,38 +129,38 @@ class AmpScaler:
             return optimizer.minimize(*args, **kwargs)
         if self._stage(optimizer) is OptimizerState.INIT:
             self._unscale(optimizer)
-        done = self._guarded(optimizer, lambda: optimizer.minimize(*args, **kwargs))
+        result = self._guarded(optimizer, lambda: optimizer.minimize(*args, **kwargs))
         self._finish()
-        return done
+        return result
 
-    def __paddle_jax_state__(self):
+    def __paddle_jax_state__(self) -> CapturedState:
         """The attributes that a compiled step depends on."""
         return CapturedState(values=[(self.__dict__, name, value) for name, value in self.__dict__.items()])
 
     # parts of a step ----------------------------------------------------------------------------------------
 
-    def _touch(self):
+    def _touch(self) -> None:
         """Tells a run that is being compiled that attributes change."""
         local.ctx.frame.on_state_change(self, lambda: self._stages)
 
-    def _stage(self, optimizer):
+    def _stage(self, optimizer: Any) -> OptimizerState:
         self._touch()
         return OptimizerState(dict(self._stages).get(id(optimizer), 0))
 
-    def _set_stages(self, stages):
+    def _set_stages(self, stages: Iterable[tuple[int, int]]) -> None:
         self._touch()
         self._stages = tuple(stages)
 
-    def _mark(self, optimizer, stage):
+    def _mark(self, optimizer: Any, stage: OptimizerState) -> None:
         self._set_stages(sorted({**dict(self._stages), id(optimizer): stage.value}.items()))
 
     @property
-    def _optimizer_states(self):
+    def _optimizer_states(self) -> dict[int, dict[str, OptimizerState]]:
         """By id of an optimizer: its state and whether gradients were infinite or NaN."""
-        found = collections.defaultdict(lambda: {"state": OptimizerState.INIT})
-        return found | {i: {"state": OptimizerState(stage)} for i, stage in self._stages}
+        states = collections.defaultdict(lambda: {"state": OptimizerState.INIT})
+        return states | {i: {"state": OptimizerState(stage)} for i, stage in self._stages}
 
-    def _unscale(self, optimizer):
+    def _unscale(self, optimizer: Any) -> None:
         """Divides the gradients by the scale and notes whether one is infinite or NaN."""
         if not self._enable:
             return
@@ -166,13 +171,10 @@ class AmpScaler:
                 if stage is OptimizerState.UNSCALED
                 else "unscale_: step() has already been called on this optimizer; call update() first"
             )
-        ours = isinstance(optimizer, Optimizer)
-        if ours:
+        if isinstance(optimizer, Optimizer):
             optimizer._report_grad_access()
-        # of an object round an optimizer
-        if ours:
             params = optimizer._all_params()
-        else:
+        else:  # an object that wraps an optimizer, such as those of fleet
             params = optimizer._parameter_list
         trained = [p for p in params if p._grad is not None and not p.stop_gradient]
         on_meshes = [[p._grad for p in some] for some in by_devices(trained)]
@@ -186,14 +188,14 @@ class AmpScaler:
             self._found_inf._rebind(everywhere(self._found_inf._value))
         self._mark(optimizer, OptimizerState.UNSCALED)
 
-    def _unscaled(self, grads):
+    def _unscaled(self, grads: Sequence[Tensor]) -> Sequence[Any]:
         """Gradients on the same devices divided by the scale, and whether one of them is not finite, or was
         found before."""
         return execute(
             unscaling(len(grads)), [read_raw(self._scale), read_raw(self._found_inf), *map(read_raw, grads)]
         )
 
-    def _unscale_apart(self, on_meshes):
+    def _unscale_apart(self, on_meshes: Sequence[Sequence[Tensor]]) -> None:
         """Divides the gradients of the stages of a pipeline: all stages make a step, or none."""
         anywhere = False
         for grads in on_meshes:
@@ -202,23 +204,25 @@ class AmpScaler:
             anywhere = bool(wrap(found)) or anywhere
         self._found_inf._rebind(persistent_from_numpy(np.array([anywhere])))
 
-    def _guarded(self, optimizer, step):
+    def _guarded(self, optimizer: Any, step: Callable[[], Any]) -> Any:
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
-        if type(optimizer).step is not Optimizer.step:  # code of its own
+        # A class with a `step` of its own does not read `_skip`, so the flag is read on the host.
+        if type(optimizer).step is not Optimizer.step:
             if bool(self._found_inf):
                 return None
             return step()
         with swapped_attributes(optimizer, _skip=read_raw(self._found_inf)):
             return step()
 
-    def _update(self):
+    def _update(self) -> None:
         """Updates the scale, for code that puts a step together itself."""
         if self._enable:
             self._finish()
 
-    def _finish(self):
+    def _finish(self) -> None:
         """Makes ready for the next step: the next scale and counters, nothing found."""
         self._set_stages(())
+        # A constant scale has no counters; only the flag is cleared.
         if not self._use_dynamic_loss_scaling:
             self._found_inf._rebind(jnp.zeros([1], bool))
             return
@@ -233,7 +237,7 @@ class AmpScaler:
 
     # settings -----------------------------------------------------------------------------------------------
 
-    def is_enable(self):
+    def is_enable(self) -> bool:
         """Whether it does anything.
 
         Example:
@@ -242,7 +246,7 @@ class AmpScaler:
         """
         return self._enable
 
-    def is_use_dynamic_loss_scaling(self):
+    def is_use_dynamic_loss_scaling(self) -> bool:
         """Whether the scale changes.
 
         Example:
@@ -251,7 +255,7 @@ class AmpScaler:
         """
         return self._use_dynamic_loss_scaling
 
-    def get_init_loss_scaling(self):
+    def get_init_loss_scaling(self) -> float:
         """The first scale.
 
         Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
@@ -261,44 +265,44 @@ class AmpScaler:
         """
         return self._init_loss_scaling
 
-    def set_init_loss_scaling(self, new_init_loss_scaling):
+    def set_init_loss_scaling(self, new_init_loss_scaling: float) -> None:
         """Starts with another scale, at once."""
         self._init_loss_scaling = new_init_loss_scaling
         self._scale = _held([new_init_loss_scaling], np.float32)
 
-    def get_incr_ratio(self):
+    def get_incr_ratio(self) -> float:
         """The factor by which the scale grows."""
         return self._incr_ratio
 
-    def set_incr_ratio(self, new_incr_ratio):
+    def set_incr_ratio(self, new_incr_ratio: float) -> None:
         """Sets the factor by which the scale grows, > 1."""
         self._incr_ratio = _above("new_incr_ratio", new_incr_ratio)
 
-    def get_decr_ratio(self):
+    def get_decr_ratio(self) -> float:
         """The factor by which the scale shrinks."""
         return self._decr_ratio
 
-    def set_decr_ratio(self, new_decr_ratio):
+    def set_decr_ratio(self, new_decr_ratio: float) -> None:
         """Sets the factor by which the scale shrinks, < 1."""
         self._decr_ratio = _below("new_decr_ratio", new_decr_ratio)
 
-    def get_incr_every_n_steps(self):
+    def get_incr_every_n_steps(self) -> int:
         """After how many steps with finite gradients the scale grows."""
         return self._incr_every_n_steps
 
-    def set_incr_every_n_steps(self, new_incr_every_n_steps):
+    def set_incr_every_n_steps(self, new_incr_every_n_steps: int) -> None:
         """Sets after how many steps with finite gradients the scale grows."""
         self._incr_every_n_steps = new_incr_every_n_steps
 
-    def get_decr_every_n_nan_or_inf(self):
+    def get_decr_every_n_nan_or_inf(self) -> int:
         """After how many steps with infinite or NaN gradients the scale shrinks."""
         return self._decr_every_n_nan_or_inf
 
-    def set_decr_every_n_nan_or_inf(self, new_decr_every_n_nan_or_inf):
+    def set_decr_every_n_nan_or_inf(self, new_decr_every_n_nan_or_inf: int) -> None:
         """Sets after how many steps with infinite or NaN gradients the scale shrinks."""
         self._decr_every_n_nan_or_inf = new_decr_every_n_nan_or_inf
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The scale, the counters and the settings; {} of a scaler that was made with enable=False.
 
         Returns:
@@ -320,7 +324,7 @@ class AmpScaler:
             "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling,
         }
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Takes over what `state_dict` gave.
 
         Args:
@@ -377,14 +381,14 @@ class GradScaler(AmpScaler):
 
     def __init__(
         self,
-        enable=True,
-        init_loss_scaling=2.0**16,
-        incr_ratio=2.0,
-        decr_ratio=0.5,
-        incr_every_n_steps=2000,
-        decr_every_n_nan_or_inf=1,
-        use_dynamic_loss_scaling=True,
-    ):
+        enable: bool = True,
+        init_loss_scaling: float = 2.0**16,
+        incr_ratio: float = 2.0,
+        decr_ratio: float = 0.5,
+        incr_every_n_steps: int = 2000,
+        decr_every_n_nan_or_inf: int = 1,
+        use_dynamic_loss_scaling: bool = True,
+    ) -> None:
         super().__init__(
             enable,
             init_loss_scaling,
@@ -395,7 +399,7 @@ class GradScaler(AmpScaler):
             use_dynamic_loss_scaling,
         )
 
-    def step(self, optimizer):
+    def step(self, optimizer: Any) -> Any:
         """Takes the scale off the gradients, unless `unscale_` did, and lets the optimizer step, unless one
         is infinite or NaN.
 
@@ -416,7 +420,7 @@ class GradScaler(AmpScaler):
         if not self._use_dynamic_loss_scaling:
             self._finish()
 
-    def unscale_(self, optimizer):
+    def unscale_(self, optimizer: Any) -> None:
         """Takes the scale off the gradients, in place, for code that looks at them before `step`.
 
         Args:
@@ -426,37 +430,37 @@ class GradScaler(AmpScaler):
         """
         return self._unscale(optimizer)
 
-    def update(self):
+    def update(self) -> None:
         """Updates the scale, after the `step` of all optimizers."""
         self._update()
 
 
-def _above(name, ratio):
+def _above(name: str, ratio: float) -> float:
     if not ratio > 1.0:
         raise AssertionError(f"GradScaler: {name}: got {ratio}; it must be greater than 1")
     return ratio
 
 
-def _below(name, ratio):
+def _below(name: str, ratio: float) -> float:
     if not ratio < 1.0:
         raise AssertionError(f"GradScaler: {name}: got {ratio}; it must be less than 1")
     return ratio
 
 
-def _held(value, dtype) -> Tensor:
+def _held(value: Any, dtype: Any) -> Tensor:
     """A Tensor of the state."""
     with eager_evaluation():
-        made = wrap(jnp.asarray(value, dtype))
-    made.persistable = True
-    return made
+        tensor = wrap(jnp.asarray(value, dtype))
+    tensor.persistable = True
+    return tensor
 
 
 @ft.cache
-def unscaling(count):
+def unscaling(count: int) -> Kernel:
     """(scale, found, gradients) -> (gradients, found), which is True from the first gradient on that is
     infinite or NaN."""
 
-    def fn(scale, found, *grads):
+    def fn(scale: jax.Array, found: jax.Array, *grads: jax.Array) -> tuple[jax.Array, ...]:
         factor = 1 / scale[0]
         new = [(g.astype(jnp.promote_types(g.dtype, jnp.float32)) * factor).astype(g.dtype) for g in grads]
         return (*new, found | ~jnp.stack([jnp.isfinite(g).all() for g in new]).all())
@@ -465,10 +469,10 @@ def unscaling(count):
 
 
 @ft.lru_cache(maxsize=64)
-def updating(grow, shrink, good, bad):
+def updating(grow: float, shrink: float, good: int, bad: int) -> Kernel:
     """(scale, good steps, bad steps, found) -> the same after a step."""
 
-    def fn(scale, incr, decr, found):
+    def fn(scale: jax.Array, incr: jax.Array, decr: jax.Array, found: jax.Array) -> tuple[jax.Array, ...]:
         hit = found[0]
         incr = jnp.where(hit, 0, incr + 1)
         decr = jnp.where(hit, decr + 1, 0)

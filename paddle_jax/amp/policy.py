@@ -1,7 +1,11 @@
 """What a guard of mixed precision does to the operands of an operation: the `amp` of the Context
 that `Op.call` asks."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -10,6 +14,11 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.tensor import NumberTensor
+
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.ops.op import Op
+
 
 LOW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 FLOAT32 = np.dtype(np.float32)
@@ -21,12 +30,21 @@ _KEEP, _LOWER, _WIDEN, _FOLLOW = range(4)
 class Policy:
     """Settings of a guard; equal settings share one object, which is part of the key of compiled functions.
 
-    rules: what to do with an op; a pair as `amp` in its record.
+    Attributes:
+        level: "OD", "O1" or "O2".
+        dtype: "float16" or "bfloat16".
+        use_promote: bool; False at level O2: ops of neither list run in the low precision in any case.
+        white: names of the ops that run in the low precision.
+        black: names of the ops that run in float32.
+        low: np.dtype of the low precision.
+        rules: {op: what to do with its operands}; a pair where the record of the op has a pair as `amp`.
     """
 
     __slots__ = ("black", "dtype", "level", "low", "rules", "use_promote", "white")
 
-    def __init__(self, level, dtype, use_promote, white, black):
+    def __init__(
+        self, level: str, dtype: str, use_promote: bool, white: frozenset[str], black: frozenset[str]
+    ) -> None:
         self.level = level
         self.dtype = dtype
         self.use_promote = use_promote
@@ -35,7 +53,7 @@ class Policy:
         self.low = LOW[dtype]
         self.rules = {}
 
-    def __call__(self, op, tensors, attrs):
+    def __call__(self, op: Op, tensors: Sequence[Any], attrs: Sequence[Any]) -> Sequence[Any]:
         """The operands of a call, cast."""
         target, count = self.target(op, tensors, attrs)
         if target is None:
@@ -48,7 +66,9 @@ class Policy:
             return done
         return [*done, *tensors[count:]]
 
-    def target(self, op, tensors, attrs):
+    def target(
+        self, op: Op, tensors: Sequence[Any], attrs: Sequence[Any]
+    ) -> tuple[np.dtype | None, int | None]:
         """(the dtype for the floating operands of a call or None, for how many of them or None)."""
         rule = self.rules.get(op)
         if rule is None:
@@ -67,7 +87,7 @@ class Policy:
             target = self.low
         return target, count if target is not FLOAT32 and self.use_promote else None
 
-    def _learn(self, op):
+    def _learn(self, op: Op) -> int | tuple[int, ...]:
         if op.record.cast in ("never", "float32"):
             if op.record.cast == "never":
                 return _KEEP
@@ -77,7 +97,7 @@ class Policy:
             return tuple(map(self._rule, names))
         return self._rule(names)
 
-    def _rule(self, name):
+    def _rule(self, name: str) -> int:
         if not self.use_promote and self.level == "O2":
             if name in self.black:
                 return _WIDEN
@@ -89,7 +109,7 @@ class Policy:
         return _FOLLOW
 
 
-def _is_number(tensor):
+def _is_number(tensor: Any) -> bool:
     """Whether an operand was a Python number."""
     raw = tensor._raw
     return (
@@ -100,18 +120,18 @@ def _is_number(tensor):
     )
 
 
-def _is_depthwise(op, tensors, attrs):
+def _is_depthwise(op: Op, tensors: Sequence[Any], attrs: Sequence[Any]) -> bool:
     """Whether a convolution treats each channel on its own, which is another operation in Paddle."""
     return tensors[1]._raw.shape[1] == 1 != attrs[op.attrs.index("groups")]
 
 
 @ft.cache
-def _kernel(target):
+def _kernel(target: np.dtype) -> Kernel:
     return OPS["cast"].kernel((-2,), (target.name,))
 
 
 @ft.lru_cache(maxsize=256)
-def policy(level, dtype, use_promote, white, black):
+def policy(level: str, dtype: str, use_promote: bool, white: frozenset[str], black: frozenset[str]) -> Policy:
     """The Policy of these settings."""
     return Policy(level, dtype, use_promote, white, black)
 

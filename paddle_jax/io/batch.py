@@ -1,7 +1,14 @@
 """The old form of batching: functions that make iterators."""
 
+from __future__ import annotations
 
-def batch(reader, batch_size, drop_last=False):
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+
+def batch(
+    reader: Callable[[], Iterable[Any]], batch_size: int, drop_last: bool = False
+) -> Callable[[], Iterator[list[Any]]]:
     """Groups what a reader yields into lists.
 
     Args:
@@ -20,7 +27,7 @@ def batch(reader, batch_size, drop_last=False):
     if size <= 0:
         raise ValueError(f"batch: batch_size: got {batch_size}; a positive integer is needed")
 
-    def batches():
+    def batches() -> Iterator[list[Any]]:
         pending = []
         for item in reader():
             pending.append(item)

@@ -1,8 +1,11 @@
 """DataLoader: batches of Tensors from a data set."""
 
+from __future__ import annotations
+
 import functools as ft
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +22,18 @@ from paddle_jax.io.dataloader.process import Unfit, crew
 from paddle_jax.io.dataloader.progress import FORM, Epoch, generators, keeps_state, set_generators
 from paddle_jax.io.dataloader.worker import END, Worker, WorkerInfo
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.place import Place
+    from paddle_jax.io.dataloader.dataset import Dataset
+
+
 _HELP = (
     "What workers need must be picklable; `pip install cloudpickle` makes that so for code typed "
     "in and for lambdas"
 )
 
 
-def _need(condition, message, error=AssertionError):
+def _need(condition: Any, message: str, error: type[Exception] = AssertionError) -> None:
     if not condition:
         raise error(message)
 
@@ -75,24 +83,24 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset,
-        feed_list=None,
-        places=None,
-        return_list=True,
-        batch_sampler=None,
-        batch_size=1,
-        shuffle=False,
-        drop_last=False,
-        collate_fn=None,
-        num_workers=0,
-        use_buffer_reader=True,
-        reader_buffer_size=2,
-        prefetch_factor=2,
-        use_shared_memory=True,
-        timeout=0,
-        worker_init_fn=None,
-        persistent_workers=False,
-    ):
+        dataset: Dataset,
+        feed_list: Sequence[Any] | None = None,
+        places: Any = None,
+        return_list: bool = True,
+        batch_sampler: Any = None,
+        batch_size: int | None = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        collate_fn: Callable[[Any], Any] | None = None,
+        num_workers: int = 0,
+        use_buffer_reader: bool = True,
+        reader_buffer_size: int = 2,
+        prefetch_factor: int = 2,
+        use_shared_memory: bool = True,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        persistent_workers: bool = False,
+    ) -> None:
         _need(num_workers >= 0, f"DataLoader: num_workers: got {num_workers}; it may not be negative.")
         _need(timeout >= 0, f"DataLoader: timeout: got {timeout}; it may not be negative.")
         _need(
@@ -113,13 +121,11 @@ class DataLoader:
         self.pin_memory = True
         self._persistent_workers = persistent_workers
         self._started = False
-        # workers that wait for the next epoch; whether processes do not work
-        self._kept = None
-        self._threads = False
-        # how many there were; the newest; the state to go on from
-        self._epochs = 0
-        self._epoch = None
-        self._loaded = None
+        self._kept = None  # persistent workers that wait for the next epoch
+        self._threads = False  # whether processes do not work here
+        self._epochs = 0  # how many epochs have begun
+        self._epoch = None  # the newest Epoch
+        self._loaded = None  # the state that the next epoch goes on from
         if num_workers > 0 and forkserver.available:
             forkserver.start()
         self.dataset_kind = int(isinstance(dataset, IterableDataset))
@@ -136,7 +142,9 @@ class DataLoader:
             )
         self._set_batches(batch_sampler, batch_size, shuffle, drop_last)
 
-    def _set_batches(self, batch_sampler, batch_size, shuffle, drop_last):
+    def _set_batches(
+        self, batch_sampler: Any, batch_size: int | None, shuffle: bool, drop_last: bool
+    ) -> None:
         self.batch_sampler = batch_sampler
         self.drop_last = drop_last
         self.batch_size = batch_size
@@ -162,7 +170,7 @@ class DataLoader:
             )
         self.auto_collate_batch = self.batch_sampler is not None or self.batch_size is not None
 
-    def __len__(self):
+    def __len__(self) -> int:
         """The number of batches.
 
         Raises:
@@ -175,16 +183,16 @@ class DataLoader:
         )
         return len(self.batch_sampler if self.auto_collate_batch else self.dataset)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Starts an epoch."""
         local.ctx.frame.on_stream_read("a DataLoader")
         return _DataLoaderIterBase(self, self._ahead() if self.num_workers > 0 else self._plain())
 
-    def __call__(self):
+    def __call__(self) -> Iterator[Any]:
         """Starts an epoch; the same as `iter(loader)`."""
         return iter(self)
 
-    def state_dict(self):
+    def state_dict(self) -> Mapping[str, Any]:
         """Where the loader is in its data: what `load_state_dict` goes on from, also in another process.
 
         Taken between two batches it stands behind the last one that was given; what workers have read ahead
@@ -222,7 +230,7 @@ class DataLoader:
             "running": running,
         }
 
-    def _sizes(self):
+    def _sizes(self) -> dict[str, int | None]:
         """What has to be the same where a state is loaded; of the workers only where each has its own
         part of a stream."""
         try:
@@ -236,7 +244,7 @@ class DataLoader:
             "num_workers": self.num_workers if self.dataset_kind else None,
         }
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Lets the next iteration go on from where another one stood: it gives the batches that were missing,
         and the ones after it whole epochs.
 
@@ -266,19 +274,19 @@ class DataLoader:
             "DataLoader: state_dict: it is not of a DataLoader; pass what state_dict() of one gave.",
             ValueError,
         )
-        for name, here in self._sizes().items():
-            there = state_dict[name]
+        for name, size in self._sizes().items():
+            saved_size = state_dict[name]
             _need(
-                there == here,
-                f"DataLoader: state_dict: it is of a loader with {name}={there}, "
-                f"this one has {name}={here}; both must agree.",
+                saved_size == size,
+                f"DataLoader: state_dict: it is of a loader with {name}={saved_size}, "
+                f"this one has {name}={size}; both must agree.",
                 ValueError,
             )
         self._loaded = dict(state_dict)
 
     set_state_dict = load_state_dict
 
-    def _order(self):
+    def _order(self) -> Any:
         """What gives the tasks; None for a stream, whose every task is to read on."""
         if self.dataset_kind:
             return None
@@ -286,7 +294,7 @@ class DataLoader:
             return self.batch_sampler
         return range(len(self.dataset))
 
-    def _begin(self):
+    def _begin(self) -> tuple[Epoch, dict[str, Any] | None]:
         """(the Epoch that begins or goes on, states of the generators to go on with or None)"""
         state = self._loaded
         self._loaded = None
@@ -305,7 +313,7 @@ class DataLoader:
             self._epoch = Epoch(running)
         return self._epoch, now
 
-    def _fetch(self):
+    def _fetch(self) -> Callable[..., Callable[[Any], Any]]:
         return ft.partial(
             make_fetch,
             self.dataset,
@@ -315,7 +323,7 @@ class DataLoader:
             self.drop_last,
         )
 
-    def _plain(self):
+    def _plain(self) -> Iterator[Any]:
         epoch, now = self._begin()
         if epoch.streams:
             self.dataset.load_state_dict(epoch.streams[0])
@@ -339,7 +347,7 @@ class DataLoader:
                 set_generators(now)
         epoch.over = True
 
-    def _ahead(self):
+    def _ahead(self) -> Iterator[Any]:
         """Batches that workers read ahead."""
         epoch, now = self._begin()
         workers, separate = self._crew(epoch)
@@ -366,7 +374,7 @@ class DataLoader:
         finally:
             self._dismiss(workers, keep=epoch.over and separate)
 
-    def _ask_ahead(self, epoch, tasks, workers):
+    def _ask_ahead(self, epoch: Epoch, tasks: Iterator[Any], workers: list[Any]) -> bool:
         """Gives tasks to workers until enough are under way; False when none is.
 
         Tasks are dealt out in turn and results taken in the same turn, so batches keep their order.
@@ -379,7 +387,7 @@ class DataLoader:
             turn.rotate(-1)
         return bool(epoch.waiting)
 
-    def _dismiss(self, workers, keep):
+    def _dismiss(self, workers: list[Any], keep: bool) -> None:
         """Keeps persistent workers for the next epoch, or stops them."""
         if keep and self._persistent_workers and self._kept is None:
             self._kept = workers
@@ -387,12 +395,11 @@ class DataLoader:
         for worker in workers:
             worker.stop()
 
-    def _crew(self, epoch):
+    def _crew(self, epoch: Epoch) -> tuple[list[Any], bool]:
         """(workers of an epoch, whether they are processes)"""
+        # An epoch that goes on from a state has its seed from there.
         if epoch.seed is None:
             epoch.seed = _seed(self._epochs)
-        else:
-            epoch.seed = epoch.seed
         workers = self._kept
         self._kept = None
         if workers is None and not self._threads:
@@ -400,6 +407,7 @@ class DataLoader:
                 settings = self.auto_collate_batch, self.batch_size, self.drop_last
                 needs = self.dataset, self.collate_fn, self.worker_init_fn, settings
                 workers = crew(self.num_workers, epoch.seed, self.use_shared_memory, needs)
+            # Data that cannot be pickled is read by threads.
             except Unfit as why:
                 self._threads = True
                 warnings.warn(
@@ -421,8 +429,9 @@ class DataLoader:
             worker.begin(self._epochs, epoch.seed, (epoch.streams or {}).get(number))
         return workers, True
 
-    def _start_threads(self, seed):
+    def _start_threads(self, seed: int) -> list[Worker]:
         count = self.num_workers
+        # Persistent workers call `worker_init_fn` once, also where they are threads, which end with an epoch.
         if self._persistent_workers and self._started:
             init_fn = None
         else:
@@ -433,7 +442,7 @@ class DataLoader:
         ]
         return [Worker(info, self._fetch(), init_fn) for info in infos]
 
-    def _finish(self, batch, copy=True):
+    def _finish(self, batch: Any, copy: bool = True) -> Any:
         batch = to_tensors(batch, self.places[0] if self.places else None, copy)
         if self.return_list or not self.feed_list:
             return batch
@@ -441,7 +450,7 @@ class DataLoader:
         return [{variable.name: field for variable, field in zip(self.feed_list, fields, strict=True)}]
 
 
-def _seed(epoch):
+def _seed(epoch: int) -> int:
     """The seed of an epoch: fixed by `paddle.seed` and NumPy's state, neither of which it changes."""
     kind, words, place, *_ = np.random.get_state()  # noqa: NPY002  the generator that samplers use
     generator = default_generator()
@@ -456,7 +465,7 @@ def _seed(epoch):
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
 
 
-def _places(places):
+def _places(places: Any) -> list[Place]:
     if places is None:
         return []
     return [parse(place) for place in (places if isinstance(places, list | tuple) else [places])]

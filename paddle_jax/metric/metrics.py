@@ -1,6 +1,10 @@
 """Metrics: accuracy, precision, recall, area under the curve."""
 
+from __future__ import annotations
+
 import abc
+from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -32,28 +36,28 @@ class Metric(abc.ABC):
     """
 
     @abc.abstractmethod
-    def reset(self):
+    def reset(self) -> None:
         """Forgets all batches."""
         raise NotImplementedError(f"{type(self).__name__}: reset is not defined; a Metric must define it.")
 
     @abc.abstractmethod
-    def update(self, *args):
+    def update(self, *args: Any) -> None:
         """Takes in a batch."""
         raise NotImplementedError(f"{type(self).__name__}: update is not defined; a Metric must define it.")
 
     @abc.abstractmethod
-    def accumulate(self):
+    def accumulate(self) -> Any:
         """Returns the metric over all batches."""
         raise NotImplementedError(
             f"{type(self).__name__}: accumulate is not defined; a Metric must define it."
         )
 
     @abc.abstractmethod
-    def name(self):
+    def name(self) -> str | list[str]:
         """Returns the name, or a list of names."""
         raise NotImplementedError(f"{type(self).__name__}: name is not defined; a Metric must define it.")
 
-    def compute(self, *args):
+    def compute(self, *args: Any) -> Any:
         """Prepares a batch for `update`; by default hands on what it is given."""
         return args
 
@@ -82,7 +86,9 @@ class Accuracy(Metric):
         0.5
     """
 
-    def __init__(self, topk=(1,), name=None, *args, **kwargs):
+    def __init__(
+        self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.topk = topk
         self.maxk = max(topk)
@@ -93,7 +99,7 @@ class Accuracy(Metric):
             self._name = [f"{base}_top{k}" for k in topk]
         self.reset()
 
-    def compute(self, pred, label, *args):
+    def compute(self, pred: Tensor, label: Tensor, *args: Any) -> Tensor:
         """Tells for every sample at which of the best places its label is.
 
         Args:
@@ -104,7 +110,7 @@ class Accuracy(Metric):
         """
         return _hits(pred, label, self.maxk)
 
-    def update(self, correct, *args):
+    def update(self, correct: Any, *args: Any) -> Any:
         """Takes in a batch.
 
         Args:
@@ -115,37 +121,37 @@ class Accuracy(Metric):
         if isinstance(correct, Tensor):
             correct = correct.numpy()
         count = np.prod(np.array(correct.shape[:-1]), dtype=np.int64)
-        found = []
+        accuracies = []
         for i, k in enumerate(self.topk):
             hits = correct[..., :k].sum(dtype=np.float64)
             self.total[i] += hits
             self.count[i] += count
-            found.append(hits / count)
+            accuracies.append(hits / count)
         if len(self.topk) == 1:
-            return found[0]
-        return found
+            return accuracies[0]
+        return accuracies
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets all batches."""
         self.total = [0.0] * len(self.topk)
         self.count = [0] * len(self.topk)
 
-    def accumulate(self):
+    def accumulate(self) -> Any:
         """Returns the accuracy over all batches, 0.0 before the first; a list when `topk` has
         several entries."""
-        found = [
+        accuracies = [
             total / count if count > 0 else 0.0 for total, count in zip(self.total, self.count, strict=True)
         ]
         if len(self.topk) == 1:
-            return found[0]
-        return found
+            return accuracies[0]
+        return accuracies
 
-    def name(self):
+    def name(self) -> list[str]:
         """Returns the list of names, one per entry of `topk`."""
         return self._name
 
 
-def _host(owner, argument, value):
+def _host(owner: str, argument: str, value: Any) -> np.ndarray:
     if isinstance(value, Tensor):
         return value.numpy()
     if not isinstance(value, np.ndarray):
@@ -153,7 +159,7 @@ def _host(owner, argument, value):
     return value
 
 
-def _binary(owner, preds, labels):
+def _binary(owner: str, preds: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """The predictions and the labels, one per sample."""
     preds = _host(owner, "preds", preds)
     labels = _host(owner, "labels", labels)
@@ -179,12 +185,12 @@ class Precision(Metric):
         0.5
     """
 
-    def __init__(self, name="precision", *args, **kwargs):
+    def __init__(self, name: str = "precision", *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._name = name
         self.reset()
 
-    def update(self, preds, labels):
+    def update(self, preds: Any, labels: Any) -> None:
         """Takes in a batch.
 
         Args:
@@ -199,17 +205,17 @@ class Precision(Metric):
         self.tp += int((positive & (labels == preds)).sum())
         self.fp += int((positive & (labels != preds)).sum())
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets all batches."""
         self.tp = self.fp = 0
 
-    def accumulate(self):
+    def accumulate(self) -> float:
         """Returns the precision over all batches, 0.0 before the first positive prediction."""
         if self.tp + self.fp:
             return self.tp / (self.tp + self.fp)
         return 0.0
 
-    def name(self):
+    def name(self) -> str:
         """Returns the name."""
         return self._name
 
@@ -227,12 +233,12 @@ class Recall(Metric):
         0.5
     """
 
-    def __init__(self, name="recall", *args, **kwargs):
+    def __init__(self, name: str = "recall", *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._name = name
         self.reset()
 
-    def update(self, preds, labels):
+    def update(self, preds: Any, labels: Any) -> None:
         """Takes in a batch. Arguments as for `Precision.update`."""
         preds, labels = _binary("Recall", preds, labels)
         # one half is rounded down here, as in Paddle
@@ -241,17 +247,17 @@ class Recall(Metric):
         self.tp += int((positive & (preds == labels)).sum())
         self.fn += int((positive & (preds != labels)).sum())
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets all batches."""
         self.tp = self.fn = 0
 
-    def accumulate(self):
+    def accumulate(self) -> float:
         """Returns the recall over all batches, 0.0 before the first true one."""
         if self.tp + self.fn:
             return self.tp / (self.tp + self.fn)
         return 0.0
 
-    def name(self):
+    def name(self) -> str:
         """Returns the name."""
         return self._name
 
@@ -271,14 +277,16 @@ class Auc(Metric):
         0.5
     """
 
-    def __init__(self, curve="ROC", num_thresholds=4095, name="auc", *args, **kwargs):
+    def __init__(
+        self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._curve = curve
         self._num_thresholds = num_thresholds
         self._name = name
         self.reset()
 
-    def update(self, preds, labels):
+    def update(self, preds: Any, labels: Any) -> None:
         """Takes in a batch.
 
         Args:
@@ -304,11 +312,11 @@ class Auc(Metric):
         self._stat_neg += np.bincount(bins[labels == 0], minlength=size)
 
     @staticmethod
-    def trapezoid_area(x1, x2, y1, y2):
+    def trapezoid_area(x1: Any, x2: Any, y1: Any, y2: Any) -> Any:
         """Returns the area of a trapezoid of width |x1 - x2| and heights y1 and y2."""
         return abs(x1 - x2) * (y1 + y2) / 2.0
 
-    def accumulate(self):
+    def accumulate(self) -> float:
         """Returns the area over all batches; 0.0 while one class is missing."""
         positive = np.cumsum(self._stat_pos[::-1])
         negative = np.cumsum(self._stat_neg[::-1])
@@ -320,12 +328,12 @@ class Auc(Metric):
         ).sum()
         return area / positive[-1] / negative[-1]
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets all batches."""
         self._stat_pos = np.zeros(self._num_thresholds + 1, np.int64)
         self._stat_neg = np.zeros(self._num_thresholds + 1, np.int64)
 
-    def name(self):
+    def name(self) -> str:
         """Returns the name."""
         return self._name
 
@@ -347,7 +355,14 @@ def _top_k_accuracy(input, label, k):
     return correct.astype(jnp.float32) / jnp.maximum(total, 1).astype(jnp.float32), correct, total
 
 
-def accuracy(input, label, k=1, correct=None, total=None, name=None):
+def accuracy(
+    input: Tensor,
+    label: Tensor,
+    k: int = 1,
+    correct: Tensor | None = None,
+    total: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Computes the fraction of samples whose label is among the `k` classes of highest score.
 
     Args:

@@ -1,6 +1,10 @@
 """Batch samplers: lists of indices, for one process and for one process of many."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,13 +12,16 @@ from paddle_jax._core.base import launch_variables
 from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.sampler import RandomSampler, Sampler, SequenceSampler
 
+if TYPE_CHECKING:
+    from paddle_jax.io.dataloader.dataset import Dataset
 
-def _need(condition, message):
+
+def _need(condition: Any, message: str) -> None:
     if not condition:
         raise AssertionError(message)
 
 
-def _need_settings(owner, batch_size, shuffle, drop_last):
+def _need_settings(owner: str, batch_size: Any, shuffle: Any, drop_last: Any) -> None:
     _need(
         isinstance(batch_size, int) and batch_size > 0,
         f"{owner}: batch_size: got {batch_size!r}; it must be a positive int.",
@@ -23,7 +30,7 @@ def _need_settings(owner, batch_size, shuffle, drop_last):
     _need(isinstance(drop_last, bool), f"{owner}: drop_last: got {drop_last!r}; pass True or False.")
 
 
-def _batches(indices, batch_size, drop_last):
+def _batches(indices: Iterable[int], batch_size: int, drop_last: bool) -> Iterator[list[int]]:
     batch = []
     for index in indices:
         batch.append(index)
@@ -34,7 +41,7 @@ def _batches(indices, batch_size, drop_last):
         yield batch
 
 
-def _count(samples, batch_size, drop_last):
+def _count(samples: int, batch_size: int, drop_last: bool) -> int:
     if drop_last:
         return samples // batch_size
     return -(-samples // batch_size)
@@ -56,7 +63,14 @@ class BatchSampler(Sampler):
         [[0, 1], [2]]
     """
 
-    def __init__(self, dataset=None, sampler=None, shuffle=False, batch_size=1, drop_last=False):
+    def __init__(
+        self,
+        dataset: Dataset | None = None,
+        sampler: Any = None,
+        shuffle: bool = False,
+        batch_size: int = 1,
+        drop_last: bool = False,
+    ) -> None:
         _need(
             dataset is not None or sampler is not None,
             "BatchSampler: dataset: neither dataset nor sampler is given; give one of them.",
@@ -84,10 +98,10 @@ class BatchSampler(Sampler):
         self.shuffle = shuffle
         self.drop_last = drop_last
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[int]]:
         return _batches(self.sampler, self.batch_size, self.drop_last)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return _count(len(self.sampler), self.batch_size, self.drop_last)
 
 
@@ -109,7 +123,15 @@ class DistributedBatchSampler(BatchSampler):
         [[2, 3], [0]]
     """
 
-    def __init__(self, dataset, batch_size, num_replicas=None, rank=None, shuffle=False, drop_last=False):
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = False,
+        drop_last: bool = False,
+    ) -> None:
         _need_settings("DistributedBatchSampler", batch_size, shuffle, drop_last)
         replicas_valid = num_replicas is None or (isinstance(num_replicas, int) and num_replicas > 0)
         _need(
@@ -141,7 +163,7 @@ class DistributedBatchSampler(BatchSampler):
         self.num_samples = math.ceil(len(dataset) / self.nranks)
         self.total_size = self.num_samples * self.nranks
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[int]]:
         count = len(self.dataset)
         order = (list(range(count)) * (-(-self.total_size // count) if count else 0))[: self.total_size]
         if self.shuffle:
@@ -151,23 +173,23 @@ class DistributedBatchSampler(BatchSampler):
             self.epoch += 1
         return _batches(self._share(order), self.batch_size, self.drop_last)
 
-    def _share(self, order):
+    def _share(self, order: list[int]) -> list[int]:
         """This process's part: batches are dealt out in turn, then the remainder is cut into equal pieces."""
         whole = self.total_size // (self.batch_size * self.nranks) * self.batch_size * self.nranks
         stride = self.batch_size * self.nranks
-        mine = [
+        indices = [
             i
             for start in range(self.local_rank * self.batch_size, whole, stride)
             for i in order[start : start + self.batch_size]
         ]
-        piece = (self.total_size - whole) // self.nranks
-        start = whole + self.local_rank * piece
-        return mine + order[start : start + piece]
+        remainder = (self.total_size - whole) // self.nranks
+        start = whole + self.local_rank * remainder
+        return indices + order[start : start + remainder]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return _count(self.num_samples, self.batch_size, self.drop_last)
 
-    def set_epoch(self, epoch):
+    def set_epoch(self, epoch: int) -> None:
         """Sets the epoch, which decides the random order.
 
         Args:

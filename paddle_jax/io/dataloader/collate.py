@@ -1,7 +1,10 @@
 """How the samples of a batch become arrays, and arrays Tensors."""
 
+from __future__ import annotations
+
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -13,10 +16,14 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.io.dataloader.exchange import Rows
 from paddle_jax.tensor.joining import stack
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.place import Place
+
+
 _WORTH_IT = 1 << 12  # bytes of one sample from which stacking costs more than handing the parts on
 
 
-def default_collate_fn(batch):
+def default_collate_fn(batch: Sequence[Any]) -> Any:
     """Stacks samples field by field.
 
     Args:
@@ -36,7 +43,9 @@ def default_collate_fn(batch):
     return collated(batch, np.stack, _stacked)
 
 
-def collated(batch, arrays, tensors):
+def collated(
+    batch: Sequence[Any], arrays: Callable[[Sequence[Any]], Any], tensors: Callable[[Sequence[Any]], Any]
+) -> Any:
     """Samples put together field by field; `arrays` and `tensors` are what joins a list of these."""
     sample = batch[0]
     if isinstance(sample, np.ndarray):
@@ -68,7 +77,7 @@ def collated(batch, arrays, tensors):
     )
 
 
-def _stacked(batch):
+def _stacked(batch: Sequence[Tensor]) -> Tensor:
     """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for
     each number of them."""
     arrays = _host_arrays(batch)
@@ -77,12 +86,12 @@ def _stacked(batch):
     return wrap(from_numpy(np.stack(arrays)))
 
 
-def _stack(batch):
+def _stack(batch: Sequence[Any]) -> Tensor:
     """Tensors along a new axis by the operation, which refuses what is no Tensor and keeps gradients."""
     return stack(list(batch))
 
 
-def _host_arrays(tensors):
+def _host_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
     """The NumPy arrays of Tensors of one dtype that are all on the host, else None."""
     arrays = [materialize(each._raw) for each in tensors]
     if all(
@@ -95,13 +104,13 @@ def _host_arrays(tensors):
     return None
 
 
-def laid_out(batch):
+def laid_out(batch: Sequence[Any]) -> Any:
     """`default_collate_fn` for a batch that is sent to another process at once: large arrays are not stacked
     here, but on the way."""
     return collated(batch, _as_rows, _tensors_as_rows)
 
 
-def _as_rows(batch):
+def _as_rows(batch: Sequence[np.ndarray]) -> np.ndarray | Rows:
     first = batch[0]
     alike = all(type(a) is np.ndarray and a.dtype == first.dtype and a.shape == first.shape for a in batch)
     if not alike or first.dtype.hasobject or first.nbytes < _WORTH_IT:
@@ -109,14 +118,14 @@ def _as_rows(batch):
     return Rows([np.ascontiguousarray(a) for a in batch])
 
 
-def _tensors_as_rows(batch):
+def _tensors_as_rows(batch: Sequence[Tensor]) -> Any:
     arrays = _host_arrays(batch)
     if arrays is None:
         return _stacked(batch)
     return _as_rows(arrays)
 
 
-def default_convert_fn(batch):
+def default_convert_fn(batch: Any) -> Any:
     """Passes one sample on as it is; tuples become lists.
 
     Args:
@@ -135,7 +144,7 @@ def default_convert_fn(batch):
     return batch
 
 
-def to_tensors(batch, place=None, copy=True):
+def to_tensors(batch: Any, place: Place | None = None, copy: bool = True) -> Any:
     """Replaces the ndarrays of a batch by Tensors on `place`; tuples become lists. Arrays are copied if the
     data set may use its buffer again. Tensors are others than those of the data set, and want no gradient,
     as in Paddle, but share their values."""

@@ -1,12 +1,20 @@
 """Data sets: by index, by iteration, and combinations of them."""
 
+from __future__ import annotations
+
 import bisect
 import itertools
 import math
 import types
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.io.dataloader.draw import permutation
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.random import Generator
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Dataset:
@@ -26,13 +34,13 @@ class Dataset:
 
     __class_getitem__ = classmethod(types.GenericAlias)  # Dataset[int] says what a sample is
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> Any:
         """Returns sample `idx`; a subclass must define it."""
         raise NotImplementedError(
             f"{type(self).__name__}: __getitem__ is not defined; a Dataset must define it."
         )
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Returns the number of samples; a subclass must define it."""
         raise NotImplementedError(f"{type(self).__name__}: __len__ is not defined; a Dataset must define it.")
 
@@ -51,17 +59,17 @@ class IterableDataset(Dataset):
         [[0, 1, 2], [3]]
     """
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Returns an iterator over the samples; a subclass must define it."""
         raise NotImplementedError(
             f"{type(self).__name__}: __iter__ is not defined; an IterableDataset must define it."
         )
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> NoReturn:
         """Not available: an iterable data set has no index."""
         raise RuntimeError(f"{type(self).__name__}: an IterableDataset cannot be indexed; iterate over it.")
 
-    def __len__(self):
+    def __len__(self) -> NoReturn:
         """Not available: the length of a stream is not known."""
         raise RuntimeError(f"{type(self).__name__}: an IterableDataset has no length; iterate over it.")
 
@@ -79,7 +87,7 @@ class TensorDataset(Dataset):
         [2.0, 4]
     """
 
-    def __init__(self, tensors):
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
         lengths = [tensor.shape[0] for tensor in tensors]
         if len(set(lengths)) > 1:
             raise AssertionError(
@@ -87,19 +95,19 @@ class TensorDataset(Dataset):
             )
         self.tensors = tensors
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.tensors[0].shape[0]
 
 
-def _need_some(datasets, owner):
+def _need_some(datasets: Sequence[Any], owner: str) -> None:
     if len(datasets) == 0:
         raise AssertionError(f"{owner}: datasets: got none; give at least one data set.")
 
 
-def _fields(sample):
+def _fields(sample: Any) -> list[Any]:
     if isinstance(sample, list | tuple):
         return list(sample)
     return [sample]
@@ -118,7 +126,7 @@ class ComposeDataset(Dataset):
         (2, 6)
     """
 
-    def __init__(self, datasets):
+    def __init__(self, datasets: Sequence[Dataset]) -> None:
         self.datasets = list(datasets)
         _need_some(self.datasets, "ComposeDataset")
         for dataset in self.datasets:
@@ -131,10 +139,10 @@ class ComposeDataset(Dataset):
         if len(set(lengths)) > 1:
             raise AssertionError(f"ComposeDataset: datasets: got lengths {lengths}; all must be equal.")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.datasets[0])
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[Any, ...]:
         return tuple(itertools.chain.from_iterable(_fields(dataset[idx]) for dataset in self.datasets))
 
 
@@ -153,7 +161,7 @@ class ChainDataset(IterableDataset):
         [0, 1, 0, 1]
     """
 
-    def __init__(self, datasets):
+    def __init__(self, datasets: Sequence[IterableDataset]) -> None:
         self.datasets = list(datasets)
         _need_some(self.datasets, "ChainDataset")
         for dataset in self.datasets:
@@ -163,7 +171,7 @@ class ChainDataset(IterableDataset):
                     "only an IterableDataset can be chained."
                 )
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return itertools.chain.from_iterable(self.datasets)
 
 
@@ -181,11 +189,11 @@ class ConcatDataset(Dataset):
     """
 
     @staticmethod
-    def cumsum(sequence):
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
         """Returns the running total of the lengths."""
         return list(itertools.accumulate(len(dataset) for dataset in sequence))
 
-    def __init__(self, datasets):
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = list(datasets)
         _need_some(self.datasets, "ConcatDataset")
         for dataset in self.datasets:
@@ -195,10 +203,10 @@ class ConcatDataset(Dataset):
                 )
         self.cumulative_sizes = self.cumsum(self.datasets)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> Any:
         if idx < 0:
             if -idx > len(self):
                 raise ValueError(
@@ -223,25 +231,27 @@ class Subset(Dataset):
         30
     """
 
-    def __init__(self, dataset, indices):
+    def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> Any:
         return self.dataset[self.indices[idx]]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.indices)
 
 
-def _counts(fractions, total):
+def _counts(fractions: Sequence[float], total: int) -> list[int]:
     counts = [math.floor(total * fraction) for fraction in fractions]
     for i in range(total - sum(counts)):
         counts[i % len(counts)] += 1
     return counts
 
 
-def random_split(dataset, lengths, generator=None):
+def random_split(
+    dataset: Dataset, lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset]:
     """Splits a data set at random into parts that do not overlap.
 
     Args:

@@ -5,6 +5,8 @@ The memory has no name and belongs to the descriptor that is handed over, so the
 happens to the processes.
 """
 
+from __future__ import annotations
+
 import importlib
 import io
 import itertools
@@ -16,10 +18,16 @@ import socket
 import struct
 import sys
 import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax._core.process.forkserver import read
+
+if TYPE_CHECKING:
+    import builtins
+
 
 shared_memory = hasattr(os, "memfd_create")
 _HEAD = struct.Struct("!BQI")  # whether a descriptor follows, bytes of the pickle, number of arrays
@@ -31,7 +39,7 @@ _SMALL = 1 << 15
 _ALIGNED = 64
 
 
-def by_value():
+def by_value() -> types.ModuleType | None:
     """The module that pickles what no module has (code typed in, lambdas): cloudpickle, or None if it
     is not installed."""
     for name in ("cloudpickle", "joblib.externals.cloudpickle"):
@@ -42,17 +50,17 @@ def by_value():
     return None
 
 
-def _in_main(name):
+def _in_main(name: str) -> Any:
     """What the program's main module calls so."""
     return operator.attrgetter(name)(sys.modules["__main__"])
 
 
-def _back(cloud):
+def _back(cloud: types.ModuleType | None) -> Any:
     """The kind of pickler for results: classes and functions of the program's main module are its own again
     when they arrive."""
 
     class Back(pickle.Pickler if cloud is None else cloud.Pickler):
-        def reducer_override(self, thing):
+        def reducer_override(self, thing: Any) -> Any:
             if (
                 isinstance(thing, type | types.FunctionType)
                 and thing.__module__ == "__main__"
@@ -70,20 +78,20 @@ class Rows(bytearray):
     """Arrays of one shape and dtype that arrive as one array with an axis more: they are copied once, to
     where it will lie."""
 
-    def __init__(self, arrays):
+    def __init__(self, arrays: list[np.ndarray]) -> None:
         super().__init__()
         self.arrays = arrays
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> Any:
         first = self.arrays[0]
         return _array, (pickle.PickleBuffer(self), first.dtype, (len(self.arrays), *first.shape))
 
 
-def _array(buffer, dtype, shape):
+def _array(buffer: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     return np.frombuffer(buffer, np.uint8).view(dtype).reshape(shape)
 
 
-def _parts(buffer):
+def _parts(buffer: Any) -> list[Any]:
     """The pieces of memory that an array is made of."""
     whole = buffer.raw()
     if type(whole.obj) is Rows:
@@ -100,7 +108,7 @@ class Packed:
         back: it is a result on its way to the program.
     """
 
-    def __init__(self, thing, shared=True, back=False):
+    def __init__(self, thing: Any, shared: bool = True, back: bool = False) -> None:
         stream = io.BytesIO()
         buffers = []
         cloud = by_value()
@@ -111,7 +119,8 @@ class Packed:
         else:
             kind = cloud.Pickler
         kind(stream, 5, buffer_callback=buffers.append).dump(thing)
-        self._data, self._parts = stream.getbuffer(), [_parts(buffer) for buffer in buffers]
+        self._data = stream.getbuffer()
+        self._parts = [_parts(buffer) for buffer in buffers]
         sizes = [sum(part.nbytes for part in parts) for parts in self._parts]
         # None: arrays follow the pickle
         if shared and shared_memory and sum(sizes) > _SMALL:
@@ -122,7 +131,7 @@ class Packed:
             map(_SIZE.pack, sizes)
         )
 
-    def send(self, sock):
+    def send(self, sock: Any) -> None:
         """Sends it."""
         sock.sendall(self._head)
         sock.sendall(self._data)
@@ -132,18 +141,18 @@ class Packed:
             for part in itertools.chain(*self._parts):
                 sock.sendall(part)
 
-    def bytes(self):
+    def bytes(self) -> builtins.bytes:
         """What `send` would send, of an object that travels without shared memory."""
         return b"".join([self._head, self._data, *itertools.chain(*self._parts)])
 
-    def close(self):
+    def close(self) -> None:
         """Lets the memory go on this side."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
-def _begins(sizes):
+def _begins(sizes: list[int]) -> tuple[list[int], int]:
     """(where each array begins, length of all)"""
     begins = []
     end = 0
@@ -153,7 +162,7 @@ def _begins(sizes):
     return begins, end
 
 
-def _filled(arrays, sizes):
+def _filled(arrays: list[list[Any]], sizes: list[int]) -> int | None:
     """The descriptor of memory that holds the arrays, each given in pieces; None if the system gives
     none, or too little."""
     begins, end = _begins(sizes)
@@ -174,15 +183,15 @@ def _filled(arrays, sizes):
     return file
 
 
-def _written(file, parts, at):
+def _written(file: int, parts: list[Any], offset: int) -> None:
     for part in parts:
-        done = 0
-        while done < part.nbytes:
-            done += os.pwrite(file, part[done:], at + done)
-        at += done
+        written = 0
+        while written < part.nbytes:
+            written += os.pwrite(file, part[written:], offset + written)
+        offset += written
 
 
-def send(sock, thing, shared=True, back=False):
+def send(sock: Any, thing: Any, shared: bool = True, back: bool = False) -> None:
     """Sends an object."""
     packed = Packed(thing, shared, back)
     try:
@@ -191,21 +200,21 @@ def send(sock, thing, shared=True, back=False):
         packed.close()
 
 
-def _begun(take):
+def _begun(take: Callable[[int], Any]) -> tuple[bool, list[int], Any]:
     """(whether arrays come in shared memory, their sizes, the pickle), from a function that
     gives so many bytes"""
     shared, length, count = _HEAD.unpack(take(_HEAD.size))
     return shared, [size for (size,) in _SIZE.iter_unpack(take(_SIZE.size * count))], take(length)
 
 
-def opened(data):
+def opened(data: bytes) -> Any:
     """The object that `Packed.bytes` gave the bytes of."""
     stream = io.BytesIO(data)
     _, sizes, pickled = _begun(stream.read)
     return pickle.loads(pickled, buffers=[bytearray(stream.read(size)) for size in sizes])
 
 
-def _mapped(file, size, private):
+def _mapped(file: int, size: int, private: bool) -> Any:
     """The memory of a descriptor; a copy of it if the process may not have one more mapping."""
     try:
         if private:
@@ -219,7 +228,7 @@ def _mapped(file, size, private):
         return memory
 
 
-def receive(sock, private=False):
+def receive(sock: Any, private: bool = False) -> Any:
     """The next object. Arrays may be written to; with `private` the writing is not seen by others that map
     the same memory.
 

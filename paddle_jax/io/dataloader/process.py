@@ -1,5 +1,7 @@
 """Worker processes as the loop sees them, and what it says when one of them fails."""
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import os
@@ -8,7 +10,9 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.process import forkserver
@@ -40,7 +44,7 @@ class Unfit(Exception):
     """What the workers need cannot be sent to them."""
 
 
-def _surroundings():
+def _surroundings() -> dict[str, Any]:
     """What a worker takes over from the program besides its data: where modules are found, the environment,
     the default dtype."""
     alias = "paddle" in sys.modules and sys.modules["paddle"] is sys.modules["paddle_jax"]
@@ -59,7 +63,7 @@ class ProcessWorker:
     """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`.
     `state`: what its data set says of itself behind the last result, if it does."""
 
-    def __init__(self, number, count, seed, shared):
+    def __init__(self, number: int, count: int, seed: int, shared: bool) -> None:
         self.number = number
         self._shared = shared
         self._epoch = 0
@@ -70,7 +74,7 @@ class ProcessWorker:
         self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
         send(self._sock, {"id": number, "count": count, "seed": seed, "shared": shared, **_surroundings()})
 
-    def wait_until_set_up(self):
+    def wait_until_set_up(self) -> None:
         """Waits until the worker has what it needs.
 
         Raises:
@@ -80,12 +84,12 @@ class ProcessWorker:
         if kind == "unfit":
             raise Unfit(text)
 
-    def give(self, packed):
+    def give(self, packed: Packed) -> None:
         """Sends what the worker needs."""
         with self._death():
             packed.send(self._sock)
 
-    def begin(self, epoch, seed, state=None):
+    def begin(self, epoch: int, seed: int, state: Any = None) -> None:
         """Begins an epoch, with a data set that goes on from its `state`: results of earlier ones
         are thrown away."""
         self._epoch = epoch
@@ -93,21 +97,22 @@ class ProcessWorker:
         self._results.clear()
         self._put(("epoch", epoch, seed, state))
 
-    def ask(self, task, number):
+    def ask(self, task: Any, number: int) -> None:
         """Puts a task, the batch of this number, in line."""
         self._put(("task", self._epoch, number, task))
 
-    def _put(self, message):
+    def _put(self, message: tuple[Any, ...]) -> None:
         rest = memoryview(Packed(message, shared=False).bytes())
         with self._death():
             while rest:
                 readable, writable, _ = select.select([self._sock], [self._sock], [])
-                if readable:  # a worker that cannot send its result reads nothing
+                # Read first: a worker that cannot send its result does not read tasks either.
+                if readable:
                     self._keep(receive(self._sock))
                 elif writable:
                     rest = rest[self._sock.send(rest[:_AT_ONCE], socket.MSG_DONTWAIT) :]
 
-    def _keep(self, result):
+    def _keep(self, result: tuple[Any, ...]) -> None:
         if result[0] == "unfit":
             raise WorkerError(
                 f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first "
@@ -116,18 +121,18 @@ class ProcessWorker:
         if result[1] == self._epoch:
             self._results.append(result)
 
-    def _received(self):
+    def _received(self) -> Any:
         with self._death():
             return receive(self._sock)
 
     @contextlib.contextmanager
-    def _death(self):
+    def _death(self) -> Iterator[None]:
         try:
             yield
         except (EOFError, OSError):
             raise WorkerError(self._last_words()) from None
 
-    def _last_words(self):
+    def _last_words(self) -> str:
         code = forkserver.status(self.pid)
         who = f"DataLoader: worker {self.number} (pid {self.pid})"
         if code is None:
@@ -146,7 +151,7 @@ class ProcessWorker:
             f"{_CAUSES.get(name, 'its messages are on standard error')}"
         )
 
-    def take(self, timeout):
+    def take(self, timeout: float) -> Any:
         """The next result, or END; raises what the user's code raised in the worker.
 
         Raises:
@@ -174,7 +179,7 @@ class ProcessWorker:
             return END
         return result
 
-    def _raise(self, data, summary, text):
+    def _raise(self, data: Any, summary: str, text: str) -> NoReturn:
         where = f"DataLoader: worker {self.number} (pid {self.pid})"
         try:
             error = opened(data)
@@ -185,7 +190,7 @@ class ProcessWorker:
         error.add_note(f"{where} raised this; above is its own traceback")
         raise error from WorkerTraceback(f"\n{text}")
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the process; it may finish what it does for a moment."""
         sock = self._sock
         self._sock = None
@@ -193,12 +198,12 @@ class ProcessWorker:
             sock.close()
             forkserver.end(self.pid)
 
-    def __del__(self):
+    def __del__(self) -> None:
         with contextlib.suppress(Exception):
             self.stop()
 
 
-def crew(count, seed, shared, needs):
+def crew(count: int, seed: int, shared: bool, needs: tuple[Any, ...]) -> list[ProcessWorker]:
     """Worker processes that have what they need: (dataset, collate_fn, worker_init_fn,
     settings of the fetch).
 

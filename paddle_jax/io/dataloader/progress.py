@@ -4,9 +4,13 @@ The order of an epoch is not kept but drawn again: from the generators as they w
 over what was read.
 """
 
+from __future__ import annotations
+
 import collections
 import itertools
 import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +19,7 @@ from paddle_jax._core.tensors.random import default_generator
 FORM = "paddle_jax.DataLoader 1"
 
 
-def generators():
+def generators() -> dict[str, Any]:
     """The states of the generators that samplers and data sets draw from, in numbers and texts."""
     kind, words, *rest = np.random.get_state()  # noqa: NPY002  the generator that samplers use
     version, numbers, gauss = random.getstate()
@@ -27,7 +31,7 @@ def generators():
     }
 
 
-def set_generators(states):
+def set_generators(states: Mapping[str, Any]) -> None:
     """Goes on from what `generators` gave."""
     version, numbers, gauss = states["python"]
     random.setstate((version, tuple(numbers), gauss))
@@ -37,17 +41,17 @@ def set_generators(states):
     default_generator().manual_seed(seed)._offset = offset
 
 
-def keeps_state(thing):
+def keeps_state(thing: Any) -> bool:
     """Whether an object can say where it is, and go on from there."""
     return callable(getattr(thing, "state_dict", None)) and callable(getattr(thing, "load_state_dict", None))
 
 
-def _parts(batch_sampler):
+def _parts(batch_sampler: Any) -> list[Any]:
     """What decides the order: the batch sampler, and the sampler in it."""
     return [part for part in (batch_sampler, getattr(batch_sampler, "sampler", None)) if part is not None]
 
 
-def _epoch_of(part):
+def _epoch_of(part: Any) -> int | None:
     """The epoch that a sampler makes its order from, or None."""
     epoch = getattr(part, "epoch", None)
     if isinstance(epoch, int) and hasattr(part, "set_epoch"):
@@ -55,7 +59,7 @@ def _epoch_of(part):
     return None
 
 
-def _plain(task):
+def _plain(task: Any) -> Any:
     """Indices as Python's ints, which every kind of file takes."""
     if isinstance(task, np.integer):
         return int(task)
@@ -83,29 +87,27 @@ class Epoch:
         over: whether all has been read.
     """
 
-    def __init__(self, state=None):
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         state = state or {}
-        self.seed, self.begun, self.drawn, self.taken = (
-            state.get("seed"),
-            state.get("begun"),
-            state.get("drawn", 0),
-            state.get("taken", 0),
-        )
-        self.waiting, turn, streams = (
-            collections.deque(map(tuple, state.get("waiting", ()))),
-            state.get("turn"),
-            state.get("streams"),
-        )
+        self.seed = state.get("seed")
+        self.begun = state.get("begun")
+        self.drawn = state.get("drawn", 0)
+        self.taken = state.get("taken", 0)
+        self.waiting = collections.deque(map(tuple, state.get("waiting", ())))
+        turn = state.get("turn")
+        streams = state.get("streams")
         self.turn = None if turn is None else collections.deque(turn)
         if streams is None:
             self.streams = None
         else:
-            self.streams = {int(worker): own for worker, own in streams.items()}
-        self._epochs, self._samplers = state.get("epochs"), state.get("samplers")
+            # Keys of JSON are texts.
+            self.streams = {int(worker): stream_state for worker, stream_state in streams.items()}
+        self._epochs = state.get("epochs")
+        self._samplers = state.get("samplers")
         self.skip = 0
         self.over = False
 
-    def state(self, order):
+    def state(self, order: Any) -> dict[str, Any]:
         """Where it is: numbers, texts, lists and dicts, and what the user's own objects say of themselves."""
         samplers = {index: part.state_dict() for index, part in enumerate(_parts(order)) if keeps_state(part)}
         return {
@@ -120,7 +122,7 @@ class Epoch:
             "streams": None if self.streams is None else dict(self.streams),
         }
 
-    def tasks(self, order, now):
+    def tasks(self, order: Any, now: dict[str, Any] | None) -> Iterator[Any]:
         """The tasks that are still to be drawn.
 
         Args:
@@ -144,22 +146,22 @@ class Epoch:
             return itertools.repeat(None)
         return self._drawn_again(order, now)
 
-    def _drawn_again(self, order, now):
+    def _drawn_again(self, order: Any, now: dict[str, Any] | None) -> Iterator[Any]:
         parts = _parts(order)
         if self.begun is not None:
             set_generators(self.begun)
         for part, epoch in zip(parts, self._epochs or (), strict=False):
             if epoch is not None:
                 part.set_epoch(epoch)
-        for index, own in self._samplers.items():
-            parts[int(index)].load_state_dict(own)
+        for index, sampler_state in self._samplers.items():
+            parts[int(index)].load_state_dict(sampler_state)
         tasks = iter(order)
         if not self._samplers:
             collections.deque(itertools.islice(tasks, self.drawn), maxlen=0)
         set_generators(now)
         return tasks
 
-    def draw(self, tasks, worker=None):
+    def draw(self, tasks: Iterator[Any], worker: int | None = None) -> bool:
         """Draws a task for a worker; whether there was one."""
         for task in tasks:
             self.waiting.append((self.drawn, worker, task))
@@ -167,13 +169,12 @@ class Epoch:
             return True
         return False
 
-    def deal(self, workers):
+    def deal(self, workers: Sequence[Any]) -> None:
         """Gives the tasks that waited in an earlier epoch to workers: those of streams to their
         own, others in turn."""
+        # The stream of a worker goes on in the worker of the same number; other tasks go to any.
         if self.turn is None or self.streams is None:
             self.turn = collections.deque(range(len(workers)))
-        else:
-            self.turn = self.turn
         waiting = self.waiting
         self.waiting = collections.deque()
         for number, worker, task in waiting:
@@ -184,7 +185,7 @@ class Epoch:
                 workers[worker].ask(task, number)
                 self.waiting.append((number, worker, task))
 
-    def took(self):
+    def took(self) -> bool:
         """The first result that was waited for is here; whether it is thrown away."""
         self.waiting.popleft()
         self.taken += 1

@@ -1,10 +1,14 @@
 """What runs in a worker process: reads batches as it is told, and sends them."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import random
 import sys
 import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -24,19 +28,19 @@ class Seeds:
     """Random numbers that depend on the seed of the epoch and the number of the batch, not on which worker
     reads it. A generator that the user's `worker_init_fn` has seeded is left alone."""
 
-    def __init__(self, init_fn, number):
+    def __init__(self, init_fn: Callable[[int], Any] | None, number: int) -> None:
         before = self._states()
         if init_fn is not None:
             init_fn(number)
         self._free = [old == new for old, new in zip(before, self._states(), strict=True)]
 
     @staticmethod
-    def _states():
+    def _states() -> tuple[Any, ...]:
         kind, words, *rest = np.random.get_state()  # noqa: NPY002  the generator that data sets use
         generator = default_generator()
         return random.getstate(), (kind, words.tobytes(), *rest), (generator._seed, generator._offset)
 
-    def sow(self, seed, batch):
+    def sow(self, seed: int, batch: int) -> None:
         """Before a batch."""
         words = np.random.SeedSequence([seed & 0xFFFFFFFF, seed >> 32, batch]).generate_state(3).tolist()
         for free, plant, word in zip(
@@ -53,16 +57,17 @@ class Seeds:
                 plant(word)
 
 
-def work(sock):
+def work(sock: Any) -> None:
     """Serves the program on the other end of a socket until it closes it, whenever that is."""
     with contextlib.suppress(EOFError, ConnectionError):
         _serve(sock)
 
 
-def _restore_environment(setup):
+def _restore_environment(setup: Mapping[str, Any]) -> None:
     """Makes the surroundings those of the program."""
     stay_on_host()
-    sys.path[:], sys.argv[:] = setup["path"], setup["argv"]
+    sys.path[:] = setup["path"]
+    sys.argv[:] = setup["argv"]
     os.chdir(setup["folder"])
     os.environ.update(setup["environment"])
     set_default_dtype(setup["dtype"])
@@ -70,7 +75,7 @@ def _restore_environment(setup):
         install_as_paddle()
 
 
-def _serve(sock):
+def _serve(sock: Any) -> None:
     _restore_environment(setup := receive(sock))
     try:
         dataset, collate_fn, init_fn, settings = receive(sock, private=True)
@@ -88,12 +93,10 @@ def _serve(sock):
             id=setup["id"], num_workers=setup["count"], dataset=dataset, seed=setup["seed"] + setup["id"]
         )
     )
-    shared, fetch, problem, stated = (
-        setup["shared"],
-        None,
-        None,
-        isinstance(dataset, IterableDataset) and keeps_state(dataset),
-    )
+    shared = setup["shared"]
+    fetch = None
+    problem = None
+    stated = isinstance(dataset, IterableDataset) and keeps_state(dataset)
     try:
         seeds = Seeds(init_fn, info.id)
     except Exception as error:
@@ -102,7 +105,9 @@ def _serve(sock):
         order, epoch, number, task = receive(sock)
         try:
             if order == "epoch":
-                fetch, seed = None, number
+                # A message that begins an epoch has a seed in place of a number, a state in place of a task.
+                fetch = None
+                seed = number
                 if task is not None:
                     dataset.load_state_dict(task)
                 continue
@@ -122,7 +127,7 @@ def _serve(sock):
         _answer(sock, result, shared, epoch)
 
 
-def _answer(sock, result, shared, epoch):
+def _answer(sock: Any, result: Any, shared: bool, epoch: int) -> None:
     try:
         send(sock, result, shared, back=True)
     except ConnectionError:
@@ -131,7 +136,7 @@ def _answer(sock, result, shared, epoch):
         send(sock, ("raised", epoch, _raised(error)))
 
 
-def _raised(error):
+def _raised(error: BaseException) -> tuple[bytes | None, str, str]:
     """(the pickled error or None, its name and text, the traceback as text)"""
     text = "".join(traceback.format_exception(error)).rstrip()
     try:

@@ -1,7 +1,11 @@
 """Samplers: orders in which the samples of a data set are read."""
 
+from __future__ import annotations
+
 import itertools
 import types
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +29,10 @@ class Sampler:
 
     __class_getitem__ = classmethod(types.GenericAlias)  # Sampler[int] says what it gives
 
-    def __init__(self, data_source=None):
+    def __init__(self, data_source: Any = None) -> None:
         self.data_source = data_source
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Returns an iterator over indices; a subclass must define it."""
         raise NotImplementedError(
             f"{type(self).__name__}: __iter__ is not defined; a Sampler must define it."
@@ -45,14 +49,14 @@ class SequenceSampler(Sampler):
         [0, 1, 2]
     """
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data_source)
 
 
-def _positive_int(value):
+def _positive_int(value: Any) -> bool:
     return isinstance(value, int) and value > 0
 
 
@@ -73,7 +77,13 @@ class RandomSampler(Sampler):
         [0, 1, 2]
     """
 
-    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+    def __init__(
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Any = None,
+    ) -> None:
         super().__init__(data_source)
         if not isinstance(replacement, bool):
             raise TypeError(f"RandomSampler: replacement: got {replacement!r}; pass True or False.")
@@ -89,13 +99,13 @@ class RandomSampler(Sampler):
         self.generator = generator
 
     @property
-    def num_samples(self):
+    def num_samples(self) -> int:
         """The number of indices given."""
         if self._num_samples is None:
             return len(self.data_source)
         return self._num_samples
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         if self.generator is not None:
             return itertools.islice(self.generator, self.num_samples)
         return iter(
@@ -106,7 +116,7 @@ class RandomSampler(Sampler):
             ).tolist()
         )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.num_samples
 
 
@@ -126,7 +136,7 @@ class WeightedRandomSampler(Sampler):
         [1, 1, 1]
     """
 
-    def __init__(self, weights, num_samples, replacement=True):
+    def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
         if not _positive_int(num_samples):
             raise ValueError(
                 f"WeightedRandomSampler: num_samples: got {num_samples!r}; it must be a positive int."
@@ -137,7 +147,7 @@ class WeightedRandomSampler(Sampler):
         self.num_samples = num_samples
         self.replacement = replacement
 
-    def _probabilities(self):
+    def _probabilities(self) -> np.ndarray:
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.ndim != 1 or weights.size == 0:
             raise ValueError(
@@ -156,7 +166,7 @@ class WeightedRandomSampler(Sampler):
             )
         return weights / weights.sum()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         chances = self._probabilities()
         return iter(
             np.random.choice(  # noqa: NPY002
@@ -167,7 +177,7 @@ class WeightedRandomSampler(Sampler):
             ).tolist()
         )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.num_samples
 
 
@@ -183,13 +193,13 @@ class SubsetRandomSampler(Sampler):
         [2, 5, 7]
     """
 
-    def __init__(self, indices):
+    def __init__(self, indices: Any) -> None:
         if len(indices) == 0:
             raise ValueError("SubsetRandomSampler: indices: got none; give at least one index.")
         self.indices = indices
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return (self.indices[i] for i in permutation(len(self.indices), default_generator()))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.indices)

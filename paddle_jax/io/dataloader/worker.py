@@ -1,8 +1,12 @@
 """What a worker knows about itself; and workers that are threads, for data that cannot be sent to
 processes (`process.py`)."""
 
+from __future__ import annotations
+
 import queue
 import threading
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -13,10 +17,10 @@ from paddle_jax.framework.mode import leave_static
 class WorkerInfo:
     """What a worker knows about itself: `id`, `num_workers`, `dataset`, `seed`. Cannot be changed."""
 
-    def __init__(self, **facts):
+    def __init__(self, **facts: Any) -> None:
         self.__dict__.update(facts)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise RuntimeError(f"WorkerInfo: {name} cannot be set; it describes a running worker.")
 
 
@@ -27,7 +31,7 @@ class _Current(threading.local):
 _current = _Current()
 
 
-def get_worker_info():
+def get_worker_info() -> WorkerInfo | None:
     """Returns facts about the DataLoader worker that runs the calling code, or None outside of a worker.
 
     Returns:
@@ -39,12 +43,12 @@ def get_worker_info():
     return _current.info
 
 
-def become(info):
+def become(info: WorkerInfo) -> None:
     """Makes the calling thread the worker that `info` describes."""
     _current.info = info
 
 
-def _generate_states(base_seed=0, worker_id=0):
+def _generate_states(base_seed: int = 0, worker_id: int = 0) -> list[int]:
     """Four words of 32 bits for the random generators of a worker: NumPy's SeedSequence over
     worker and seed."""
     words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
@@ -54,7 +58,7 @@ def _generate_states(base_seed=0, worker_id=0):
 class _Raised:
     """An exception on its way from a worker to the loop."""
 
-    def __init__(self, error):
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
@@ -65,18 +69,23 @@ class Worker:
     """One thread that does the tasks it is given, in order. `make_fetch()` runs inside the thread and gives
     the function `task -> batch`."""
 
-    def __init__(self, info, make_fetch, init_fn):
+    def __init__(
+        self,
+        info: WorkerInfo,
+        make_fetch: Callable[[], Callable[[Any], Any]],
+        init_fn: Callable[[int], Any] | None,
+    ) -> None:
         self._tasks, self._results = queue.SimpleQueue(), queue.SimpleQueue()
         # The target is not a method: the thread must not keep the Worker, and with it the loop, alive.
         threading.Thread(
             target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results), daemon=True
         ).start()
 
-    def ask(self, task, number):
+    def ask(self, task: Any, number: int) -> None:
         """Puts a task, the batch of this number, in line."""
         self._tasks.put(task)
 
-    def take(self, timeout):
+    def take(self, timeout: float) -> Any:
         """The next result, or END; raises what the user's code raised in the worker."""
         try:
             result = self._results.get(timeout=timeout or None)
@@ -89,14 +98,20 @@ class Worker:
             raise result.error
         return result
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the thread; tasks still in line are dropped."""
         while not self._tasks.empty():
             self._tasks.get()
         self._tasks.put(END)
 
 
-def _serve(info, make_fetch, init_fn, tasks, results):
+def _serve(
+    info: WorkerInfo,
+    make_fetch: Callable[[], Callable[[Any], Any]],
+    init_fn: Callable[[int], Any] | None,
+    tasks: queue.SimpleQueue,
+    results: queue.SimpleQueue,
+) -> None:
     become(info)
     leave_static()  # data is read in dynamic mode
     try:
