@@ -57,6 +57,15 @@ _MAX_KERNELS = 4096
 _UNCOMPILED = 2  # calls of an op before its code is compiled
 
 
+def _without_types(signature: inspect.Signature) -> inspect.Signature:
+    """The signature of an op body as users see it: its types are those of arrays, but users pass Tensors."""
+    parameters = signature.parameters.values()
+    if signature.return_annotation is _MISSING and all(p.annotation is _MISSING for p in parameters):
+        return signature
+    untyped = [inspect.Parameter(p.name, p.kind, default=p.default) for p in parameters]
+    return inspect.Signature(untyped)
+
+
 class Op:
     """A declared operation.
 
@@ -138,6 +147,8 @@ class Op:
         else:
             self.same_dtype = tuple(str(same_dtype or "").split())
         self.signature = inspect.signature(fn)
+        if not composite:
+            self.signature = _without_types(self.signature)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
         self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)

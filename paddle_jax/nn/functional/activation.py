@@ -1,5 +1,9 @@
 """Activation functions that act on each element."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -10,21 +14,25 @@ from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, soft
 from paddle_jax.tensor.inner import magnitude, named
 from paddle_jax.tensor.ops import sigmoid, tanh  # noqa: F401
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 SHAPES = ["f(2,3)", "d(2,3)", "f()", "f(0,3)"]
 SOFT_X = {"input": "x", "lambd": "threshold"}
 
 
-def _between(x, low, high):
+def _between(x: jax.Array, low: float, high: float) -> jax.Array:
     """x limited to [low, high], with zero gradient at and beyond the bounds."""
     raised = lax.select(x <= low, _filled(x, low), x)
     return lax.select(raised >= high, _filled(x, high), raised)
 
 
-def _filled(x, number):
+def _filled(x: jax.Array, number: float) -> jax.Array:
     return lax.broadcast_in_dim(jnp.asarray(number, x.dtype), x.shape, ())
 
 
-def _below(x):
+def _below(x: jax.Array) -> jax.Array:
     """min(x, 0) whose gradient at 0 is 0; keeps exp out of overflow on the branch that is not taken."""
     return lax.select(x > 0, lax.full_like(x, 0), x)
 
@@ -35,7 +43,7 @@ def _below(x):
     inplace=True,
     cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"],
 )
-def relu(x, name=None):
+def relu(x: jax.Array, name: str | None = None) -> jax.Array:
     """Keeps positive elements and sets the others to 0; the gradient at 0 is 0.
 
     Differs from Paddle: NaN stays NaN and passes its gradient on; Paddle makes both 0.
@@ -53,7 +61,7 @@ def relu(x, name=None):
 
 @known_as(pir="relu6", onnx="Clip(x, 0, 6)")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)"])
-def relu6(x, name=None):
+def relu6(x: jax.Array, name: str | None = None) -> jax.Array:
     """Limits elements to the range from 0 to 6.
 
     Args:
@@ -71,7 +79,7 @@ def relu6(x, name=None):
     inplace=True,
     cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"],
 )
-def leaky_relu(x, negative_slope=0.01, name=None):
+def leaky_relu(x: jax.Array, negative_slope: float = 0.01, name: str | None = None) -> jax.Array:
     """Keeps elements from 0 on and multiplies the others by negative_slope.
 
     Args:
@@ -88,7 +96,7 @@ def leaky_relu(x, negative_slope=0.01, name=None):
 @op(
     method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"]
 )
-def elu(x, alpha=1.0, name=None):
+def elu(x: jax.Array, alpha: float = 1.0, name: str | None = None) -> jax.Array:
     """Computes x where x > 0 and alpha (exp(x) - 1) elsewhere.
 
     Args:
@@ -105,7 +113,7 @@ def elu(x, alpha=1.0, name=None):
 
 @known_as(pir="celu alpha:f32", onnx="Celu alpha")
 @op(method=False, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -2.0", "f(3), 0.0", "const([0.0, 50.0], 'float32')"])
-def celu(x, alpha=1.0, name=None):
+def celu(x: jax.Array, alpha: float = 1.0, name: str | None = None) -> jax.Array:
     """Computes max(0, x) + min(0, alpha (exp(x / alpha) - 1)).
 
     Args:
@@ -129,7 +137,12 @@ def celu(x, alpha=1.0, name=None):
     method=False,
     cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"],
 )
-def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
+def selu(
+    x: jax.Array,
+    scale: float = 1.0507009873554804934193349852946,
+    alpha: float = 1.6732632423543772848170429916717,
+    name: str | None = None,
+) -> jax.Array:
     """Computes scale * x where x > 0 and scale * alpha (exp(x) - 1) elsewhere.
 
     Args:
@@ -168,7 +181,9 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
         "f(3), 1",
     ],
 )
-def gelu(x, approximate=False, name=None):
+def gelu(
+    x: jax.Array, approximate: bool | Literal["tanh", "none"] = False, name: str | None = None
+) -> jax.Array:
     """Multiplies x by the probability that a standard normal variable is below x.
 
     Args:
@@ -195,7 +210,7 @@ def gelu(x, approximate=False, name=None):
 
 @known_as(pir="swish", onnx="Mul(x, Sigmoid(x))")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
-def swish(x, name=None):
+def swish(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x * sigmoid(x). Same as `silu`.
 
     Example:
@@ -208,7 +223,7 @@ def swish(x, name=None):
 @known_as(pir="silu", onnx="Mul(x, Sigmoid(x))")
 @op(register=False, method=False)
 @named("silu")
-def _silu(x):
+def _silu(x: jax.Array) -> jax.Array:
     return x * jax.nn.sigmoid(x)
 
 
@@ -217,7 +232,7 @@ def _silu(x):
     alias={"input": "x"},
     cases=[*SHAPES, "u(-30, 30, 10)", "c(3)", "f(3).detach(), True", "f(3), True", "f(3) * 1, True"],
 )
-def silu(x, inplace=False, name=None):
+def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Tensor:
     """Computes x * sigmoid(x).
 
     Args:
@@ -237,7 +252,7 @@ def silu(x, inplace=False, name=None):
 
 @known_as(pir="mish lambda:f32=20.0", onnx="Mul(x, Tanh(Softplus(x)))")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "const([30.0], 'float32')"])
-def mish(x, name=None):
+def mish(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x * tanh(softplus(x)).
 
     Example:
@@ -257,7 +272,7 @@ def mish(x, name=None):
     promote=True,
     cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"],
 )
-def swiglu(x, y=None, name=None):
+def swiglu(x: jax.Array, y: jax.Array | None = None, name: str | None = None) -> jax.Array:
     """Computes silu(x) * y; without y, x is cut in two halves along the last axis.
 
     Args:
@@ -293,7 +308,7 @@ def swiglu(x, y=None, name=None):
     alias={"input": "x", "dim": "axis"},
     cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"],
 )
-def glu(x, axis=-1, name=None):
+def glu(x: jax.Array, axis: int = -1, name: str | None = None) -> jax.Array:
     """Cuts x in two halves along an axis and computes first * sigmoid(second).
 
     Args:
@@ -321,7 +336,9 @@ def glu(x, axis=-1, name=None):
 
 @known_as(pir="hardsigmoid slope:f32 offset:f32", onnx="HardSigmoid alpha=slope beta=offset")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)", "f(3), 0.5, 0.1", "const([-3.0, 3.0], 'float32')"])
-def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
+def hardsigmoid(
+    x: jax.Array, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None
+) -> jax.Array:
     """Limits slope * x + offset to the range from 0 to 1.
 
     Args:
@@ -336,7 +353,7 @@ def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
 
 @known_as(pir="hardswish", onnx="HardSwish")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)", "const([-3.0, 3.0, 0.0], 'float32')"])
-def hardswish(x, name=None):
+def hardswish(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x * min(max(x + 3, 0), 6) / 6.
 
     Example:
@@ -354,7 +371,7 @@ def hardswish(x, name=None):
     inplace=True,
     cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"],
 )
-def hardtanh(x, min=-1.0, max=1.0, name=None):
+def hardtanh(x: jax.Array, min: float = -1.0, max: float = 1.0, name: str | None = None) -> jax.Array:
     """Limits elements to the range from min to max.
 
     Args:
@@ -367,7 +384,7 @@ def hardtanh(x, min=-1.0, max=1.0, name=None):
     return _between(x, min, max)
 
 
-def _nan_stays(x, y):
+def _nan_stays(x: jax.Array, y: jax.Array) -> jax.Array:
     """y, and NaN where x is NaN, which gets no gradient."""
     return jnp.where(jnp.isnan(x), lax.stop_gradient(x), y)
 
@@ -384,7 +401,7 @@ def _nan_stays(x, y):
         "const([float('nan'), 1.0], 'float32')",
     ],
 )
-def hardshrink(x, threshold=0.5, name=None):
+def hardshrink(x: jax.Array, threshold: float = 0.5, name: str | None = None) -> jax.Array:
     """Sets elements between -threshold and threshold to 0.
 
     Args:
@@ -409,7 +426,7 @@ def hardshrink(x, threshold=0.5, name=None):
         "const([float('nan'), 1.0], 'float32')",
     ],
 )
-def softshrink(x, threshold=0.5, name=None):
+def softshrink(x: jax.Array, threshold: float = 0.5, name: str | None = None) -> jax.Array:
     """Moves elements towards 0 by threshold; what is closer becomes 0.
 
     Args:
@@ -428,7 +445,7 @@ def softshrink(x, threshold=0.5, name=None):
 
 @known_as(amp="tanh_shrink", pir="tanh_shrink|tanhshrink", onnx="Sub(x, Tanh(x))")
 @op(method=False, cases=SHAPES)
-def tanhshrink(x, name=None):
+def tanhshrink(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x - tanh(x).
 
     Example:
@@ -445,7 +462,7 @@ def tanhshrink(x, name=None):
     method=False,
     cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"],
 )
-def softplus(x, beta=1, threshold=20, name=None):
+def softplus(x: jax.Array, beta: float = 1, threshold: float = 20, name: str | None = None) -> jax.Array:
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
 
     Args:
@@ -461,7 +478,7 @@ def softplus(x, beta=1, threshold=20, name=None):
 
 @known_as(pir="softsign", onnx="Softsign")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
-def softsign(x, name=None):
+def softsign(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x / (1 + |x|).
 
     Example:
@@ -473,7 +490,7 @@ def softsign(x, name=None):
 
 @known_as(pir="logsigmoid", onnx="Neg(Softplus(Neg(x)))")
 @op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-90, 90, 10)", "c(3)"])
-def log_sigmoid(x, name=None):
+def log_sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes log(1 / (1 + exp(-x))) without overflow.
 
     Args:
@@ -502,7 +519,9 @@ logsigmoid = log_sigmoid
         "const([float('nan'), 2.0], 'float32')",
     ],
 )
-def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
+def thresholded_relu(
+    x: jax.Array, threshold: float = 1.0, value: float = 0.0, name: str | None = None
+) -> jax.Array:
     """Keeps elements above threshold and sets the others to value.
 
     Args:
@@ -532,7 +551,7 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
         "d(0,3), d(3)",
     ],
 )
-def prelu(x, weight, data_format="NCHW", name=None):
+def prelu(x: jax.Array, weight: jax.Array, data_format: str = "NCHW", name: str | None = None) -> jax.Array:
     """Keeps positive elements and multiplies the others by a learned slope.
 
     Args:
@@ -567,14 +586,20 @@ def prelu(x, weight, data_format="NCHW", name=None):
 
 
 @op(random=True, register=False, method=False)
-def _rrelu(x, lower, upper, *, key):
+def _rrelu(x: jax.Array, lower: float, upper: float, *, key: jax.Array) -> jax.Array:
     slope = jax.random.uniform(
         key, x.shape, x.dtype, jnp.asarray(lower, x.dtype), jnp.asarray(upper, x.dtype)
     )
     return jnp.where(x < 0, x * slope, x)
 
 
-def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
+def rrelu(
+    x: Tensor,
+    lower: float = 1.0 / 8.0,
+    upper: float = 1.0 / 3.0,
+    training: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """Multiplies negative elements by slopes drawn uniformly from [lower, upper]; by their mean
     when not training.
 
@@ -619,7 +644,7 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
         "f(0,4,2,2), 2",
     ],
 )
-def maxout(x, groups, axis=1, name=None):
+def maxout(x: jax.Array, groups: int, axis: int = 1, name: str | None = None) -> jax.Array:
     """Takes the maximum over groups of neighbouring channels.
 
     Args:

@@ -1,8 +1,12 @@
 """Pooling to a given output size: output cell i covers the input from floor(i n / m) to
 ceil((i + 1) n / m)."""
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,16 +17,22 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.windows import channel_last, check_ndim
 
+if TYPE_CHECKING:
+    import jax
 
-def _bins(size, out):
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def _bins(size: Any, out: int) -> tuple[Any, Any]:
     """First and past-the-end positions of the output cells."""
     i = np.arange(out)
+    # A length that only the running program knows is an operand.
     if not are_known(size):
         size = jnp.asarray(size)
     return i * size // out, -(-(i + 1) * size // out)
 
 
-def _targets(op_name, x, output_size, axes):
+def _targets(op_name: str, x: jax.Array, output_size: Any, axes: Any) -> tuple[int, ...]:
     n = len(axes)
     if isinstance(output_size, int) or output_size is None:
         sizes = (output_size,) * n
@@ -40,7 +50,7 @@ def _targets(op_name, x, output_size, axes):
     return sizes
 
 
-def _split(x, axes, sizes):
+def _split(x: jax.Array, axes: Any, sizes: Any) -> tuple[jax.Array, tuple[int, ...]]:
     """x with every spatial axis cut into (cells, cell length), and the axes inside the cells; for lengths
     that divide evenly."""
     shape = []
@@ -55,7 +65,7 @@ def _split(x, axes, sizes):
     return x.reshape(shape), tuple(inside)
 
 
-def _mean(x, axes, sizes):
+def _mean(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
     if 0 in sizes:
         return jnp.zeros([sizes[axes.index(a)] if a in axes else n for a, n in enumerate(x.shape)], x.dtype)
     if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
@@ -69,7 +79,7 @@ def _mean(x, axes, sizes):
     return x
 
 
-def positions(first, end, reach=None):
+def positions(first: np.ndarray, end: np.ndarray, reach: int | None = None) -> np.ndarray:
     """The positions in each cell [cells, reach]; short cells repeat their last one."""
     return np.minimum(
         first[:, None] + np.arange(int((end - first).max(initial=0)) if reach is None else reach),
@@ -77,7 +87,7 @@ def positions(first, end, reach=None):
     )
 
 
-def _under(x, places, axis):
+def _under(x: jax.Array, places: np.ndarray, axis: int) -> jax.Array:
     """x at positions along an axis; evenly spaced ones are a slice, which is much faster than a gather."""
     if isinstance(places, np.ndarray) and len(places) > 1:
         step = int(places[1] - places[0])
@@ -88,13 +98,13 @@ def _under(x, places, axis):
     return jnp.take(x, places, axis, mode="clip")
 
 
-def _better(best, candidate):
+def _better(best: tuple[jax.Array, ...], candidate: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     """The larger of two (value, position), the first of equals; NaN is larger than all numbers."""
     wins = (candidate[0] > best[0]) | (jnp.isnan(candidate[0]) & ~jnp.isnan(best[0]))
     return tuple(jnp.where(wins, new, old) for new, old in zip(candidate, best, strict=True))
 
 
-def maximum_of_cells(x, tables):
+def maximum_of_cells(x: jax.Array, tables: Sequence[np.ndarray]) -> tuple[jax.Array, ...]:
     """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; tables:
     `positions` for each axis."""
     spatial = x.shape[2:]
@@ -109,7 +119,7 @@ def maximum_of_cells(x, tables):
     return best
 
 
-def _max(op_name, n, x, output_size, return_mask):
+def _max(op_name: str, n: int, x: jax.Array, output_size: Any, return_mask: bool) -> Any:
     check_ndim(op_name, x, n + 2)
     sizes = _targets(op_name, x, output_size, tuple(range(2, n + 2)))
     value, place = maximum_of_cells(
@@ -120,7 +130,7 @@ def _max(op_name, n, x, output_size, return_mask):
     return value
 
 
-def adaptive_mean(x, output_size, last):
+def adaptive_mean(x: Tensor, output_size: Any, last: bool) -> Tensor:
     """Mean pooling of a Tensor to the given lengths, used by area resizing."""
     n = x.ndim - 2
     formats = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
@@ -129,11 +139,11 @@ def adaptive_mean(x, output_size, last):
 
 @known_as(code="pooling:adaptive_avg_pool2d")
 @op(method=False, register=False)
-def _adaptive_mean(x, output_size, data_format):
+def _adaptive_mean(x: jax.Array, output_size: Any, data_format: str) -> jax.Array:
     return _average("interpolate", x.ndim - 2, x, output_size, data_format)
 
 
-def _average(op_name, n, x, output_size, data_format):
+def _average(op_name: str, n: int, x: jax.Array, output_size: Any, data_format: str) -> jax.Array:
     last = channel_last(op_name, n, data_format)
     check_ndim(op_name, x, n + 2)
     if last:
@@ -159,7 +169,7 @@ def _average(op_name, n, x, output_size, data_format):
         "f(1,2,6), [3,2]",
     ],
 )
-def adaptive_avg_pool1d(x, output_size, name=None):
+def adaptive_avg_pool1d(x: jax.Array, output_size: Any, name: str | None = None) -> jax.Array:
     """Averages a sequence [N, C, L] to output_size cells.
 
     Args:
@@ -193,7 +203,9 @@ def adaptive_avg_pool1d(x, output_size, name=None):
         "f(1,2,7,5), const([3,2],'int32')",
     ],
 )
-def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
+def adaptive_avg_pool2d(
+    x: jax.Array, output_size: Any, data_format: str = "NCHW", name: str | None = None
+) -> jax.Array:
     """Averages an image to a given number of cells.
 
     Args:
@@ -224,7 +236,9 @@ def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
         "f(1,1,3,3,3), 1",
     ],
 )
-def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
+def adaptive_avg_pool3d(
+    x: jax.Array, output_size: Any, data_format: str = "NCDHW", name: str | None = None
+) -> jax.Array:
     """Averages a volume [N, C, D, H, W] or [N, D, H, W, C] to a given number of cells. Arguments as for
     `adaptive_avg_pool2d`.
 
@@ -252,7 +266,9 @@ _MAX = {"input": "x", "return_indices": "return_mask"}
         "f(1,2,6), 0",
     ],
 )
-def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
+def adaptive_max_pool1d(
+    x: jax.Array, output_size: Any, return_mask: bool = False, name: str | None = None
+) -> Any:
     """Takes the maximum of each of output_size cells of a sequence [N, C, L]. Arguments as for
     `adaptive_max_pool2d`.
 
@@ -278,7 +294,9 @@ def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
         "f(1,2,6,6), [1,2,3]",
     ],
 )
-def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
+def adaptive_max_pool2d(
+    x: jax.Array, output_size: Any, return_mask: bool = False, name: str | None = None
+) -> Any:
     """Takes the maximum of each cell of an image.
 
     Args:
@@ -300,7 +318,9 @@ def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
     alias=_MAX,
     cases=["f(1,2,4,6,6), 2", "f(1,1,4,5,3), [3,None,2], True", "f(1,2,6,6), 3", "f(1,1,3,3,3), 1"],
 )
-def adaptive_max_pool3d(x, output_size, return_mask=False, name=None):
+def adaptive_max_pool3d(
+    x: jax.Array, output_size: Any, return_mask: bool = False, name: str | None = None
+) -> Any:
     """Takes the maximum of each cell of a volume [N, C, D, H, W]. Arguments as for `adaptive_max_pool2d`.
 
     Example:

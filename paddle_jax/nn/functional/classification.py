@@ -1,6 +1,10 @@
 """Cross entropy and its relatives: losses of class scores."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -15,22 +19,26 @@ from paddle_jax.nn.functional.softmaxes import log_shares, softmax
 from paddle_jax.tensor.axes import check_floating
 from paddle_jax.tensor.products import along_axis
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Reduction
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _float32(x):
+
+def _float32(x: jax.Array) -> jax.Array:
     check_floating("cross_entropy", x, "input")
     if x.dtype in (jnp.float16, jnp.bfloat16):
         return x.astype(jnp.float32)
     return x
 
 
-def _log_probabilities(scores, axis, use_softmax):
+def _log_probabilities(scores: jax.Array, axis: int, use_softmax: bool) -> jax.Array:
     """log softmax, or the log of what already are probabilities (kept away from log 0)."""
     if use_softmax:
         return log_shares(scores, axis)
     return jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
 
 
-def _pick(values, label, axis, ignored):
+def _pick(values: jax.Array, label: jax.Array, axis: int, ignored: jax.Array) -> jax.Array:
     """values at the labels, axis kept with length 1; 0 where ignored, NaN where the label does not exist."""
     own = along_axis(values, label, axis)
     return lax.select(ignored, lax.full_like(own, 0), own)
@@ -44,8 +52,14 @@ def _pick(values, label, axis, ignored):
 )
 @op("scores label weight", method=False, register=False)
 def cross_entropy_hard(
-    scores, label, weight=None, ignore_index=-100, reduction="mean", axis=-1, use_softmax=True
-):
+    scores: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    axis: int = -1,
+    use_softmax: bool = True,
+) -> jax.Array:
     """Cross entropy with class numbers; label has length 1 along axis."""
     logs = _log_probabilities(_float32(scores), axis, use_softmax)
     ignored = label == ignore_index
@@ -61,7 +75,7 @@ def cross_entropy_hard(
     return _average(loss, weights, reduction).astype(scores.dtype)
 
 
-def _average(loss, weights, reduction):
+def _average(loss: jax.Array, weights: jax.Array | None, reduction: Reduction) -> jax.Array:
     """The mean is weighted; where every weight is 0 it is 0."""
     if reduction == "none":
         return loss
@@ -77,8 +91,15 @@ def _average(loss, weights, reduction):
 @known_as(amp="softmax_with_cross_entropy", code="decomposed_losses:soft")
 @op("scores label weight", method=False, register=False)
 def cross_entropy_soft(
-    scores, label, weight=None, smoothing=0.0, reduction="mean", axis=-1, use_softmax=True, one_hot=False
-):
+    scores: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    smoothing: float = 0.0,
+    reduction: Reduction = "mean",
+    axis: int = -1,
+    use_softmax: bool = True,
+    one_hot: bool = False,
+) -> jax.Array:
     """Cross entropy with class probabilities; `one_hot`: label holds class numbers instead
     (without the axis)."""
     x = _float32(scores)
@@ -100,7 +121,7 @@ def cross_entropy_soft(
     return _average(loss, weights, reduction).astype(scores.dtype)
 
 
-def _class_axis(op_name, x, axis):
+def _class_axis(op_name: str, x: Any, axis: int) -> int:
     if x.ndim == 0:
         raise ValueError(f"{op_name}: input: got a 0-D tensor; it needs an axis of classes")
     if not -x.ndim <= axis < x.ndim:
@@ -111,7 +132,7 @@ def _class_axis(op_name, x, axis):
     return axis % x.ndim
 
 
-def _kept_shape(op_name, x, label, axis):
+def _kept_shape(op_name: str, x: Tensor, label: Tensor, axis: int) -> bool:
     """Whether label lacks the class axis; raises unless it fits the scores."""
     want = [n for a, n in enumerate(x.shape) if a != axis]
     missing = label.ndim == x.ndim - 1
@@ -185,17 +206,17 @@ SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
     ],
 )
 def cross_entropy(
-    input,
-    label,
-    weight=None,
-    ignore_index=-100,
-    reduction="mean",
-    soft_label=False,
-    axis=-1,
-    use_softmax=True,
-    label_smoothing=0.0,
-    name=None,
-):
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    use_softmax: bool = True,
+    label_smoothing: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
     """Cross entropy between class scores and labels: -log softmax(input)[label].
 
     Args:
@@ -272,7 +293,7 @@ def cross_entropy(
     return loss.squeeze(axis) if missing and reduction == "none" else loss
 
 
-def _labels(label, want, ndim):
+def _labels(label: Tensor, want: Sequence[int], ndim: int) -> Tensor:
     """The labels of nll_loss in the shape [N, ...]; other shapes are read as Paddle reads them, in the order
     of the elements."""
     shape = list(label.shape)
@@ -302,14 +323,14 @@ def _labels(label, want, ndim):
     ],
 )
 def softmax_with_cross_entropy(
-    logits,
-    label,
-    soft_label=False,
-    ignore_index=-100,
-    numeric_stable_mode=True,
-    return_softmax=False,
-    axis=-1,
-):
+    logits: Tensor,
+    label: Tensor,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+) -> Tensor | tuple[Tensor, ...]:
     """Cross entropy between scores and labels, not averaged; the older form of `cross_entropy`.
 
     Args:
@@ -343,7 +364,13 @@ def softmax_with_cross_entropy(
 
 @known_as(amp="nll_loss", code="decomposed_losses:likelihood")
 @op("input label weight", method=False, constant="weight", register=False)
-def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduction="mean"):
+def negative_log_likelihood(
+    input: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+) -> jax.Array:
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""
     ignored = label == ignore_index
     if weight is None:
@@ -373,7 +400,14 @@ def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduct
         "f(2,3), idx(3,4)",
     ],
 )
-def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
+def nll_loss(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> Tensor:
     """Negative log likelihood: -input[label] where input holds logarithms of probabilities.
 
     Args:

@@ -1,6 +1,10 @@
 """Linear maps, similarity, label smoothing, unfolding; dropout, padding and resizing have
 files of their own."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -20,6 +24,11 @@ from paddle_jax.nn.functional.padding import pad, zeropad2d  # noqa: F401
 from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
 from paddle_jax.tensor.products import product
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Size
 
 
 @known_as(amp="linear_v2", code="matrices:linear", node="matmul")
@@ -44,7 +53,9 @@ from paddle_jax.tensor.products import product
         "i(2,3), i(3,4)",
     ],
 )
-def linear(x, weight, bias=None, name=None):
+def linear(
+    x: jax.Array, weight: jax.Array, bias: jax.Array | None = None, name: str | None = None
+) -> jax.Array:
     """Computes x @ weight + bias.
 
     Args:
@@ -93,7 +104,7 @@ def linear(x, weight, bias=None, name=None):
         "f(0,3), f(0,3)",
     ],
 )
-def cosine_similarity(x1, x2, axis=1, eps=1e-8):
+def cosine_similarity(x1: jax.Array, x2: jax.Array, axis: int = 1, eps: float = 1e-8) -> jax.Array:
     """The cosine of the angle between vectors along an axis: dot / max(|x1| |x2|, eps).
 
     Args:
@@ -145,7 +156,9 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
         "f(0,0)",
     ],
 )
-def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
+def label_smooth(
+    label: jax.Array, prior_dist: jax.Array | None = None, epsilon: float = 0.1, name: str | None = None
+) -> jax.Array:
     """(1 - epsilon) * label + epsilon * prior.
 
     Args:
@@ -186,7 +199,9 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
         "f(0,3), f(0,4), f(5,3,4)",
     ],
 )
-def bilinear(x1, x2, weight, bias=None, name=None):
+def bilinear(
+    x1: jax.Array, x2: jax.Array, weight: jax.Array, bias: jax.Array | None = None, name: str | None = None
+) -> jax.Array:
     """x1 @ weight[k] @ x2 for each output feature k, plus bias.
 
     Args:
@@ -221,7 +236,9 @@ def bilinear(x1, x2, weight, bias=None, name=None):
     return out + bias
 
 
-def _blocks(op_name, kernel, strides, pads, dilations, sizes):
+def _blocks(
+    op_name: str, kernel: Any, strides: Any, pads: Any, dilations: Any, sizes: Any
+) -> tuple[Any, ...]:
     """Sizes of sliding blocks and how many fit along each axis."""
     kernel, strides, dilations = (
         ints(op_name, w, v, 2)
@@ -250,7 +267,14 @@ def _blocks(op_name, kernel, strides, pads, dilations, sizes):
     formerly=("nn.functional.common.unfold",),
 )
 @op(method=False, register=False)
-def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
+def unfold(
+    x: jax.Array,
+    kernel_sizes: Size,
+    strides: Any = 1,
+    paddings: Any = 0,
+    dilations: Any = 1,
+    name: str | None = None,
+) -> jax.Array:
     """Collects sliding blocks of images as columns (im2col).
 
     Args:
@@ -314,7 +338,15 @@ _FOLD = {
         "f(0,8,4), [3,3], 2",
     ],
 )
-def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
+def fold(
+    x: jax.Array,
+    output_sizes: Size,
+    kernel_sizes: Size,
+    strides: Any = 1,
+    paddings: Any = 0,
+    dilations: Any = 1,
+    name: str | None = None,
+) -> jax.Array:
     """Adds up columns as sliding blocks of images (col2im): the adjoint of `unfold`.
 
     Args:

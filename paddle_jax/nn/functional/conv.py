@@ -1,10 +1,19 @@
 """Convolutions. Kernels larger than the padded input are refused; the real Paddle returns a negative shape
 for them and dies when it is read."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose  # noqa: F401
 from paddle_jax.nn.functional.convolve import convolve
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Padding, Size
 
 
 @known_as(amp=("depthwise_conv2d", "conv2d"), cast=2, code="convolution:conv1d")
@@ -28,7 +37,17 @@ from paddle_jax.nn.functional.convolve import convolve
         "d(1,1,40), d(2,1,5), d(2), padding=2",
     ],
 )
-def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCL", name=None):
+def conv1d(
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NCL",
+    name: str | None = None,
+) -> jax.Array:
     """Convolves (cross-correlates) a sequence with a bank of kernels. Arguments as for `conv2d`, with
     one spatial axis.
 
@@ -80,7 +99,17 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
         "f(1,2,6,6), f(3,2,3,3), dilation=0",
     ],
 )
-def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCHW", name=None):
+def conv2d(
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """Convolves (cross-correlates) an image with a bank of kernels.
 
     Args:
@@ -124,7 +153,17 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
         "d(0,2,4,4,4), d(3,2,2,2,2)",
     ],
 )
-def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCDHW", name=None):
+def conv3d(
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> jax.Array:
     """Convolves (cross-correlates) a volume with a bank of kernels. Arguments as for `conv2d`, with
     three spatial axes.
 

@@ -1,5 +1,9 @@
 """Transposed convolutions: the adjoint of a convolution with respect to its input."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -10,10 +14,24 @@ from paddle_jax.nn.functional.convolve_cpu import Plan, transposed
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings
 from paddle_jax.tensor.lowering import on_cpu
 
+if TYPE_CHECKING:
+    import jax
+
 
 def _transpose(
-    op_name, n, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format
-):
+    op_name: str,
+    n: int,
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    dilation: Any,
+    groups: int,
+    output_size: Any,
+    data_format: str,
+) -> jax.Array:
     last = channel_last(op_name, n, data_format)
     check_ndim(op_name, x, n + 2)
     _check(op_name, x, weight, bias, groups, last)
@@ -51,7 +69,9 @@ def _transpose(
     return y + (bias if last else bias.reshape(-1, *[1] * n))
 
 
-def _check(op_name, x, weight, bias, groups, last):
+def _check(
+    op_name: str, x: jax.Array, weight: jax.Array, bias: jax.Array | None, groups: int, last: bool
+) -> None:
     channels = x.shape[-1] if last else x.shape[1]
     if weight.ndim != x.ndim or weight.shape[0] != channels:
         raise ValueError(
@@ -69,7 +89,9 @@ def _check(op_name, x, weight, bias, groups, last):
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
 
 
-def _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations):
+def _resolve(
+    op_name: str, padding: Any, n: int, last: bool, sizes: Any, kernel: Any, strides: Any, dilations: Any
+) -> tuple[Any, Any]:
     """Pairs of padding; "SAME" makes the output n * stride long and takes dilation as 1."""
     pads = paddings(op_name, padding, n, last)
     if pads == "VALID":
@@ -80,7 +102,9 @@ def _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations):
     return tuple((t // 2, t - t // 2) for t in totals), (1,) * n
 
 
-def _extra(op_name, n, output_padding, output_size, least, strides, dilations):
+def _extra(
+    op_name: str, n: int, output_padding: Any, output_size: Any, least: Any, strides: Any, dilations: Any
+) -> Any:
     """How much longer than the least length each output is."""
     if output_size is None:
         extra = ints(op_name, "output_padding", output_padding, n, 0)
@@ -104,7 +128,16 @@ def _extra(op_name, n, output_padding, output_size, least, strides, dilations):
     return extra
 
 
-def _adjoint(x, weight, strides, pads, dilations, groups, extra, last):
+def _adjoint(
+    x: jax.Array,
+    weight: jax.Array,
+    strides: Any,
+    pads: Any,
+    dilations: Any,
+    groups: int,
+    extra: str | None,
+    last: bool,
+) -> jax.Array:
     """Convolution of x, spread out by the strides, with the mirrored kernel."""
     n = len(strides)
     reach = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
@@ -150,18 +183,18 @@ def _adjoint(x, weight, strides, pads, dilations, groups, extra, last):
     ],
 )
 def conv1d_transpose(
-    x,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    output_padding=0,
-    groups=1,
-    dilation=1,
-    output_size=None,
-    data_format="NCL",
-    name=None,
-):
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCL",
+    name: str | None = None,
+) -> jax.Array:
     """Transposed convolution of a sequence: spreads each element over a kernel. Arguments as for
     `conv2d_transpose`, with one spatial axis.
 
@@ -214,18 +247,18 @@ def conv1d_transpose(
     ],
 )
 def conv2d_transpose(
-    x,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    output_padding=0,
-    dilation=1,
-    groups=1,
-    output_size=None,
-    data_format="NCHW",
-    name=None,
-):
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    output_size: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """Transposed convolution of an image: the adjoint of `conv2d` with the same weight, so it
     enlarges by the stride.
 
@@ -281,18 +314,18 @@ def conv2d_transpose(
     ],
 )
 def conv3d_transpose(
-    x,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    output_padding=0,
-    groups=1,
-    dilation=1,
-    output_size=None,
-    data_format="NCDHW",
-    name=None,
-):
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> jax.Array:
     """Transposed convolution of a volume. Arguments as for `conv2d_transpose`, with three spatial axes.
 
     Example:

@@ -10,9 +10,11 @@ way of computing it takes: those are written out where XLA compiles it. The inte
 for them (_core/numpy_backend/convolution.py).
 """
 
+from __future__ import annotations
+
 import functools as ft
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 from jax._src.core import Primitive  # jax.extend takes 0.05 s to import
@@ -20,6 +22,9 @@ from jax.core import ShapedArray
 from jax.interpreters import ad, batching, mlir
 
 from paddle_jax.tensor.lowering import computed_once
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.functional.convolve_cpu import Plan
 
 
 class Way(NamedTuple):
@@ -39,29 +44,29 @@ class Shapes(NamedTuple):
     out: tuple
 
 
-def convolution(x, weight, plan, way):
+def convolution(x: jax.Array, weight: jax.Array, plan: Plan, way: Way) -> jax.Array:
     """The convolution of x with the weight by a `Plan` (convolve_cpu.py), computed in the given way."""
     shapes = Shapes(x.shape, weight.shape, (x.shape[0], weight.shape[0], *plan.out))
     return RESULT.bind(x, weight, plan=plan, way=way, shapes=shapes)
 
 
-def _result(x, weight, *, plan, way, shapes):
+def _result(x: jax.Array, weight: jax.Array, *, plan: Plan, way: Way, shapes: Any) -> jax.Array:
     return computed_once(way.forward(x, weight, plan))  # pooling and the like read it several times
 
 
-def _image(g, weight, *, plan, way, shapes):
+def _image(g: jax.Array, weight: jax.Array, *, plan: Plan, way: Way, shapes: Any) -> jax.Array:
     return jax.linear_transpose(
         lambda x: way.by_x(x, weight, plan, True), jax.ShapeDtypeStruct(shapes.x, g.dtype)
     )(g)[0]
 
 
-def _kernel(g, x, *, plan, way, shapes):
+def _kernel(g: jax.Array, x: jax.Array, *, plan: Plan, way: Way, shapes: Any) -> jax.Array:
     return jax.linear_transpose(
         lambda weight: way.by_weight(x, weight, plan), jax.ShapeDtypeStruct(shapes.weight, g.dtype)
     )(g)[0]
 
 
-def _primitive(name, compute, shape_of) -> Any:
+def _primitive(name: str, compute: Callable[..., Any], shape_of: Callable[..., Any]) -> Any:
     """The primitive `name`: computed by `compute(first, second, **params)`, its result of the shape
     `shape_of(shapes)`."""
     made = Primitive(name)
@@ -71,7 +76,7 @@ def _primitive(name, compute, shape_of) -> Any:
     )
     mlir.register_lowering(made, mlir.lower_fun(compute, multiple_results=False))
 
-    def batched(operands, axes, **params):
+    def batched(operands: Any, axes: Any, **params: Any) -> tuple[Any, ...]:
         return jax.vmap(ft.partial(compute, **params), tuple(axes))(*operands), 0
 
     batching.primitive_batchers[made] = batched
@@ -79,7 +84,7 @@ def _primitive(name, compute, shape_of) -> Any:
 
 
 @ft.lru_cache(maxsize=256)
-def _compiled(compute, params):
+def _compiled(compute: Callable[..., Any], params: tuple[Any, ...]) -> Callable[..., Any]:
     return jax.jit(ft.partial(compute, **dict(params)))
 
 

@@ -1,6 +1,10 @@
 """How a convolution is computed. Plain jax functions over arrays. On the CPU the shape decides, see
 convolve_cpu.py."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -9,10 +13,25 @@ from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu
 
+if TYPE_CHECKING:
+    import jax
+
+
 SPATIAL = {1: "L", 2: "HW", 3: "DHW"}
 
 
-def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, data_format):
+def convolve(
+    op_name: str,
+    n: int,
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    data_format: str,
+) -> jax.Array:
     """The convolution of x [N, C, ...] with weight [out, C / groups, ...], bias added."""
     last = channel_last(op_name, n, data_format)
     check_ndim(op_name, x, n + 2)
@@ -42,7 +61,9 @@ def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, dat
     return y + (bias if last else bias.reshape(-1, *[1] * n))
 
 
-def _check(op_name, x, weight, bias, groups, last):
+def _check(
+    op_name: str, x: jax.Array, weight: jax.Array, bias: jax.Array | None, groups: int, last: bool
+) -> None:
     channels = x.shape[-1] if last else x.shape[1]
     if weight.ndim != x.ndim:
         raise ValueError(
@@ -70,7 +91,16 @@ def _check(op_name, x, weight, bias, groups, last):
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
 
 
-def _multiply(x, weight, strides, pads, dilations, groups, last, out):
+def _multiply(
+    x: jax.Array,
+    weight: jax.Array,
+    strides: Any,
+    pads: Any,
+    dilations: Any,
+    groups: int,
+    last: bool,
+    out: int,
+) -> jax.Array:
     if on_cpu():
         plan = Plan(strides, pads, dilations, out, groups)
         first = jnp.moveaxis(x, -1, 1) if last else x

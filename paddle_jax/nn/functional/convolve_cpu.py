@@ -7,10 +7,13 @@ so the derivative rule computes each term in the way whose transpose is the fast
 JAX functions: derivatives of every order and forward mode exist.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import itertools
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +43,7 @@ class Plan(NamedTuple):
     groups: int
 
 
-def better_than_xla(x, weight, plan):
+def better_than_xla(x: jax.Array, weight: jax.Array, plan: Plan) -> Callable[..., jax.Array] | None:
     """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight
     [out, C / groups, ...] on a CPU, or None."""
     if not are_known(*x.shape, *plan.out):
@@ -67,7 +70,9 @@ def better_than_xla(x, weight, plan):
     return multiplied_light
 
 
-def _single_channel(weight, plan, elements, patches):
+def _single_channel(
+    weight: jax.Array, plan: Plan, elements: int, patches: int
+) -> Callable[..., jax.Array] | None:
     """The choice for one input channel per group."""
     if plan.groups == 1 and elements > _SUMMED:
         return None
@@ -78,18 +83,20 @@ def _single_channel(weight, plan, elements, patches):
     return single_channel
 
 
-def _chosen(forward, by_x, by_weight):
+def _chosen(
+    forward: Callable[..., jax.Array], by_x: Callable[..., jax.Array], by_weight: Callable[..., jax.Array]
+) -> Callable[..., jax.Array]:
     """A convolution computed by `forward`, its adjoints by the transposes of two other functions
     of the same value."""
     way = Way(forward, by_x, by_weight)
 
-    def chosen(x, weight, plan):
+    def chosen(x: jax.Array, weight: jax.Array, plan: Plan) -> jax.Array:
         return convolution(x, weight, plan, way)
 
     return chosen
 
 
-def _under(x, kernel, plan, tangent=False):
+def _under(x: jax.Array, kernel: Any, plan: Plan, tangent: bool = False) -> Iterator[jax.Array]:
     """For every kernel element the elements of x that it meets [N, C, *out], in row-major order."""
     if any(map(any, plan.pads)):
         x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
@@ -105,7 +112,7 @@ def _under(x, kernel, plan, tangent=False):
         yield lax.slice(x, [0, 0, *at], [*x.shape[:2], *stop], [1, 1, *plan.strides])
 
 
-def _by_phases(x, places, plan):
+def _by_phases(x: jax.Array, places: Any, plan: Plan) -> Iterator[jax.Array]:
     """What `_under` gives where neighbouring elements of the kernel overlap: x is first divided by position
     modulo stride, which makes contiguous what is read, and what is added up in the gradient of x."""
     phases = {}
@@ -121,7 +128,7 @@ def _by_phases(x, places, plan):
         )
 
 
-def _at_once(x, weight, plan, tangent=False):
+def _at_once(x: jax.Array, weight: jax.Array, plan: Plan, tangent: bool = False) -> jax.Array:
     """One product over all images: the weight is used as it lies. Fast forwards and for the
     weight's gradient."""
     return _product(
@@ -131,7 +138,7 @@ def _at_once(x, weight, plan, tangent=False):
     )
 
 
-def _product(columns, weight, plan):
+def _product(columns: jax.Array, weight: jax.Array, plan: Plan) -> jax.Array:
     """The product of the weight with columns [C, kernel elements, N, *out]."""
     groups = plan.groups
     n = columns.shape[2]
@@ -144,7 +151,7 @@ def _product(columns, weight, plan):
     return y.reshape(o, n, *plan.out).swapaxes(0, 1)
 
 
-def _per_image(x, weight, plan, tangent=False):
+def _per_image(x: jax.Array, weight: jax.Array, plan: Plan, tangent: bool = False) -> jax.Array:
     """One product per image. Fast for the gradient of x when the weight is large."""
     groups = plan.groups
     n = x.shape[0]
@@ -160,7 +167,7 @@ def _per_image(x, weight, plan, tangent=False):
     return y.reshape(n, o, *plan.out)
 
 
-def _by_axis(x, weight, plan, tangent=False):
+def _by_axis(x: jax.Array, weight: jax.Array, plan: Plan, tangent: bool = False) -> jax.Array:
     """As `_at_once`, the patches cut axis by axis. Fast for the gradient of x when the weight is small: the
     transpose adds up k1 + k2 shifted arrays instead of k1 k2."""
     if any(map(any, plan.pads)):
@@ -174,7 +181,7 @@ def _by_axis(x, weight, plan, tangent=False):
     return _product(columns.reshape(x.shape[1], -1, *columns.shape[-1 - len(plan.out) :]), weight, plan)
 
 
-def _by_elements(x, weight, plan, tangent=False):
+def _by_elements(x: jax.Array, weight: jax.Array, plan: Plan, tangent: bool = False) -> jax.Array:
     """A sum over the kernel's elements, which needs no room for patches."""
     flat = weight.reshape(*weight.shape[:2], -1)
     return ft.reduce(
@@ -186,7 +193,7 @@ def _by_elements(x, weight, plan, tangent=False):
     )
 
 
-def _one_element(taken, weight, groups):
+def _one_element(taken: jax.Array, weight: jax.Array, groups: int) -> jax.Array:
     n, c, *out = taken.shape
     o, per_group = weight.shape
     if per_group == 1:
@@ -207,7 +214,9 @@ depthwise = _chosen(_by_elements, _by_elements, _at_once)
 summed = _chosen(_by_elements, _by_elements, _by_elements)
 
 
-def transposed(x, weight, plan, sizes, straight):
+def transposed(
+    x: jax.Array, weight: jax.Array, plan: Plan, sizes: Any, straight: Callable[..., jax.Array]
+) -> jax.Array:
     """The adjoint of the convolution of images [N, out, *sizes] by `plan`, applied to x [N, C, ...] with
     weight [C, out / groups, ...].
 
@@ -230,10 +239,10 @@ def transposed(x, weight, plan, sizes, straight):
         way = _at_once
 
     @jax.custom_jvp
-    def convolution(x, weight):
+    def convolution(x: jax.Array, weight: jax.Array) -> jax.Array:
         return straight(x, weight)
 
-    def rule(primals, tangents):
+    def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
         (x, weight), (dx, dweight) = primals, tangents
         if isinstance(dx, SymbolicZero):
             terms = []

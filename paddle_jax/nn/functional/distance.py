@@ -1,6 +1,9 @@
 """Norms and distances of vectors."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 
@@ -8,8 +11,11 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.inner import magnitude
 
+if TYPE_CHECKING:
+    import jax
 
-def p_norm(x, p, axis, keepdims=False):
+
+def p_norm(x: jax.Array, p: float, axis: int | None, keepdims: bool = False) -> jax.Array:
     """The p-norm of real x along an axis. Where all elements are 0 its gradient is 0."""
     size = magnitude(x)
     if p == math.inf:
@@ -46,7 +52,14 @@ def p_norm(x, p, axis, keepdims=False):
         "f(), f(), 1.0",
     ],
 )
-def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
+def pairwise_distance(
+    x: jax.Array,
+    y: jax.Array,
+    p: float = 2.0,
+    epsilon: float = 1e-6,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """The p-norm of x - y + epsilon along the last axis.
 
     Args:

@@ -1,6 +1,10 @@
 """Dropout and its relatives. Outside training they are the identity and draw no random numbers."""
 
+from __future__ import annotations
+
 import numbers
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -13,13 +17,17 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
 from paddle_jax.tensor.creation import clone
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Size
+
+
 # SELU's fixed point: the value that a dropped unit takes, -scale * alpha
 ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
 
 
 @known_as(code="creation:drop")
 @op(random=True, register=False, method=False)
-def _drop(x, p, axes, upscale, *, key):
+def _drop(x: jax.Array, p: Any, axes: Any, upscale: bool, *, key: jax.Array) -> jax.Array:
     """Zeros elements with probability p; one draw for all elements that differ only in axes not listed."""
     if axes is None:
         shape = x.shape
@@ -33,7 +41,7 @@ def _drop(x, p, axes, upscale, *, key):
 
 @known_as(code="creation:alpha_drop")
 @op(random=True, register=False, method=False)
-def _alpha_drop(x, p, per_feature, *, key):
+def _alpha_drop(x: jax.Array, p: Any, per_feature: bool, *, key: jax.Array) -> jax.Array:
     """Replaces elements (or whole features) by SELU's saturation value and restores mean and variance."""
     if p == 1:
         return jnp.zeros_like(x)
@@ -47,7 +55,7 @@ def _alpha_drop(x, p, per_feature, *, key):
     return scale * jnp.where(keep, x, jnp.asarray(ALPHA_DROPPED, x.dtype)) + shift
 
 
-def _no_dropout(layout, attrs):
+def _no_dropout(layout: tuple[int, ...], attrs: tuple[Any, ...]) -> Any:
     """Nothing is dropped in evaluation; without upscaling the input is scaled down instead."""
     if attrs.get("upscale", True):
         return Replacement(clone.op.kernel((-2,), ()), 1)
@@ -59,7 +67,7 @@ register_evaluation("_drop", _no_dropout)
 register_evaluation("_alpha_drop", _no_dropout)
 
 
-def _probability(op_name, p):
+def _probability(op_name: str, p: Any) -> float:
     if isinstance(p, Tensor):
         p = p.item()
     if not isinstance(p, numbers.Real | np.number):
@@ -69,7 +77,7 @@ def _probability(op_name, p):
     return float(p)
 
 
-def _axes(axis, ndim):
+def _axes(axis: Any, ndim: int) -> Any:
     if axis is None:
         return None
     if not isinstance(axis, int | list | tuple):
@@ -101,7 +109,15 @@ def _axes(axis, ndim):
         "~f()",
     ],
 )
-def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_train", name=None):
+def dropout(
+    x: Tensor,
+    p: Any = 0.5,
+    axis: Size | None = None,
+    training: bool = True,
+    inplace: bool = False,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Tensor:
     """Sets elements to zero at random while training.
 
     Args:
@@ -145,7 +161,7 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
     method=False,
     cases=["~f(2,3,4)", "~f(2,3), 0.3", "f(2)", "f(2,3,4,1)", "f(2,3,4), training=False", "f(2,3,4), 1.0"],
 )
-def dropout1d(input, p=0.5, training=True, inplace=False):
+def dropout1d(input: Tensor, p: Any = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Sets whole channels of [N, C, L] or [C, L] to zero at random while training.
 
     Args:
@@ -162,7 +178,9 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     return dropout(input, p, [0, 1] if input.ndim == 3 else 0, training, inplace)
 
 
-def _channels(op_name, x, p, training, data_format, formats):
+def _channels(
+    op_name: str, x: Tensor, p: Any, training: bool, data_format: str, formats: Sequence[str]
+) -> Tensor:
     if x.ndim != len(formats[0]):
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {len(formats[0])} axes")
     if data_format not in formats:
@@ -180,7 +198,9 @@ def _channels(op_name, x, p, training, data_format, formats):
         "f(2,3,1,2), training=False",
     ],
 )
-def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
+def dropout2d(
+    x: Tensor, p: Any = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """Sets whole channels of images to zero at random while training.
 
     Args:
@@ -206,7 +226,9 @@ def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
         "f(2,3,1,1,1), data_format='X'",
     ],
 )
-def dropout3d(x, p=0.5, training=True, data_format="NCDHW", name=None):
+def dropout3d(
+    x: Tensor, p: Any = 0.5, training: bool = True, data_format: str = "NCDHW", name: str | None = None
+) -> Tensor:
     """Sets whole channels of volumes to zero at random while training. x is [N, C, D, H, W] or
     [N, D, H, W, C]; arguments as for `dropout2d`.
 
@@ -230,7 +252,7 @@ def dropout3d(x, p=0.5, training=True, data_format="NCDHW", name=None):
         "~f(0,3)",
     ],
 )
-def alpha_dropout(x, p=0.5, training=True, name=None):
+def alpha_dropout(x: Tensor, p: Any = 0.5, training: bool = True, name: str | None = None) -> Tensor:
     """Dropout for SELU networks: keeps mean and variance of standard normal inputs.
 
     Args:
@@ -253,7 +275,7 @@ def alpha_dropout(x, p=0.5, training=True, name=None):
     method=False,
     cases=["~f(2,3,2)", "~f(2,3), 0.3", "f(3)", "f(2,3), 1", "f(2,3), 2", "f(2,3), training=False"],
 )
-def feature_alpha_dropout(x, p=0.5, training=True, name=None):
+def feature_alpha_dropout(x: Tensor, p: Any = 0.5, training: bool = True, name: str | None = None) -> Tensor:
     """`alpha_dropout` of whole channels: x is [N, C, ...].
 
     Raises:

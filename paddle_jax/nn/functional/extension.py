@@ -1,5 +1,9 @@
 """Masks of sequences, beam search traces, shifts in time."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -11,10 +15,13 @@ from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.tensor.axes import check_index, guarded, may_be_outside, number
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
+if TYPE_CHECKING:
+    import jax
+
 
 @known_as(code="sequence_losses:mask")
 @op(method=False, register=False, nondiff=True)
-def _mask(x, maxlen, dtype):
+def _mask(x: jax.Array, maxlen: int, dtype: Any) -> jax.Array:
     return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
 
 
@@ -30,7 +37,7 @@ def _mask(x, maxlen, dtype):
         "const([1,3],'int32'), 5, dtype='bool'",
     ],
 )
-def sequence_mask(x, maxlen=None, dtype="int64", name=None):
+def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
     """1 for positions inside each sequence, 0 beyond its end.
 
     Args:
@@ -59,10 +66,10 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
 
 
 @op("parents", method=False, register=False, nondiff=True)
-def _links(parents):
+def _links(parents: jax.Array) -> jax.Array:
     """The parents that `gather_tree` follows; those of the first step have no effect."""
 
-    def back(beam, parent):
+    def back(beam: jax.Array, parent: jax.Array) -> tuple[jax.Array, jax.Array]:
         taken = jnp.take_along_axis(parent, jnp.clip(beam, 0, parent.shape[1] - 1), 1)
         return taken, taken
 
@@ -70,7 +77,7 @@ def _links(parents):
     return lax.scan(back, start, parents[1:], reverse=True)[1]
 
 
-def _check_parents(ids, parents):
+def _check_parents(ids: Any, parents: Any) -> None:
     """Refuses parents that are no beams, if they are followed."""
     if not isinstance(ids, Tensor) or not isinstance(parents, Tensor) or ids.shape != parents.shape:
         return  # the op refuses these
@@ -97,7 +104,7 @@ def _check_parents(ids, parents):
         "idx(9,4,1,3), idx(3,4,1,2)",
     ],
 )
-def gather_tree(ids, parents):
+def gather_tree(ids: jax.Array, parents: jax.Array) -> jax.Array:
     """Follows beam search steps back from the last one, so that each beam holds its whole sequence.
 
     Args:
@@ -119,7 +126,7 @@ def gather_tree(ids, parents):
             f"{list(parents.shape)}; both must be [time, batch, beam]"
         )
 
-    def back(beam, step):
+    def back(beam: jax.Array, step: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         token, parent = step
         return jnp.take_along_axis(parent, beam, 1), jnp.take_along_axis(token, beam, 1)
 
@@ -144,7 +151,9 @@ def gather_tree(ids, parents):
         "f(4,4,1,2), 2, data_format='X'",
     ],
 )
-def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
+def temporal_shift(
+    x: jax.Array, seg_num: int, shift_ratio: float = 0.25, name: str | None = None, data_format: str = "NCHW"
+) -> jax.Array:
     """Moves part of the channels one frame forward and part one frame back in time.
 
     Args:

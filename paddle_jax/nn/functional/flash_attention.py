@@ -1,7 +1,11 @@
 """Attention under the names of the flash attention kernels. The computation is one compiled kernel
 on every platform."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +15,11 @@ from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.attention import SDPBackend as SDPBackend
 from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
 from paddle_jax.nn.functional.sdpa import attention
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 @composite(
@@ -37,18 +46,18 @@ from paddle_jax.nn.functional.sdpa import attention
     ],
 )
 def scaled_dot_product_attention(
-    query,
-    key,
-    value,
-    attn_mask=None,
-    dropout_p=0.0,
-    is_causal=False,
-    training=True,
-    backend=None,
-    scale=None,
-    enable_gqa=True,
-    name=None,
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    training: bool = True,
+    backend: str | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
@@ -92,19 +101,19 @@ def scaled_dot_product_attention(
 
 
 def flash_attention(
-    query,
-    key,
-    value,
-    dropout=0.0,
-    causal=False,
-    return_softmax=False,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
     *,
-    fixed_seed_offset=None,
-    rng_name="",
-    training=True,
-    name=None,
-    softmax_scale=None,
-):
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: str | None = None,
+    softmax_scale: float | None = None,
+) -> tuple[Tensor, Tensor | None]:
     """Attention with optional causal mask and dropout.
 
     Args:
@@ -144,7 +153,7 @@ def flash_attention(
     return (out, None)
 
 
-def _unpacked(op_name, qkv, axis):
+def _unpacked(op_name: str, qkv: Tensor, axis: int) -> tuple[Tensor, Tensor, Tensor]:
     """Query, key and value from one Tensor [..., query groups + 2, key heads, width]."""
     if qkv.ndim != axis + 3 or qkv.shape[axis] < 3:
         raise ValueError(
@@ -163,16 +172,16 @@ def _unpacked(op_name, qkv, axis):
     method=False, cases=["f(1,3,3,2,4)", "f(1,3,3,2,4), causal=True, return_softmax=True", "d(2,3,3,1,4)"]
 )
 def flash_attn_qkvpacked(
-    qkv,
-    dropout=0.0,
-    causal=False,
-    return_softmax=False,
+    qkv: Tensor,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
     *,
-    fixed_seed_offset=None,
-    rng_name="",
-    training=True,
-    name=None,
-):
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
     """`flash_attention` of query, key and value packed in one Tensor.
 
     Args:
@@ -191,8 +200,15 @@ def flash_attn_qkvpacked(
 
 @op("starts_q starts_k used_q used_k", method=False, register=False, nondiff=True)
 def _segment_mask(
-    starts_q, starts_k, used_q=None, used_k=None, total_q=0, total_k=0, causal=False, window=(-1, -1)
-):
+    starts_q: jax.Array,
+    starts_k: jax.Array,
+    used_q: jax.Array | None = None,
+    used_k: jax.Array | None = None,
+    total_q: int = 0,
+    total_k: int = 0,
+    causal: bool = False,
+    window: tuple[int, int] = (-1, -1),
+) -> jax.Array:
     """bool [1, 1, query, key]: positions of the same sequence; causal counts from the end of both."""
     segments = []
     places = []
@@ -224,22 +240,22 @@ def _segment_mask(
 
 
 def flash_attn_unpadded(
-    query,
-    key,
-    value,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    max_seqlen_q,
-    max_seqlen_k,
-    scale,
-    dropout=0.0,
-    causal=False,
-    return_softmax=False,
-    fixed_seed_offset=None,
-    rng_name="",
-    training=True,
-    name=None,
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: Any,
+    max_seqlen_k: Any,
+    scale: float,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
@@ -270,21 +286,21 @@ def flash_attn_unpadded(
 
 
 def flash_attn_varlen_qkvpacked(
-    qkv,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    max_seqlen_q,
-    max_seqlen_k,
-    scale,
-    dropout=0.0,
-    causal=False,
-    return_softmax=False,
-    fixed_seed_offset=None,
-    rng_name="",
-    varlen_padded=True,
-    training=True,
-    name=None,
-):
+    qkv: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: Any,
+    max_seqlen_k: Any,
+    scale: float,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    varlen_padded: bool = True,
+    training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
     """`flash_attn_unpadded` of query, key and value packed in one Tensor [total length, query groups + 2,
     key heads, width].
 
@@ -313,27 +329,27 @@ def flash_attn_varlen_qkvpacked(
 
 
 def flash_attention_v3_varlen(
-    query,
-    key,
-    value,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    max_seqlen_q,
-    max_seqlen_k,
-    seqused_q=None,
-    seqused_k=None,
-    softmax_scale=None,
-    causal=False,
-    qv=None,
-    q_descale=None,
-    k_descale=None,
-    v_descale=None,
-    window_size=(-1, -1),
-    softcap=0.0,
-    num_splits=1,
-    pack_gqa=None,
-    sm_margin=0,
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: Any,
+    max_seqlen_k: Any,
+    seqused_q: Tensor | None = None,
+    seqused_k: Tensor | None = None,
+    softmax_scale: float | None = None,
+    causal: bool = False,
+    qv: Tensor | None = None,
+    q_descale: Tensor | None = None,
+    k_descale: Tensor | None = None,
+    v_descale: Tensor | None = None,
+    window_size: Any = (-1, -1),
+    softcap: float = 0.0,
+    num_splits: int = 1,
+    pack_gqa: bool | None = None,
+    sm_margin: int = 0,
+) -> tuple[Tensor, Tensor]:
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
@@ -378,7 +394,7 @@ flash_attn_varlen_func = flash_attention_v3_varlen
 
 
 @op("rows", method=False, register=False, nondiff=True)
-def _row_mask(rows, heads, queries, causal, window):
+def _row_mask(rows: jax.Array, heads: int, queries: int, causal: bool, window: tuple[int, int]) -> jax.Array:
     """bool [batch, heads, query, key] from the first and last query rows that may not see each key."""
     i = jnp.arange(queries)[:, None]
     bounds = [rows[..., n][:, :, None, :] for n in range(rows.shape[-1])]
@@ -403,23 +419,23 @@ def _row_mask(rows, heads, queries, causal, window):
 
 
 def flashmask_attention(
-    query,
-    key,
-    value,
-    startend_row_indices=None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    startend_row_indices: Tensor | None = None,
     *,
-    dropout=0.0,
-    causal=False,
-    window_size=None,
-    return_softmax_lse=False,
-    return_seed_offset=False,
-    fixed_seed_offset=None,
-    rng_name="",
-    training=True,
-    name=None,
-    softmax_scale=None,
-    block_mask=None,
-):
+    dropout: float = 0.0,
+    causal: bool = False,
+    window_size: Any = None,
+    return_softmax_lse: bool = False,
+    return_seed_offset: bool = False,
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: str | None = None,
+    softmax_scale: float | None = None,
+    block_mask: Tensor | None = None,
+) -> Any:
     """Attention with a mask that is given column by column: for each key the query rows that may not see it.
 
     Args:
@@ -484,7 +500,7 @@ def flashmask_attention(
 
 
 @op("query key softmax_lse", method=False, register=False)
-def calc_reduced_attention_scores(query, key, softmax_lse):
+def calc_reduced_attention_scores(query: jax.Array, key: jax.Array, softmax_lse: jax.Array) -> jax.Array:
     """How much attention each key gets in all: the weights summed over the queries.
 
     Args:
@@ -501,7 +517,7 @@ def calc_reduced_attention_scores(query, key, softmax_lse):
     return jnp.sum(jnp.exp(scores - softmax_lse[..., : query.shape[1], None]), 2, keepdims=True)
 
 
-def get_triangle_upper_mask(x):
+def get_triangle_upper_mask(x: Tensor) -> Tensor:
     """A Tensor like x with -10000 above the diagonal and 0 elsewhere, to be added to attention scores."""
     size = x.shape[-2:]
     return wrap(
@@ -510,14 +526,24 @@ def get_triangle_upper_mask(x):
 
 
 @contextlib.contextmanager
-def sdp_kernel(enable_math=False, enable_flash=True, enable_mem_efficient=True):
+def sdp_kernel(
+    enable_math: bool = False, enable_flash: bool = True, enable_mem_efficient: bool = True
+) -> Iterator[None]:
     """Accepts a choice of attention kernels for a `with` block; there is one implementation, so
     results do not change."""
     yield
 
 
 @op("query key value offset columns padding mask", method=False, register=False)
-def _sparse(query, key, value, offset, columns, padding=None, mask=None):
+def _sparse(
+    query: jax.Array,
+    key: jax.Array,
+    value: jax.Array,
+    offset: jax.Array,
+    columns: jax.Array,
+    padding: jax.Array | None = None,
+    mask: jax.Array | None = None,
+) -> jax.Array:
     length = query.shape[2]
     count = columns.shape[-1]
     b, h, n = jnp.ogrid[: query.shape[0], : query.shape[1], :count]
@@ -535,8 +561,15 @@ def _sparse(query, key, value, offset, columns, padding=None, mask=None):
 
 
 def sparse_attention(
-    query, key, value, sparse_csr_offset, sparse_csr_columns, key_padding_mask=None, attn_mask=None, name=None
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sparse_csr_offset: Tensor,
+    sparse_csr_columns: Tensor,
+    key_padding_mask: Tensor | None = None,
+    attn_mask: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Attention where each query sees only the keys listed for it in compressed row form.
 
     Args:

@@ -1,5 +1,9 @@
 """From integer ids to vectors."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +20,7 @@ from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw
 from paddle_jax.tensor.axes import number
 
 
-def concrete(tensor):
+def concrete(tensor: Tensor) -> np.ndarray | None:
     """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the
     CPU), else None."""
     value = after_checks(materialize(read_raw(tensor)))
@@ -33,11 +37,18 @@ def concrete(tensor):
     return None
 
 
-def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
+def check_ids(
+    op_name: str,
+    what: str,
+    ids: Tensor,
+    size: int,
+    error: type[Exception] = ValueError,
+    allowed: str | None = None,
+) -> None:
     """Raises when an id lies outside 0..size-1 (and is not the allowed one). In a compiled function the check
     rides with the results; where it cannot, the op gives NaN."""
 
-    def refusal(got):
+    def refusal(got: Any) -> Exception:
         return error(
             f"{op_name}: {what}: got {got}; allowed are 0..{size - 1}"
             + (f" and {allowed}" if allowed is not None else "")
@@ -63,7 +74,7 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
 
 @known_as(pir="one_hot")
 @op(method=False, register=False, nondiff=True)
-def _one_hot(x, num_classes):
+def _one_hot(x: jax.Array, num_classes: int) -> jax.Array:
     return jax.nn.one_hot(x, num_classes, dtype=jnp.float32)
 
 
@@ -85,7 +96,7 @@ def _one_hot(x, num_classes):
         "const([0,1]), paddle.to_tensor(3)",
     ],
 )
-def one_hot(x, num_classes=-1, name=None):
+def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor:
     """Turns ids into vectors that are 1 at the id and 0 elsewhere.
 
     Args:
@@ -116,7 +127,7 @@ def one_hot(x, num_classes=-1, name=None):
 
 @known_as(amp="lookup_table_v2", pir="embedding", code="sequences:lookup")
 @op("x weight", method=False, register=False)
-def _lookup(x, weight, padding_idx, by_frequency=False):
+def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: bool = False) -> jax.Array:
     if by_frequency:
         weight = _frequency_scaled(x, weight)
     if weight.shape[0] == 0:
@@ -135,7 +146,7 @@ def _lookup(x, weight, padding_idx, by_frequency=False):
     return lax.select(padding, lax.full_like(rows, 0), rows)
 
 
-def _frequency_scaled(x, weight):
+def _frequency_scaled(x: jax.Array, weight: jax.Array) -> jax.Array:
     """weight with a gradient that is divided by how often each row occurs in x."""
     counts = jnp.maximum(jnp.bincount(x.ravel(), length=weight.shape[0]), 1).astype(weight.dtype)[:, None]
     return weight / counts + jax.lax.stop_gradient(weight - weight / counts)
@@ -164,15 +175,15 @@ def _frequency_scaled(x, weight):
     ],
 )
 def embedding(
-    x,
-    weight,
-    padding_idx=None,
-    max_norm=None,
-    norm_type=2.0,
-    sparse=False,
-    scale_grad_by_freq=False,
-    name=None,
-):
+    x: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    sparse: bool = False,
+    scale_grad_by_freq: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Looks up rows of a table.
 
     Args:
@@ -214,11 +225,11 @@ def embedding(
 
 
 @op("x weight", method=False, register=False, nondiff=True)
-def _shortened(x, weight, max_norm, norm_type):
+def _shortened(x: jax.Array, weight: jax.Array, max_norm: float, norm_type: float) -> jax.Array:
     norms = jnp.linalg.norm(weight, norm_type, axis=1, keepdims=True)
     used = jnp.zeros(weight.shape[0], bool).at[x.ravel()].set(True)[:, None]
     return jnp.where(used & (norms > max_norm), weight * (max_norm / (norms + 1e-7)), weight)
 
 
-def _renorm(x, weight, max_norm, norm_type):
+def _renorm(x: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:
     weight._rebind(_shortened(x.detach(), weight.detach(), max_norm, norm_type)._raw)

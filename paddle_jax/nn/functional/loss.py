@@ -1,6 +1,9 @@
 """Losses of predictions and targets; those of class scores, margins and sequences have files of their own."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +41,10 @@ from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa
 from paddle_jax.tensor.axes import at_hand, check_index, guarded
 from paddle_jax.tensor.inner import magnitude
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Reduction
+
+
 PAIR = [
     "f(2,3), f(2,3)",
     "f(2,3), f(2,3), reduction='none'",
@@ -64,7 +71,9 @@ UNIT = [
     promote=True,
     cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"],
 )
-def mse_loss(input, label, reduction="mean", name=None):
+def mse_loss(
+    input: jax.Array, label: jax.Array, reduction: Reduction = "mean", name: str | None = None
+) -> jax.Array:
     """Squared difference of input and label.
 
     Args:
@@ -89,7 +98,9 @@ def mse_loss(input, label, reduction="mean", name=None):
     promote=True,
     cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"],
 )
-def l1_loss(input, label, reduction="mean", name=None):
+def l1_loss(
+    input: jax.Array, label: jax.Array, reduction: Reduction = "mean", name: str | None = None
+) -> jax.Array:
     """Absolute difference of input and label. Arguments as for `mse_loss`.
 
     Example:
@@ -113,7 +124,7 @@ def l1_loss(input, label, reduction="mean", name=None):
         "f(2,3), f(2,4)",
     ],
 )
-def square_error_cost(input, label):
+def square_error_cost(input: jax.Array, label: jax.Array) -> jax.Array:
     """(input - label) squared, elementwise.
 
     Example:
@@ -138,7 +149,14 @@ def square_error_cost(input, label):
         "f(2,3), f(1,3)",
     ],
 )
-def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
+def smooth_l1_loss(
+    input: jax.Array,
+    label: jax.Array,
+    reduction: Reduction = "mean",
+    delta: float = 1.0,
+    is_huber: bool = True,
+    name: str | None = None,
+) -> jax.Array:
     """Squared for small differences, linear for large ones (Huber's loss).
 
     Args:
@@ -176,7 +194,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
         "u(.1,.9,3,1), u(0,1,1,1)",
     ],
 )
-def log_loss(input, label, epsilon=1e-4, name=None):
+def log_loss(input: jax.Array, label: jax.Array, epsilon: float = 1e-4, name: str | None = None) -> jax.Array:
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise. No
     gradient flows to label.
 
@@ -216,7 +234,13 @@ def log_loss(input, label, epsilon=1e-4, name=None):
         "f(2,3), f(3)",
     ],
 )
-def kl_div(input, label, reduction="mean", log_target=False, name=None):
+def kl_div(
+    input: jax.Array,
+    label: jax.Array,
+    reduction: Reduction = "mean",
+    log_target: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Kullback-Leibler divergence: label (log(label) - input), 0 where label is not positive. No
     gradient flows to label.
 
@@ -250,21 +274,21 @@ _NO_PROBABILITY = (
 )
 
 
-def _outside():
+def _outside() -> ValueError:
     return ValueError(_NO_PROBABILITY.format("a number outside"))
 
 
-def _wrong(x):
+def _wrong(x: jax.Array) -> jax.Array:
     return ~((x >= 0) & (x <= 1))
 
 
 @op("x", nondiff=True, register=False, method=False)
-def no_probability(x):
+def no_probability(x: jax.Array) -> jax.Array:
     """Whether an element is not in [0, 1], as 0 or 1."""
     return _wrong(x).any().astype(jnp.int64)
 
 
-def _check_probabilities(*args, **kwargs):
+def _check_probabilities(*args: Any, **kwargs: Any) -> None:
     given = args[0] if args else kwargs.get("input")
     if not isinstance(given, Tensor):
         return
@@ -295,7 +319,13 @@ def _check_probabilities(*args, **kwargs):
         "u(.1,.9,0,3), u(0,1,0,3)",
     ],
 )
-def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
+def binary_cross_entropy(
+    input: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """-label log(input) - (1 - label) log(1 - input); logarithms are limited to -100. No
     gradient flows to label.
 
@@ -323,7 +353,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
     return reduced("binary_cross_entropy", loss if weight is None else loss * weight, reduction)
 
 
-def _bounded_log(p):
+def _bounded_log(p: jax.Array) -> jax.Array:
     """log(p), at least -100; for p below 1e-12 the slope stays 1e12, so that a probability of 0
     can be left again."""
     fixed = jax.lax.stop_gradient(p)
@@ -331,7 +361,7 @@ def _bounded_log(p):
     return jnp.where(p > 1e-12, jnp.log(jnp.where(p > 1e-12, p, 1)), low)
 
 
-def logistic(logit, label, pos_weight=None):
+def logistic(logit: jax.Array, label: jax.Array, pos_weight: jax.Array | None = None) -> jax.Array:
     """Cross entropy of sigmoid(logit) and label: no cancellation anywhere and smooth at 0. As in Paddle
     labels are constants."""
     label, pos_weight = jax.lax.stop_gradient((label, pos_weight))
@@ -366,7 +396,14 @@ def logistic(logit, label, pos_weight=None):
         "f(2,3), u(0,1,3)",
     ],
 )
-def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
+def binary_cross_entropy_with_logits(
+    logit: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    reduction: Reduction = "mean",
+    pos_weight: jax.Array | None = None,
+    name: str | None = None,
+) -> jax.Array:
     """Binary cross entropy of sigmoid(logit) and label, without overflow. No gradient flows to
     label and pos_weight.
 
@@ -412,7 +449,15 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
         "f(3), u(0,1,3,1)",
     ],
 )
-def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
+def sigmoid_focal_loss(
+    logit: jax.Array,
+    label: jax.Array,
+    normalizer: jax.Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    reduction: Reduction = "sum",
+    name: str | None = None,
+) -> jax.Array:
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma
     * cross entropy.
 
@@ -448,7 +493,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     )
 
 
-def _check_dice(input=None, label=None, *_, **__):
+def _check_dice(input: Any = None, label: Any = None, *_: Any, **__: Any) -> None:
     if isinstance(input, Tensor) and isinstance(label, Tensor) and input.ndim and label.dtype.is_integer:
         check_index("dice_loss", label, input.shape[-1], ValueError, low=0, name="label")
 
@@ -467,7 +512,9 @@ def _check_dice(input=None, label=None, *_, **__):
         "u(0,1,2,3), f(2,1)",
     ],
 )
-def dice_loss(input, label, epsilon=1e-05, name=None):
+def dice_loss(
+    input: jax.Array, label: jax.Array, epsilon: float = 1e-05, name: str | None = None
+) -> jax.Array:
     """1 - 2 |input and label| / (|input| + |label|), averaged over the batch.
 
     Args:
@@ -509,7 +556,9 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
 
 @known_as(amp="reduce_mean", code="decomposed_losses:gaussian")
 @op("input label variance", method=False, register=False)
-def _gaussian(input, label, variance, full, epsilon, reduction):
+def _gaussian(
+    input: jax.Array, label: jax.Array, variance: jax.Array, full: bool, epsilon: float, reduction: Reduction
+) -> jax.Array:
     variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
     loss = 0.5 * (jnp.log(variance) + jnp.square(input - label) / variance)
     return reduced("gaussian_nll_loss", loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
@@ -529,7 +578,15 @@ def _gaussian(input, label, variance, full, epsilon, reduction):
         "f(2,3), f(2,3), pos_i(2,3).astype('float32'), epsilon=2.5",
     ],
 )
-def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
+def gaussian_nll_loss(
+    input: Tensor,
+    label: Tensor,
+    variance: Tensor,
+    full: bool = False,
+    epsilon: float = 1e-6,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> Tensor:
     """Negative log likelihood of label under normal distributions with means input.
 
     Differs from Paddle: the gradient flows to variance too; Paddle loses it.
@@ -584,7 +641,15 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
         "f(3,1), pos(3)",
     ],
 )
-def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
+def poisson_nll_loss(
+    input: jax.Array,
+    label: jax.Array,
+    log_input: bool = True,
+    full: bool = False,
+    epsilon: float = 1e-8,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """Negative log likelihood of counts under Poisson distributions.
 
     Args:

@@ -1,6 +1,10 @@
 """Losses for very many classes: trees, clusters, margins on the sphere, sampled centres."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -14,10 +18,21 @@ from paddle_jax._core.tensors.tensor import host_value, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 @known_as(amp="hsigmoid_loss", code="sequence_losses:tree")
 @op("input label weight bias path_table path_code", method=False, register=False)
-def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None, num_classes=2):
+def _tree_loss(
+    input: jax.Array,
+    label: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    path_table: jax.Array | None = None,
+    path_code: jax.Array | None = None,
+    num_classes: int = 2,
+) -> jax.Array:
     label = label.reshape(-1)
     if path_table is None:
         depth = (2 * num_classes - 1).bit_length() - 1
@@ -54,8 +69,16 @@ def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None,
     ],
 )
 def hsigmoid_loss(
-    input, label, num_classes, weight, bias=None, path_table=None, path_code=None, is_sparse=False, name=None
-):
+    input: Tensor,
+    label: Tensor,
+    num_classes: int,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    path_table: Tensor | None = None,
+    path_code: Tensor | None = None,
+    is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Hierarchical sigmoid: cross entropy of the left-or-right decisions on the way from the root of a binary
     tree to the class.
 
@@ -90,13 +113,21 @@ def hsigmoid_loss(
 
 @known_as(amp="margin_cross_entropy", code="decomposed_losses:sphere")
 @op("logits label", method=False, register=False)
-def _sphere_margin(logits, label, margin1, margin2, margin3, scale, reduction):
-    own = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
-    cos = jnp.clip(jnp.where(own, logits, 0), -1, 1)
+def _sphere_margin(
+    logits: jax.Array,
+    label: jax.Array,
+    margin1: float,
+    margin2: float,
+    margin3: float,
+    scale: float,
+    reduction: str | None,
+) -> Any:
+    is_label = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
+    cos = jnp.clip(jnp.where(is_label, logits, 0), -1, 1)
     moved = jnp.cos(margin1 * jnp.arccos(cos) + margin2) - margin3
-    scores = scale * jnp.where(own, moved, logits)
+    scores = scale * jnp.where(is_label, moved, logits)
     logs = jax.nn.log_softmax(scores, -1)
-    loss = -jnp.sum(jnp.where(own, logs, 0), 1, keepdims=True)
+    loss = -jnp.sum(jnp.where(is_label, logs, 0), 1, keepdims=True)
     return (loss if reduction is None else reduced("margin_cross_entropy", loss, reduction)), jnp.exp(logs)
 
 
@@ -109,16 +140,16 @@ def _sphere_margin(logits, label, margin1, margin2, margin3, scale, reduction):
     ],
 )
 def margin_cross_entropy(
-    logits,
-    label,
-    margin1=1.0,
-    margin2=0.5,
-    margin3=0.0,
-    scale=64.0,
-    group=None,
-    return_softmax=False,
-    reduction="mean",
-):
+    logits: Tensor,
+    label: Tensor,
+    margin1: float = 1.0,
+    margin2: float = 0.5,
+    margin3: float = 0.0,
+    scale: float | None = 64.0,
+    group: Any = None,
+    return_softmax: bool = False,
+    reduction: Any = "mean",
+) -> Any:
     """Cross entropy of scaled cosines where the true class has to win by a margin: cos(margin1 t + margin2) -
     margin3 instead of cos(t).
 
@@ -153,7 +184,14 @@ def margin_cross_entropy(
 
 @known_as(amp="log_softmax", code="decomposed_losses:clusters")
 @op("input label head_weight head_bias *tails", method=False, register=False)
-def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
+def _clustered(
+    input: jax.Array,
+    label: jax.Array,
+    head_weight: jax.Array,
+    head_bias: jax.Array | None = None,
+    tails: Any = (),
+    cutoffs: Sequence[int] = (),
+) -> tuple[jax.Array, jax.Array]:
     if label.dtype.kind not in "iu":
         raise ValueError(
             f"adaptive_log_softmax_with_loss: label: got {label.dtype}; it must have integers; "
@@ -181,8 +219,14 @@ def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
     ],
 )
 def adaptive_log_softmax_with_loss(
-    input, label, head_weight, tail_weights, cutoffs, head_bias=None, name=None
-):
+    input: Tensor,
+    label: Tensor,
+    head_weight: Tensor,
+    tail_weights: Sequence[Any],
+    cutoffs: Sequence[int],
+    head_bias: Tensor | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Log softmax over frequent classes and clusters of rare ones, evaluated at the labels.
 
     Args:
@@ -227,7 +271,9 @@ def adaptive_log_softmax_with_loss(
 
 
 @composite(method=False, cases=["const([11,5,1,3,12,2,15,19,18,19]), 20, 6", "~const([1,1,3]), 20, 6"])
-def class_center_sample(label, num_classes, num_samples, group=None):
+def class_center_sample(
+    label: Tensor, num_classes: int, num_samples: int, group: Any = None
+) -> tuple[Tensor, Tensor]:
     """Picks the classes that occur in label and random others, up to num_samples, and renumbers the
     labels accordingly.
 

@@ -1,5 +1,10 @@
 """Losses that ask for a margin between scores or distances."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import jax
 import jax.numpy as jnp
 
@@ -9,10 +14,15 @@ from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Reduction
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 SIGNS = "const([[1,-1,1],[-1,-1,1]]).astype('float32')"
 
 
-def _hinge(x):
+def _hinge(x: jax.Array) -> jax.Array:
     """max(x, 0) with gradient 0 at 0."""
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
@@ -31,7 +41,14 @@ def _hinge(x):
         "f(0,3), f(0,3), f(0,3)",
     ],
 )
-def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
+def margin_ranking_loss(
+    input: jax.Array,
+    other: jax.Array,
+    label: jax.Array,
+    margin: float = 0.0,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """max(0, -label (input - other) + margin).
 
     Args:
@@ -68,7 +85,13 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
         "f(2,3), const([1,-1,1]).astype('float64')",
     ],
 )
-def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
+def hinge_embedding_loss(
+    input: jax.Array,
+    label: jax.Array,
+    margin: float = 1.0,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """input where label is 1, max(0, margin - input) where it is -1.
 
     Args:
@@ -103,7 +126,14 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
         "f(2,3,4), f(2,3,4), const([1,-1])",
     ],
 )
-def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
+def cosine_embedding_loss(
+    input1: jax.Array,
+    input2: jax.Array,
+    label: jax.Array,
+    margin: float = 0,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos is the cosine between
     the two vectors.
 
@@ -150,8 +180,16 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     ],
 )
 def triplet_margin_loss(
-    input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False, reduction="mean", name=None
-):
+    input: jax.Array,
+    positive: jax.Array,
+    negative: jax.Array,
+    margin: float = 1.0,
+    p: float = 2,
+    epsilon: float = 1e-06,
+    swap: bool = False,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """max(0, d(input, positive) - d(input, negative) + margin) with d the p-norm distance.
 
     Args:
@@ -184,7 +222,13 @@ def triplet_margin_loss(
 
 @known_as(amp="triplet_margin_loss", code="decomposed_losses:distances")
 @op("near far other", method=False, register=False)
-def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
+def _triplet(
+    near: jax.Array,
+    far: jax.Array,
+    other: jax.Array | None = None,
+    margin: float = 1.0,
+    reduction: Reduction = "mean",
+) -> jax.Array:
     return reduced(
         "triplet_margin_with_distance_loss",
         _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin),
@@ -204,8 +248,15 @@ def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
     ],
 )
 def triplet_margin_with_distance_loss(
-    input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None
-):
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> Tensor:
     """`triplet_margin_loss` with a distance of one's own.
 
     Args:
@@ -250,7 +301,9 @@ def triplet_margin_with_distance_loss(
         "f(2,3), f(2,4)",
     ],
 )
-def soft_margin_loss(input, label, reduction="mean", name=None):
+def soft_margin_loss(
+    input: jax.Array, label: jax.Array, reduction: Reduction = "mean", name: str | None = None
+) -> jax.Array:
     """log(1 + exp(-label input)).
 
     Args:
@@ -286,7 +339,13 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
         "f(2,3), u(0,1,2,4)",
     ],
 )
-def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
+def multi_label_soft_margin_loss(
+    input: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """Binary cross entropy of each class with logits, averaged over the classes.
 
     Args:
@@ -326,7 +385,9 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
         "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'",
     ],
 )
-def multi_label_margin_loss(input, label, reduction="mean", name=None):
+def multi_label_margin_loss(
+    input: jax.Array, label: jax.Array, reduction: Reduction = "mean", name: str | None = None
+) -> jax.Array:
     """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the
     number of classes.
 
@@ -374,7 +435,15 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
         "f(2,4), const([1,4])",
     ],
 )
-def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
+def multi_margin_loss(
+    input: Tensor,
+    label: Tensor,
+    p: float = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> Tensor:
     """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the
     number of classes.
 
@@ -410,7 +479,14 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
 
 @known_as(code="decomposed_losses:class_margin")
 @op("input label weight", method=False, register=False)
-def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
+def _multi_margin(
+    input: jax.Array,
+    label: jax.Array,
+    weight: jax.Array | None = None,
+    p: float = 1,
+    margin: float = 1.0,
+    reduction: Reduction = "mean",
+) -> jax.Array:
     own = jnp.take_along_axis(input, label[:, None], 1)
     gaps = _hinge(margin - own + input) ** p
     # Paddle sums over all classes and takes margin ** p away for the class itself
@@ -433,7 +509,7 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
         "f(2,3), f(2,3), const([1,1])",
     ],
 )
-def npair_loss(anchor, positive, labels, l2_reg=0.002):
+def npair_loss(anchor: jax.Array, positive: jax.Array, labels: jax.Array, l2_reg: float = 0.002) -> jax.Array:
     """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the
     length of the vectors.
 
@@ -461,7 +537,7 @@ def npair_loss(anchor, positive, labels, l2_reg=0.002):
     return penalty + _columns(target, logs)
 
 
-def _columns(target, logs):
+def _columns(target: jax.Array, logs: jax.Array) -> jax.Array:
     """Paddle weighs the cross entropy of each row by the columns of the target matrix before averaging."""
     rows = -jnp.sum(target * logs, 1, keepdims=True)
     return jnp.mean(jnp.sum(target * rows, 0))

@@ -1,15 +1,33 @@
 """Rows of tokens in the order of the experts they go to, each expert's filled up to a multiple, and back."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import op
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
 @op("x route prob scale", register=False, method=False)
-def _dispatch_rows(x, route, prob, scale=None, starts=(), rows=0):
+def _dispatch_rows(
+    x: jax.Array,
+    route: jax.Array,
+    prob: jax.Array,
+    scale: jax.Array | None = None,
+    starts: tuple[int, ...] = (),
+    rows: int = 0,
+) -> jax.Array | tuple[jax.Array, ...]:
     """(rows, map [n, experts], weights of the rows, scales of the rows, experts of the rows)."""
     experts = len(starts)
     chosen = route[:, :, None] == jnp.arange(experts)  # [n, k, experts]
@@ -18,7 +36,7 @@ def _dispatch_rows(x, route, prob, scale=None, starts=(), rows=0):
     to = jnp.where(hit & (place < rows), place, rows).reshape(-1)  # what is beyond is dropped
     token = jnp.repeat(jnp.arange(x.shape[0]), experts)
 
-    def put(values, fill=0):
+    def put(values: jax.Array, fill: float = 0) -> jax.Array:
         return jnp.full((rows, *values.shape[1:]), fill, values.dtype).at[to].set(values, mode="drop")
 
     weights = jnp.where(chosen, prob[:, :, None], 0).sum(1)
@@ -31,7 +49,9 @@ def _dispatch_rows(x, route, prob, scale=None, starts=(), rows=0):
 
 
 @op("rows rowmap route prob", register=False, method=False)
-def _gathered(rows, rowmap, route, prob, mixed, weighted):
+def _gathered(
+    rows: jax.Array, rowmap: jax.Array, route: jax.Array, prob: jax.Array, mixed: bool, weighted: bool
+) -> tuple[jax.Array, jax.Array]:
     place = jnp.maximum(rowmap, 0)
     there = rowmap >= 0
     picked = jnp.where(there[..., None], rows[place], 0)
@@ -45,19 +65,19 @@ def _gathered(rows, rowmap, route, prob, mixed, weighted):
 
 
 def moe_permute(
-    hidden_states,
-    scale,
-    expert_routemap_topk,
-    expert_prob_topk,
-    num_experts,
-    tokens_per_expert,
-    padding_alignment,
-    do_gather=True,
-    using_ue8m0_scale=False,
-    return_expert_indices=False,
-    override_buffer_size=-1,
-    name=None,
-):
+    hidden_states: Tensor,
+    scale: Tensor | None,
+    expert_routemap_topk: Tensor,
+    expert_prob_topk: Tensor,
+    num_experts: int,
+    tokens_per_expert: Sequence[int],
+    padding_alignment: int,
+    do_gather: bool = True,
+    using_ue8m0_scale: bool = False,
+    return_expert_indices: bool = False,
+    override_buffer_size: int = -1,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """The rows of tokens in the order of experts, once for each expert that a token goes to; each expert's
     rows are filled up with zeros.
 
@@ -121,16 +141,16 @@ def moe_permute(
 
 
 def moe_unpermute(
-    hidden_states_unzipped,
-    zipped_expertwise_rowmap,
-    expert_routemap_topk,
-    token_prob_unzipped,
-    total_zipped_tokens,
-    num_experts,
-    using_mix_precision=True,
-    using_weighted_combine=False,
-    name=None,
-):
+    hidden_states_unzipped: Tensor,
+    zipped_expertwise_rowmap: Tensor,
+    expert_routemap_topk: Tensor,
+    token_prob_unzipped: Tensor,
+    total_zipped_tokens: int,
+    num_experts: int,
+    using_mix_precision: bool = True,
+    using_weighted_combine: bool = False,
+    name: str | None = None,
+) -> Any:
     """The way back from `moe_permute`: for each token the sum of its rows.
 
     Differs from Paddle: as `moe_permute`.

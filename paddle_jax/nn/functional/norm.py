@@ -1,6 +1,10 @@
 """Normalisation of activations."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 from jax import lax
@@ -15,10 +19,16 @@ from paddle_jax.tensor.axes import check_floating, instead
 from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.search import where
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Size
+
+
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
 
-def _wide(name, x):
+def _wide(name: str, x: jax.Array) -> jax.Array:
     """Half precision is normalised in float32; integers are refused."""
     check_floating(name, x)
     if x.dtype in (jnp.float16, jnp.bfloat16):
@@ -26,14 +36,14 @@ def _wide(name, x):
     return x
 
 
-def _moments(x, axes):
+def _moments(x: jax.Array, axes: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Mean over axes, x without it, and the biased variance; what is reduced keeps length 1."""
     mean = _mean(x, axes)
     centred = lax.sub(x, lax.broadcast_in_dim(mean, x.shape, tuple(range(x.ndim))))
     return mean, centred, _mean(lax.square(centred), axes)
 
 
-def _mean(x, axes):
+def _mean(x: jax.Array, axes: Any) -> jax.Array:
     """`jnp.mean` of floating numbers with the axes kept, in a quarter of the calls."""
     if not are_known(*x.shape):
         return jnp.mean(x, axes, keepdims=True)
@@ -42,7 +52,7 @@ def _mean(x, axes):
     return lax.div(lax.reshape(lax.reduce_sum(x, axes), kept), x.dtype.type(count))
 
 
-def _scaled(y, weight, bias, shape):
+def _scaled(y: jax.Array, weight: jax.Array | None, bias: jax.Array | None, shape: Any) -> jax.Array:
     """y * weight + bias, both brought to a shape that broadcasts with y."""
     if weight is not None:
         y = y * weight.reshape(shape).astype(y.dtype)
@@ -51,7 +61,7 @@ def _scaled(y, weight, bias, shape):
     return y + bias.reshape(shape).astype(y.dtype)
 
 
-def _channels(op_name, x, data_format):
+def _channels(op_name: str, x: Any, data_format: str) -> tuple[int, tuple[int, ...]]:
     """The channel axis and the shape that broadcasts a value per channel."""
     if data_format not in _FORMATS:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {', '.join(_FORMATS)}")
@@ -65,8 +75,15 @@ def _channels(op_name, x, data_format):
 @known_as(amp="batch_norm", cast=1, code="norms:batch_norm_train")
 @op("x mean variance weight bias", method=False, register=False)
 def batch_norm_train(
-    x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5, data_format="NCHW"
-):
+    x: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    momentum: float = 0.9,
+    epsilon: float = 1e-5,
+    data_format: str = "NCHW",
+) -> tuple[jax.Array, ...]:
     """Normalises with the statistics of the batch; returns the result and the new running
     mean and variance."""
     axis, shape = _channels("batch_norm", x, data_format)
@@ -89,7 +106,15 @@ def batch_norm_train(
     code="norms:batch_norm",
 )
 @op("x mean variance weight bias", method=False, register=False)
-def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, data_format="NCHW"):
+def batch_norm_infer(
+    x: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    epsilon: float = 1e-5,
+    data_format: str = "NCHW",
+) -> jax.Array:
     """Normalises with given statistics."""
     _, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
@@ -97,7 +122,7 @@ def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, da
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
 
-def _batch_norm_in_evaluation(layout, attrs):
+def _batch_norm_in_evaluation(layout: tuple[int, ...], attrs: tuple[Any, ...]) -> Any:
     """Running statistics normalise, and stay what they are."""
     kernel = batch_norm_infer.op.kernel(layout, (attrs["epsilon"], attrs["data_format"]))
     return Replacement(kernel, len(layout), passed_on={1: 1, 2: 2})
@@ -130,18 +155,18 @@ register_evaluation("batch_norm_train", _batch_norm_in_evaluation)
     ],
 )
 def batch_norm(
-    x,
-    running_mean,
-    running_var,
-    weight=None,
-    bias=None,
-    training=False,
-    momentum=0.9,
-    epsilon=1e-05,
-    data_format="NCHW",
-    use_global_stats=None,
-    name=None,
-):
+    x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Normalises each channel over the batch; while training the running statistics are updated in place.
 
     Args:
@@ -208,7 +233,7 @@ def batch_norm(
     return y
 
 
-def _unchanged(x, weight, bias, shape):
+def _unchanged(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Any) -> Tensor:
     """The values of x, which depend on weight and bias in name only: their gradients are zeros, so that an
     optimizer still decays them."""
     y = x * 1
@@ -242,7 +267,14 @@ def _unchanged(x, weight, bias, shape):
         "f(2,3), [3], epsilon=-1e-5",
     ],
 )
-def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
+def layer_norm(
+    x: jax.Array,
+    normalized_shape: Size,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    epsilon: float = 1e-05,
+    name: str | None = None,
+) -> jax.Array:
     """Normalises the last axes of each sample to mean 0 and variance 1.
 
     Args:
@@ -280,7 +312,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
     return _scaled(centred * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
 
-def _trailing(op_name, x, normalized_shape):
+def _trailing(op_name: str, x: Any, normalized_shape: Size) -> tuple[int, ...]:
     if not isinstance(normalized_shape, int | tuple):
         raise ValueError(
             f"{op_name}: normalized_shape: got {normalized_shape!r}; it must be an int or a list of ints"
@@ -320,7 +352,15 @@ def _trailing(op_name, x, normalized_shape):
         "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'",
     ],
 )
-def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW", name=None):
+def group_norm(
+    x: jax.Array,
+    num_groups: int,
+    epsilon: float = 1e-05,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """Normalises groups of channels of each sample to mean 0 and variance 1.
 
     Positional arguments may also stand in torch's order: group_norm(x, num_groups, weight, bias, epsilon).
@@ -349,11 +389,11 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
     return _scaled(jnp.moveaxis(y, 1, axis), weight, bias, shape).astype(x.dtype)
 
 
-def _torch_order(public):
+def _torch_order(public: Callable[..., Any]) -> Callable[..., Any]:
     """Lets group_norm take weight, bias and epsilon in torch's order: where the third positional argument is
     a Tensor or None."""
 
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) > 2 and (args[2] is None or isinstance(args[2], Tensor)):
             names = ("weight", "bias", "epsilon", "data_format", "name")
             named = dict(zip(names, args[2:], strict=False))
@@ -368,7 +408,9 @@ def _torch_order(public):
 group_norm = _torch_order(group_norm)
 
 
-def _grouped(op_name, x, num_groups, weight, bias, data_format):
+def _grouped(
+    op_name: str, x: Any, num_groups: int, weight: Any, bias: Any, data_format: str
+) -> tuple[int, Any]:
     axis, shape = _channels(op_name, x, data_format)
     if x.ndim < 2:
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have at least 2 axes")
@@ -402,17 +444,17 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
     ],
 )
 def instance_norm(
-    x,
-    running_mean=None,
-    running_var=None,
-    weight=None,
-    bias=None,
-    use_input_stats=True,
-    momentum=0.9,
-    eps=1e-05,
-    data_format="NCHW",
-    name=None,
-):
+    x: jax.Array,
+    running_mean: jax.Array | None = None,
+    running_var: jax.Array | None = None,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-05,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """Normalises each channel of each sample to mean 0 and variance 1.
 
     Args:
@@ -449,7 +491,13 @@ def instance_norm(
         "f(0,3), [3]",
     ],
 )
-def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
+def rms_norm(
+    input: jax.Array,
+    normalized_shape: Size,
+    weight: jax.Array | None = None,
+    eps: float = 1e-05,
+    name: str | None = None,
+) -> jax.Array:
     """Divides the last axes of each sample by their root mean square.
 
     Args:
@@ -488,7 +536,15 @@ def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
         "f(0,3,4), 3",
     ],
 )
-def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW", name=None):
+def local_response_norm(
+    x: jax.Array,
+    size: int,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    k: float = 1.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """Divides x by (k + alpha * mean of squares over neighbouring channels) ** beta.
 
     Args:
@@ -527,7 +583,7 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
 
 @known_as(code="reductions:normalized")
 @op(method=False, register=False)
-def _normalized(x, p, axis, epsilon):
+def _normalized(x: jax.Array, p: float, axis: int, epsilon: float) -> jax.Array:
     norm = p_norm(x, p, axis, True)
     return x / jnp.where(norm < epsilon, jnp.asarray(epsilon, x.dtype), norm)
 
@@ -554,7 +610,14 @@ def _normalized(x, p, axis, epsilon):
         "f(2,3), axis=const(0)",
     ],
 )
-def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
+def normalize(
+    x: Tensor,
+    p: float = 2,
+    axis: int = 1,
+    epsilon: float = 1e-12,
+    out: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Divides x by its p-norm along an axis.
 
     Args:

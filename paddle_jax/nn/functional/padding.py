@@ -1,15 +1,27 @@
 """Padding of tensors."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Padding
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 _FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
 
 
-def _spatial(x, pad, data_format):
+def _spatial(x: jax.Array, pad: Any, data_format: str) -> list[tuple[int, int]]:
     """Pairs for all axes when pad lists only the spatial ones, last axis first."""
     if data_format not in _FORMATS[x.ndim]:
         raise AssertionError(
@@ -22,7 +34,7 @@ def _spatial(x, pad, data_format):
     return [(0, 0), (0, 0), *pairs]
 
 
-def _all_axes(x, pad, from_left):
+def _all_axes(x: jax.Array, pad: Any, from_left: bool) -> list[tuple[int, int]]:
     """Pairs for all axes: in order when pad covers every axis, else from the last axis on."""
     if any(p < 0 for p in pad):
         raise ValueError(f"pad: pad: got {list(pad)}; numbers must not be negative")
@@ -36,7 +48,7 @@ def _all_axes(x, pad, from_left):
     return [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
 
 
-def _checked(x, pairs, mode):
+def _checked(x: jax.Array, pairs: list[tuple[int, int]], mode: str) -> list[tuple[int, int]]:
     for (before, after), size in zip(pairs, x.shape, strict=True):
         limit = size - 1 if mode == "reflect" else None
         if limit is not None and max(before, after) > limit and x.size:
@@ -84,7 +96,15 @@ def _checked(x, pairs, mode):
         "f(2,3,4), const([1,2],'int32')",
     ],
 )
-def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis=True, name=None):
+def pad(
+    x: jax.Array,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str | None = None,
+    pad_from_left_axis: bool = True,
+    name: str | None = None,
+) -> jax.Array:
     """Extends a tensor at its edges.
 
     Args:
@@ -123,7 +143,7 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
     return extended(x, _all_axes(x, pad, pad_from_left_axis), mode, value)
 
 
-def extended(x, pairs, mode, value):
+def extended(x: jax.Array, pairs: Sequence[tuple[int, int]], mode: str, value: float) -> jax.Array:
     """x with pairs (before, after) added at both ends of each axis; negative numbers crop."""
     if any(n + a + b < 0 for (a, b), n in zip(pairs, x.shape, strict=True)):
         raise ValueError(
@@ -150,7 +170,7 @@ def extended(x, pairs, mode, value):
         "f(2,3,4), [1,2,3,4]",
     ],
 )
-def zeropad2d(x, padding, data_format="NCHW", name=None):
+def zeropad2d(x: Tensor, padding: Padding, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Adds zeros round images.
 
     Args:

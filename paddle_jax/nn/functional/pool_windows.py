@@ -5,8 +5,12 @@ select-and-scatter) take 2 to 40 times as long there. Ties go to the first eleme
 window, as in Paddle.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +19,10 @@ from jax import lax
 from paddle_jax._core.base.size import are_known
 from paddle_jax.nn.functional.windows import check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu
+
+if TYPE_CHECKING:
+    import jax
+
 
 _SLICED = 24  # windows whose lengths sum to more than this use reduce_window
 
@@ -26,7 +34,17 @@ class Windows:
     lengths. extra: the padding that makes every window complete.
     """
 
-    def __init__(self, op_name, x, n, kernel, stride, padding, ceil_mode, last):
+    def __init__(
+        self,
+        op_name: str,
+        x: jax.Array,
+        n: int,
+        kernel: Any,
+        stride: Any,
+        padding: Any,
+        ceil_mode: bool,
+        last: bool,
+    ) -> None:
         check_ndim(op_name, x, n + 2)
         if last:
             self.axes = tuple(range(1, n + 1))
@@ -59,7 +77,7 @@ class Windows:
         self.ndim = x.ndim
 
     @staticmethod
-    def _count(op_name, size, kernel, stride, pad, ceil_mode):
+    def _count(op_name: str, size: int, kernel: Any, stride: Any, pad: Any, ceil_mode: bool) -> int:
         room = size + sum(pad) - kernel + (stride - 1 if ceil_mode else 0)
         if not are_known(room):
             return room // stride + 1
@@ -72,21 +90,21 @@ class Windows:
             )
         return count
 
-    def over_all_axes(self, values, fill):
+    def over_all_axes(self, values: Any, fill: Any) -> tuple[Any, ...]:
         """A value for each spatial axis as a tuple over all axes."""
         full = [fill] * self.ndim
         for axis, value in zip(self.axes, values, strict=True):
             full[axis] = value
         return tuple(full)
 
-    def padded(self, x, fill):
+    def padded(self, x: jax.Array, fill: float) -> jax.Array:
         """x with the padding that makes every window complete; negative padding crops."""
         pads = self.over_all_axes(((b, a, 0) for b, a in self.extra), (0, 0, 0))
         if any(any(p) for p in self.extra):
             return lax.pad(x, jnp.asarray(fill, x.dtype), pads)
         return x
 
-    def fold(self, function, *arrays):
+    def fold(self, function: Callable[..., Any], *arrays: Any) -> tuple[Any, ...]:
         """Combines the elements of each window, axis after axis from the last one: `function(sofar, next)`
         over tuples of arrays.
 
@@ -103,7 +121,7 @@ class Windows:
             arrays = ft.reduce(function, starts)
         return arrays
 
-    def empty(self, x, dtype=None):
+    def empty(self, x: jax.Array, dtype: Any = None) -> jax.Array:
         """The result when there is no window at all."""
         return jnp.zeros(
             [
@@ -113,11 +131,11 @@ class Windows:
             dtype or x.dtype,
         )
 
-    def sliced(self):
+    def sliced(self) -> bool:
         """Whether folding slices is the better lowering here."""
         return sum(self.kernel) <= _SLICED and on_cpu()
 
-    def reduce(self, x, start, function):
+    def reduce(self, x: jax.Array, start: float, function: Callable[..., Any]) -> jax.Array:
         """XLA's reduce_window over these windows. The start value is a NumPy number: only then JAX
         knows the gradient."""
         pads = self.over_all_axes(self.extra, (0, 0))
@@ -131,7 +149,7 @@ class Windows:
         )
 
 
-def max_values(x, windows):
+def max_values(x: jax.Array, windows: Windows) -> jax.Array:
     """The maximum of each window."""
     if not jnp.issubdtype(x.dtype, jnp.floating):
         raise RuntimeError(f"max_pool: x: got {x.dtype}; it must be floating; cast it with astype")
@@ -144,7 +162,7 @@ def max_values(x, windows):
     return windows.reduce(x, -jnp.inf, lax.max)
 
 
-def max_with_index(x, windows):
+def max_with_index(x: jax.Array, windows: Windows) -> tuple[jax.Array, ...]:
     """The maximum of each window and its position in the flattened spatial axes of x, int32."""
     if 0 in windows.counts:
         return windows.empty(x), windows.empty(x, jnp.int32)
@@ -154,19 +172,19 @@ def max_with_index(x, windows):
     return windows.fold(_better, windows.padded(x, -jnp.inf), places)
 
 
-def _better(best, candidate):
+def _better(best: tuple[jax.Array, ...], candidate: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
     larger = candidate[0] > best[0]
     return jnp.where(larger, candidate[0], best[0]), jnp.where(larger, candidate[1], best[1])
 
 
-def sums(x, windows):
+def sums(x: jax.Array, windows: Windows) -> jax.Array:
     """The sum of each window."""
     if x.size == 0 or windows.sliced():
         return windows.fold(lambda total, s: (total[0] + s[0],), windows.padded(x, 0))[0]
     return windows.reduce(x, 0, lax.add)
 
 
-def lengths(windows, exclusive):
+def lengths(windows: Windows, exclusive: bool) -> Any:
     """How many elements each window has: inside x when exclusive, else inside x with its padding, which
     counts at the end as if it were as long as at the beginning, as in Paddle. Shape of all axes, 1 where not
     spatial."""
@@ -183,7 +201,7 @@ def lengths(windows, exclusive):
     return total.reshape(windows.over_all_axes(windows.counts, 1))
 
 
-def mean_values(x, windows, exclusive, divisor):
+def mean_values(x: jax.Array, windows: Windows, exclusive: bool, divisor: int | None) -> jax.Array:
     """The mean of each window; with a divisor it is multiplied by the kernel's size /
     divisor, as in Paddle."""
     if 0 in windows.counts:

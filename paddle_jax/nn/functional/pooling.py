@@ -1,5 +1,9 @@
 """Maximum and average pooling."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.adaptive_pooling import (
@@ -22,8 +26,23 @@ from paddle_jax.nn.functional.unpooling import (
 )
 from paddle_jax.nn.functional.windows import channel_last
 
+if TYPE_CHECKING:
+    import jax
 
-def _max(op_name, n, x, kernel, stride, padding, return_mask, ceil_mode, data_format):
+    from paddle_jax._annotations import Padding, Size
+
+
+def _max(
+    op_name: str,
+    n: int,
+    x: jax.Array,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    return_mask: bool,
+    ceil_mode: bool,
+    data_format: str,
+) -> Any:
     last = channel_last(op_name, n, data_format)
     if return_mask and last:
         raise ValueError(
@@ -36,7 +55,18 @@ def _max(op_name, n, x, kernel, stride, padding, return_mask, ceil_mode, data_fo
     return max_values(x, windows)
 
 
-def _mean(op_name, n, x, kernel, stride, padding, ceil_mode, exclusive, divisor, data_format):
+def _mean(
+    op_name: str,
+    n: int,
+    x: jax.Array,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    exclusive: bool,
+    divisor: int | None,
+    data_format: str,
+) -> jax.Array:
     windows = Windows(
         op_name, x, n, kernel, stride, padding, ceil_mode, channel_last(op_name, n, data_format)
     )
@@ -60,7 +90,15 @@ def _mean(op_name, n, x, kernel, stride, padding, ceil_mode, exclusive, divisor,
         "f(1,2,7), 2, padding='X'",
     ],
 )
-def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
+def max_pool1d(
+    x: jax.Array,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Any:
     """Takes the maximum over windows of a sequence [N, C, L]. Arguments as for `max_pool2d`, with
     one spatial axis.
 
@@ -102,8 +140,15 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     ],
 )
 def max_pool2d(
-    x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW", name=None
-):
+    x: jax.Array,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
     """Takes the maximum over windows of an image.
 
     Args:
@@ -145,8 +190,15 @@ def max_pool2d(
     ],
 )
 def max_pool3d(
-    x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCDHW", name=None
-):
+    x: jax.Array,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
     """Takes the maximum over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for
     `max_pool2d`, with three spatial axes.
 
@@ -172,7 +224,15 @@ def max_pool3d(
         "f(1,2,7), 3, 2, 1, False, True",
     ],
 )
-def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
+def avg_pool1d(
+    x: jax.Array,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    exclusive: bool = True,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Takes the mean over windows of a sequence [N, C, L]. Arguments as for `avg_pool2d`, with
     one spatial axis.
 
@@ -214,16 +274,16 @@ def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode
     ],
 )
 def avg_pool2d(
-    x,
-    kernel_size,
-    stride=None,
-    padding=0,
-    ceil_mode=False,
-    exclusive=True,
-    divisor_override=None,
-    data_format="NCHW",
-    name=None,
-):
+    x: jax.Array,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: int | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """Takes the mean over windows of an image.
 
     Args:
@@ -264,16 +324,16 @@ def avg_pool2d(
     ],
 )
 def avg_pool3d(
-    x,
-    kernel_size,
-    stride=None,
-    padding=0,
-    ceil_mode=False,
-    exclusive=True,
-    divisor_override=None,
-    data_format="NCDHW",
-    name=None,
-):
+    x: jax.Array,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: int | None = None,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> jax.Array:
     """Takes the mean over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for
     `avg_pool2d`, with three spatial axes.
 

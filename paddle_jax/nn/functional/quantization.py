@@ -8,7 +8,10 @@ See: Jacob et al., Quantization and Training of Neural Networks for Efficient In
     Inference, 2018.
 """
 
+from __future__ import annotations
+
 import functools as ft
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,18 +23,18 @@ from paddle_jax._core.ops.op import op
 _TINY = 1e-6  # keeps the inverse of a scale of zero finite
 
 
-def _inverse(scale):
+def _inverse(scale: jax.Array) -> jax.Array:
     return jnp.where(scale <= 1e-30, 1 / (scale + _TINY), 1 / scale)
 
 
-def _wide(x):
+def _wide(x: jax.Array) -> jax.Array:
     """Numbers of half precision in single precision, in which the rounding is done."""
     if x.dtype.itemsize < 4 or not jnp.issubdtype(x.dtype, jnp.floating):
         return x.astype(jnp.float32)
     return x
 
 
-def _along(scale, x, axis):
+def _along(scale: jax.Array, x: jax.Array, axis: int) -> jax.Array:
     """The scales of the channels of one axis, ready to be multiplied with x."""
     if axis >= 0:
         return scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
@@ -39,7 +42,7 @@ def _along(scale, x, axis):
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2,))
-def _rounded(x, scale, bound):
+def _rounded(x: jax.Array, scale: jax.Array, bound: int) -> jax.Array:
     wide = _wide(x)
     scale = _wide(scale)
     steps = lax.round(
@@ -49,7 +52,9 @@ def _rounded(x, scale, bound):
 
 
 @_rounded.defjvp
-def _straight_through(bound, primals, tangents):
+def _straight_through(
+    bound: int, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[jax.Array, Any]:
     return _rounded(*primals, bound), tangents[0]
 
 
@@ -59,7 +64,9 @@ def _straight_through(bound, primals, tangents):
     code="quantization:fake_quantize_dequantize",
 )
 @op("x scale", register=False, method=False)
-def fake_quantize_dequantize(x, scale, bit_length=8, quant_axis=-1):
+def fake_quantize_dequantize(
+    x: jax.Array, scale: jax.Array, bit_length: int = 8, quant_axis: int = -1
+) -> jax.Array:
     """x rounded to the nearest number of `bit_length` bits and clipped to the scale (halves go away from
     zero). The gradient is that of x itself.
 
@@ -73,7 +80,7 @@ def fake_quantize_dequantize(x, scale, bit_length=8, quant_axis=-1):
 
 
 @op("x", register=False, method=False, nondiff=True)
-def abs_max(x, axis=-1):
+def abs_max(x: jax.Array, axis: int = -1) -> jax.Array:
     """The largest magnitude of x, [1], or of each channel of an axis, [channels]."""
     if axis >= 0:
         others = tuple(i for i in range(x.ndim) if i != axis)
@@ -83,7 +90,9 @@ def abs_max(x, axis=-1):
 
 
 @op("x scale state accum", register=False, method=False, nondiff=True)
-def moving_average_abs_max(x, scale, state, accum, moving_rate):
+def moving_average_abs_max(
+    x: jax.Array, scale: jax.Array, state: jax.Array, accum: jax.Array, moving_rate: float
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(scale, state, accum) after a batch: state = rate state + 1, accum = rate accum + max |x|, scale
     = accum / state."""
     state = moving_rate * state + 1
@@ -98,7 +107,15 @@ def moving_average_abs_max(x, scale, state, accum, moving_rate):
     code="quantization:quantize_linear",
 )
 @op("x scale zero_point", register=False, method=False, nondiff=True)
-def quantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128, qmax=127):
+def quantize_linear(
+    x: jax.Array,
+    scale: jax.Array,
+    zero_point: jax.Array,
+    quant_axis: int = -1,
+    bit_length: int = 8,
+    qmin: int = -128,
+    qmax: int = 127,
+) -> jax.Array:
     """Integers (as floating numbers) that stand for x: round(x qmax / scale), halves to even,
     clipped to qmin..qmax.
 
@@ -122,20 +139,28 @@ def quantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128
     code="quantization:dequantize_linear",
 )
 @op("x scale zero_point", register=False, method=False, nondiff=True)
-def dequantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128, qmax=127):
+def dequantize_linear(
+    x: jax.Array,
+    scale: jax.Array,
+    zero_point: jax.Array,
+    quant_axis: int = -1,
+    bit_length: int = 8,
+    qmin: int = -128,
+    qmax: int = 127,
+) -> jax.Array:
     """The numbers that integers stand for: x scale / qmax. Arguments as for `quantize_linear`."""
     wide = _wide(x)
     return (wide * _along(_wide(scale), x, quant_axis) / qmax).astype(x.dtype)
 
 
 @op("x scale", register=False, method=False, nondiff=True)
-def quantize_groups(x, scale, group_size, bound):
+def quantize_groups(x: jax.Array, scale: jax.Array, group_size: int, bound: int) -> jax.Array:
     """As `quantize_linear` for a matrix [rows, columns], each `group_size` rows of a column with a scale of
     their own, [groups, columns]."""
     return jnp.clip(jnp.round(x / jnp.repeat(scale, group_size, axis=0) * bound), -bound - 1, bound)
 
 
 @op("x scale", register=False, method=False, nondiff=True)
-def dequantize_groups(x, scale, group_size, bound):
+def dequantize_groups(x: jax.Array, scale: jax.Array, group_size: int, bound: int) -> jax.Array:
     """As `dequantize_linear` for groups of rows, see `quantize_groups`."""
     return x / bound * jnp.repeat(scale, group_size, axis=0)

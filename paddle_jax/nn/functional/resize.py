@@ -1,6 +1,10 @@
 """Resizing of feature maps. Every mode is separable: each axis is a sum of a few weighted
 taps of the input."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -8,6 +12,12 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, freeze, op
 from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
 from paddle_jax.nn.functional.windows import FORMATS
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 _NDIM = {
     "linear": (3,),
@@ -21,7 +31,7 @@ _DENSE = 64 * 64  # up to this matrix size a matrix product beats gathering, who
 _PERIODIC = 1024  # length up to which it is looked whether an enlargement has a pattern that repeats
 
 
-def _source(out, ratio, half_pixel):
+def _source(out: int, ratio: float, half_pixel: bool) -> np.ndarray:
     """Where output positions lie on the input axis, in single precision as the rest of the
     world computes it."""
     place = np.arange(out, dtype=np.float32)
@@ -30,7 +40,7 @@ def _source(out, ratio, half_pixel):
     return np.float32(ratio) * place
 
 
-def _cubic(distance):
+def _cubic(distance: np.ndarray) -> np.ndarray:
     """Keys' cubic convolution kernel with a = -0.75."""
     a = -0.75
     d = np.abs(distance)
@@ -39,7 +49,9 @@ def _cubic(distance):
     )
 
 
-def _taps(size, out, mode, align_corners, align_mode, scale):
+def _taps(
+    size: Any, out: int, mode: str, align_corners: bool, align_mode: int, scale: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """For each output position the input positions it reads [out, taps] (not yet limited to the axis)
     and their weights."""
     if align_corners:
@@ -63,7 +75,7 @@ def _taps(size, out, mode, align_corners, align_mode, scale):
     return np.stack([first, first + 1], 1), np.stack([1 - part, part], 1)
 
 
-def _antialias_matrix(size, out, mode, align_corners, scale):
+def _antialias_matrix(size: Any, out: int, mode: str, align_corners: bool, scale: Any) -> np.ndarray:
     """Row-normalised weights of a triangle or cubic filter that is as wide as an output
     pixel when shrinking."""
     if align_corners:
@@ -82,7 +94,7 @@ def _antialias_matrix(size, out, mode, align_corners, scale):
     return weights / weights.sum(1, keepdims=True)
 
 
-def _antialias_cubic(distance):
+def _antialias_cubic(distance: np.ndarray) -> np.ndarray:
     a = -0.5
     d = np.abs(distance)
     return np.where(
@@ -90,7 +102,7 @@ def _antialias_cubic(distance):
     )
 
 
-def _apply(x, axis, index, weights):
+def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
     """Sums weighted taps along one axis by the cheapest of three equal ways."""
     size = x.shape[axis]
     out = index.shape[0]
@@ -112,7 +124,7 @@ def _apply(x, axis, index, weights):
     )
 
 
-def _periodic(index, weights, period, size):
+def _periodic(index: np.ndarray, weights: Any, period: int, size: Any) -> bool:
     """Whether every run of `period` outputs reads the same pattern, one input position further on; limited
     positions count as edge."""
     middle = (size // 2) * period
@@ -130,7 +142,7 @@ def _periodic(index, weights, period, size):
     return np.allclose(dense[0], dense[1], atol=1e-5)
 
 
-def _by_phase(x, axis, index, weights, period):
+def _by_phase(x: jax.Array, axis: int, index: np.ndarray, weights: Any, period: int) -> jax.Array:
     """Enlarging by a whole factor: each output phase is a weighted sum of shifted copies, so the gradient
     needs no scatter."""
     size = x.shape[axis]
@@ -152,15 +164,15 @@ def _by_phase(x, axis, index, weights, period):
     return joined.reshape(*x.shape[:axis], size * period, *x.shape[axis + 1 :])
 
 
-def _window(x, axis, start, size):
+def _window(x: jax.Array, axis: int, start: int, size: Any) -> jax.Array:
     return x[tuple(slice(start, start + size) if a == axis else slice(None) for a in range(x.ndim))]
 
 
-def _multiply(x, axis, matrix):
+def _multiply(x: jax.Array, axis: int, matrix: np.ndarray) -> jax.Array:
     return jnp.moveaxis(jnp.tensordot(jnp.asarray(matrix, x.dtype), x, (1, axis)), 0, axis)
 
 
-def _sizes(x, axes, size, scale_factor):
+def _sizes(x: jax.Array, axes: Any, size: Any, scale_factor: Any) -> tuple[Any, Any]:
     """Output lengths and the scales that count for positions (None: the ratio of the lengths)."""
     n = len(axes)
     if (size is None) == (scale_factor is None):
@@ -202,7 +214,17 @@ def _sizes(x, axes, size, scale_factor):
     code="images:resize",
 )
 @op(method=False, register=False)
-def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recompute, antialias):
+def _resize(
+    x: jax.Array,
+    size: Any,
+    scale_factor: Any,
+    mode: str,
+    align_corners: bool,
+    align_mode: int,
+    last: bool,
+    recompute: bool,
+    antialias: bool,
+) -> jax.Array:
     axes = range(1, x.ndim - 1) if last else range(2, x.ndim)
     sizes, scales = _sizes(x, axes, size, scale_factor)
     dtype = x.dtype
@@ -279,17 +301,17 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
     ],
 )
 def interpolate(
-    x,
-    size=None,
-    scale_factor=None,
-    mode="nearest",
-    align_corners=False,
-    align_mode=0,
-    data_format=None,
-    recompute_scale_factor=None,
-    antialias=False,
-    name=None,
-):
+    x: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Resizes the spatial axes of a batch of sequences, images or volumes.
 
     Args:
@@ -348,7 +370,7 @@ def interpolate(
     )
 
 
-def _channel_last(ndim, data_format):
+def _channel_last(ndim: int, data_format: str) -> bool:
     allowed = FORMATS[ndim - 2] if ndim > 3 else ("NCW", "NWC")
     if data_format is None:
         return False
@@ -360,7 +382,7 @@ def _channel_last(ndim, data_format):
     return data_format[-1] == "C"
 
 
-def _area(x, size, last):
+def _area(x: Tensor, size: Any, last: bool) -> Tensor:
     if size is None:
         raise ValueError("interpolate: size: got None; mode 'area' needs it")
     return adaptive_mean(x, freeze(size), last)
@@ -376,15 +398,15 @@ def _area(x, size, last):
     ],
 )
 def upsample(
-    x,
-    size=None,
-    scale_factor=None,
-    mode="nearest",
-    align_corners=False,
-    align_mode=0,
-    data_format=None,
-    name=None,
-):
+    x: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Resizes the spatial axes: the older name of `interpolate`, with the same arguments.
 
     Example:

@@ -4,6 +4,11 @@ Weights are [gates * hidden, features] as in Paddle; the order of gates is i, f,
 GRU. A sequence op projects the input of all steps with one matrix product and scans over the rest.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -15,7 +20,7 @@ from paddle_jax.tensor.products import product
 _ACTIVATIONS = {"tanh": lax.tanh, "relu": jax.nn.relu}
 
 
-def _project(x, weight, bias):
+def _project(x: jax.Array, weight: jax.Array, bias: jax.Array | None) -> jax.Array:
     out = product(x, weight, turned_y=True)
     if bias is None or bias.shape != out.shape[-1:]:
         if bias is None:
@@ -24,24 +29,33 @@ def _project(x, weight, bias):
     return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
 
 
-def _parts(gates, count):
+def _parts(gates: jax.Array, count: int) -> list[jax.Array]:
     """Equal parts of the last axis."""
     size = gates.shape[-1] // count
     return [lax.slice_in_dim(gates, k * size, (k + 1) * size, axis=-1) for k in range(count)]
 
 
-def _simple_step(gates, h, weight_hh, bias_hh, activation):
+def _simple_step(
+    gates: jax.Array, h: jax.Array, weight_hh: jax.Array, bias_hh: jax.Array | None, activation: str
+) -> jax.Array:
     return _ACTIVATIONS[activation](gates + _project(h, weight_hh, bias_hh))
 
 
-def _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho):
+def _lstm_step(
+    gates: jax.Array,
+    h: jax.Array,
+    c: jax.Array,
+    weight_hh: jax.Array,
+    bias_hh: jax.Array | None,
+    weight_ho: jax.Array | None,
+) -> tuple[jax.Array, jax.Array]:
     i, f, g, o = _parts(gates + _project(h, weight_hh, bias_hh), 4)
     c = lax.logistic(f) * c + lax.logistic(i) * lax.tanh(g)
     h = lax.logistic(o) * lax.tanh(c)
     return (h if weight_ho is None else h @ weight_ho), c
 
 
-def _gru_step(gates, h, weight_hh, bias_hh):
+def _gru_step(gates: jax.Array, h: jax.Array, weight_hh: jax.Array, bias_hh: jax.Array | None) -> jax.Array:
     x_r, x_z, x_c = _parts(gates, 3)
     h_r, h_z, h_c = _parts(_project(h, weight_hh, bias_hh), 3)
     z = lax.logistic(x_z + h_z)
@@ -49,7 +63,15 @@ def _gru_step(gates, h, weight_hh, bias_hh):
     return (h - candidate) * z + candidate
 
 
-def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
+def _sequence(
+    step: Callable[..., tuple[jax.Array, ...]],
+    gates: jax.Array,
+    states: tuple[jax.Array, ...],
+    length: Any,
+    reverse: bool,
+    time_major: bool,
+    zero_padding: bool,
+) -> tuple[Any, ...]:
     """Scans `step(gates, *states) -> states` over time. Past `length` the states stay; outputs there are zero
     if zero_padding."""
     if not time_major:
@@ -59,7 +81,7 @@ def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
     else:
         valid = jnp.arange(gates.shape[0])[:, None] < length[None, :]
 
-    def body(states, item):
+    def body(states: tuple[jax.Array, ...], item: Any) -> tuple[Any, Any]:
         at, ok = item
         new = step(at, *states)
         out = new[0]
@@ -75,21 +97,45 @@ def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
 
 @known_as(code="sequences:recurrent_cell")
 @op("inputs h weight_ih weight_hh bias_ih bias_hh", same_dtype=True, method=False, register=False)
-def simple_rnn_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, activation="tanh"):
+def simple_rnn_cell(
+    inputs: jax.Array,
+    h: jax.Array,
+    weight_ih: jax.Array,
+    weight_hh: jax.Array,
+    bias_ih: jax.Array | None = None,
+    bias_hh: jax.Array | None = None,
+    activation: str = "tanh",
+) -> jax.Array:
     """One step of a simple recurrent network: [B, I], [B, H] -> [B, H]."""
     return _simple_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh, activation)
 
 
 @known_as(code="sequences:long_memory_cell")
 @op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", same_dtype=True, method=False, register=False)
-def lstm_cell(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None):
+def lstm_cell(
+    inputs: jax.Array,
+    h: jax.Array,
+    c: jax.Array,
+    weight_ih: jax.Array,
+    weight_hh: jax.Array,
+    bias_ih: jax.Array | None = None,
+    bias_hh: jax.Array | None = None,
+    weight_ho: jax.Array | None = None,
+) -> tuple[jax.Array, jax.Array]:
     """One step of an LSTM: the new (h, c). weight_ho [H, P] projects h."""
     return _lstm_step(_project(inputs, weight_ih, bias_ih), h, c, weight_hh, bias_hh, weight_ho)
 
 
 @known_as(code="sequences:gated_cell")
 @op("inputs h weight_ih weight_hh bias_ih bias_hh", same_dtype=True, method=False, register=False)
-def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
+def gru_cell(
+    inputs: jax.Array,
+    h: jax.Array,
+    weight_ih: jax.Array,
+    weight_hh: jax.Array,
+    bias_ih: jax.Array | None = None,
+    bias_hh: jax.Array | None = None,
+) -> jax.Array:
     """One step of a GRU: [B, I], [B, H] -> [B, H]."""
     return _gru_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh)
 
@@ -102,21 +148,21 @@ def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
     register=False,
 )
 def simple_rnn(
-    inputs,
-    h,
-    weight_ih,
-    weight_hh,
-    bias_ih=None,
-    bias_hh=None,
-    length=None,
-    activation="tanh",
-    reverse=False,
-    time_major=False,
-    zero_padding=True,
-):
+    inputs: jax.Array,
+    h: jax.Array,
+    weight_ih: jax.Array,
+    weight_hh: jax.Array,
+    bias_ih: jax.Array | None = None,
+    bias_hh: jax.Array | None = None,
+    length: jax.Array | None = None,
+    activation: str = "tanh",
+    reverse: bool = False,
+    time_major: bool = False,
+    zero_padding: bool = True,
+) -> tuple[jax.Array, ...]:
     """All steps of a simple recurrent network in one direction: (outputs, last h)."""
 
-    def step(gates, h):
+    def step(gates: jax.Array, h: jax.Array) -> tuple[jax.Array]:
         return (_simple_step(gates, h, weight_hh, bias_hh, activation),)
 
     return _sequence(
@@ -136,22 +182,22 @@ def simple_rnn(
     register=False,
 )
 def lstm(
-    inputs,
-    h,
-    c,
-    weight_ih,
-    weight_hh,
-    bias_ih=None,
-    bias_hh=None,
-    weight_ho=None,
-    length=None,
-    reverse=False,
-    time_major=False,
-    zero_padding=True,
-):
+    inputs: jax.Array,
+    h: jax.Array,
+    c: jax.Array,
+    weight_ih: jax.Array,
+    weight_hh: jax.Array,
+    bias_ih: jax.Array | None = None,
+    bias_hh: jax.Array | None = None,
+    weight_ho: jax.Array | None = None,
+    length: jax.Array | None = None,
+    reverse: bool = False,
+    time_major: bool = False,
+    zero_padding: bool = True,
+) -> tuple[jax.Array, ...]:
     """All steps of an LSTM in one direction: (outputs, last h, last c)."""
 
-    def step(gates, h, c):
+    def step(gates: jax.Array, h: jax.Array, c: jax.Array) -> tuple[jax.Array, jax.Array]:
         return _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho)
 
     return _sequence(
@@ -167,20 +213,20 @@ def lstm(
     register=False,
 )
 def gru(
-    inputs,
-    h,
-    weight_ih,
-    weight_hh,
-    bias_ih=None,
-    bias_hh=None,
-    length=None,
-    reverse=False,
-    time_major=False,
-    zero_padding=True,
-):
+    inputs: jax.Array,
+    h: jax.Array,
+    weight_ih: jax.Array,
+    weight_hh: jax.Array,
+    bias_ih: jax.Array | None = None,
+    bias_hh: jax.Array | None = None,
+    length: jax.Array | None = None,
+    reverse: bool = False,
+    time_major: bool = False,
+    zero_padding: bool = True,
+) -> tuple[jax.Array, ...]:
     """All steps of a GRU in one direction: (outputs, last h)."""
 
-    def step(gates, h):
+    def step(gates: jax.Array, h: jax.Array) -> tuple[jax.Array]:
         return (_gru_step(gates, h, weight_hh, bias_hh),)
 
     return _sequence(

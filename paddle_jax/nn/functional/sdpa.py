@@ -1,9 +1,11 @@
 """The arithmetic of attention, over arrays [batch, sequence, heads, width]."""
 
+from __future__ import annotations
+
 import math
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +15,16 @@ from jax import lax
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 # by platform: the most scores that exist at a time; longer sequences are computed in blocks
 _SCORES = {"cpu": 1 << 22}
 _SCORES_ELSEWHERE = 1 << 28  # where a block has to keep thousands of cores busy
 
 
-def _scores(q, k, scale):
+def _scores(q: jax.Array, k: jax.Array, scale: float | None) -> jax.Array:
     """Scaled products [batch, key heads, queries per key head, query, key], in float32 for half precision."""
     grouped = q.reshape(*q.shape[:2], k.shape[2], q.shape[2] // k.shape[2], q.shape[3])
     scores = jnp.einsum("bqhgd,bkhd->bhgqk", grouped, k)
@@ -26,7 +32,7 @@ def _scores(q, k, scale):
     return scores.astype(wide) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
 
 
-def _masked(scores, mask, causal, first=0):
+def _masked(scores: jax.Array, mask: jax.Array | None, causal: bool, first: int = 0) -> jax.Array:
     """Scores with a mask [batch or 1, heads or 1, query, key] (bool: True is kept; number: added), and
     nothing from later keys.
 
@@ -53,24 +59,43 @@ def _masked(scores, mask, causal, first=0):
     return scores
 
 
-def _mixed(weights, v, dtype):
+def _mixed(weights: jax.Array, v: jax.Array, dtype: Any) -> jax.Array:
     out = jnp.einsum("bhgqk,bkhd->bqhgd", weights.astype(v.dtype), v)
     return out.reshape(*out.shape[:2], out.shape[2] * out.shape[3], out.shape[4]).astype(dtype)
 
 
-def _flat(weights):
+def _flat(weights: jax.Array) -> jax.Array:
     """[batch, heads, query, key]"""
     return weights.reshape(weights.shape[0], weights.shape[1] * weights.shape[2], *weights.shape[3:])
 
 
-def _attend(q, k, v, mask, causal, scale, extra, drop):
+def _attend(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: Any,
+    causal: bool,
+    scale: float | None,
+    extra: str | None,
+    drop: Any,
+) -> Any:
     count = 1 if extra == "weights" else _blocks(q, k)
     if count > 1:
         return _in_blocks(count, q, k, v, mask, causal, scale, extra, drop)
     return _block(q, k, v, mask, causal, scale, extra, lambda weights: drop(weights, None), 0)
 
 
-def _block(q, k, v, mask, causal, scale, extra, drop, first):
+def _block(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: Any,
+    causal: bool,
+    scale: float | None,
+    extra: str | None,
+    drop: Any,
+    first: int,
+) -> Any:
     scores = _masked(_scores(q, k, scale), mask, causal, first)
     weights = drop(jax.nn.softmax(scores, -1))
     out = _mixed(weights, v, q.dtype)
@@ -86,7 +111,7 @@ def _block(q, k, v, mask, causal, scale, extra, drop, first):
     )
 
 
-def _blocks(q, k):
+def _blocks(q: jax.Array, k: jax.Array) -> int:
     """Into how many blocks the queries are cut, so that the scores of one block stay within the limit
     of the platform."""
     if not all(isinstance(n, int) for n in (*q.shape, *k.shape)):
@@ -95,7 +120,17 @@ def _blocks(q, k):
     return min(q.shape[1], -(-q.shape[0] * q.shape[1] * q.shape[2] * k.shape[1] // limit))
 
 
-def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
+def _in_blocks(
+    count: int,
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: Any,
+    causal: bool,
+    scale: float | None,
+    extra: str | None,
+    drop: Any,
+) -> Any:
     """Attention block by block of the queries, each against all keys; the backward pass computes the scores
     of a block again.
 
@@ -105,7 +140,7 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
     rows = -(-length // count)
     count = -(-length // rows)
 
-    def cut(x, axis):
+    def cut(x: jax.Array, axis: int) -> jax.Array:
         """x [..., length, ...] as [blocks, ..., rows, ...]."""
         x = jnp.pad(x, [(0, count * rows - length) if a == axis else (0, 0) for a in range(x.ndim)])
         return jnp.moveaxis(x.reshape(*x.shape[:axis], count, rows, *x.shape[axis + 1 :]), axis, 0)
@@ -115,7 +150,7 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
     parted = mask is not None and mask.shape[2] > 1
 
     @jax.checkpoint
-    def one(block):
+    def one(block: Any) -> Any:
         number, queries, part = block
         return _block(
             queries,
@@ -139,17 +174,36 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
 
 @known_as(amp="flash_attn", code="sequences:attend")
 @op("q k v mask", method=False, register=False)
-def attend(q, k, v, mask=None, causal=False, scale=None, extra=None):
+def attend(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: jax.Array | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    extra: str | None = None,
+) -> jax.Array:
     """Attention; extra: None, "weights" or "lse" (log of the sum of exponentials) makes the result a pair."""
     return _attend(q, k, v, mask, causal, scale, extra, lambda weights, number: weights)
 
 
 @known_as(amp="flash_attn", code="sequences:attend")
 @op("q k v mask", random=True, method=False, register=False)
-def attend_dropout(q, k, v, mask=None, causal=False, scale=None, extra=None, p=0.0, *, key):
+def attend_dropout(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: jax.Array | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    extra: str | None = None,
+    p: float = 0.0,
+    *,
+    key: jax.Array,
+) -> jax.Array:
     """`attend` with weights dropped at random."""
 
-    def drop(weights, number):
+    def drop(weights: jax.Array, number: Any) -> jax.Array:
         if p == 1:
             return jnp.zeros_like(weights)
         if number is None:
@@ -175,7 +229,17 @@ class _Attention(threading.local):
 Attention = _Attention()
 
 
-def attention(op_name, q, k, v, mask, dropout, causal, scale, extra):
+def attention(
+    op_name: str,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Any,
+    dropout: float,
+    causal: bool,
+    scale: float | None,
+    extra: str | None,
+) -> Any:
     """Checks shapes and runs attention on Tensors."""
     if not q.ndim == k.ndim == v.ndim == 4:
         raise ValueError(

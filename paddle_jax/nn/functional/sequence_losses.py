@@ -1,5 +1,9 @@
 """Losses over alignments of sequences."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -10,14 +14,19 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 from paddle_jax.tensor.axes import check_index, guarded, may_be_outside
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Reduction
+
 
 @op("labels lengths", method=False, register=False, nondiff=True)
-def _used(labels, lengths):
+def _used(labels: jax.Array, lengths: jax.Array) -> jax.Array:
     """The labels within their lengths, and 0 in place of the padding."""
     return jnp.where(jnp.arange(labels.shape[1]) < lengths[:, None], labels, 0)
 
 
-def _check_sequences(op_name, labels, input_lengths, label_lengths, frames, classes):
+def _check_sequences(
+    op_name: str, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, frames: Any, classes: Any
+) -> None:
     """Refuses lengths beyond the arrays, and labels that are no classes."""
     if labels.ndim != 2 or not labels.shape[:1] == input_lengths.shape == label_lengths.shape:
         return  # the op says so itself
@@ -27,14 +36,28 @@ def _check_sequences(op_name, labels, input_lengths, label_lengths, frames, clas
         check_index(op_name, _used(labels, label_lengths), classes, ValueError, low=0, name="labels")
 
 
-def _check_ctc(log_probs=None, labels=None, input_lengths=None, label_lengths=None, *_, **__):
+def _check_ctc(
+    log_probs: Tensor | None = None,
+    labels: Tensor | None = None,
+    input_lengths: Tensor | None = None,
+    label_lengths: Tensor | None = None,
+    *_: Any,
+    **__: Any,
+) -> None:
     operands = (log_probs, labels, input_lengths, label_lengths)
     if all(isinstance(value, Tensor) for value in operands) and log_probs.ndim == 3:
         frames, _, classes = log_probs.shape
         _check_sequences("ctc_loss", labels, input_lengths, label_lengths, frames, classes)
 
 
-def _check_rnnt(input=None, label=None, input_lengths=None, label_lengths=None, *_, **__):
+def _check_rnnt(
+    input: Tensor | None = None,
+    label: Tensor | None = None,
+    input_lengths: Tensor | None = None,
+    label_lengths: Tensor | None = None,
+    *_: Any,
+    **__: Any,
+) -> None:
     operands = (input, label, input_lengths, label_lengths)
     if all(isinstance(value, Tensor) for value in operands) and input.ndim == 4:
         _, frames, _, classes = input.shape
@@ -61,15 +84,15 @@ def _check_rnnt(input=None, label=None, input_lengths=None, label_lengths=None, 
     ],
 )
 def ctc_loss(
-    log_probs,
-    labels,
-    input_lengths,
-    label_lengths,
-    blank=0,
-    reduction="mean",
-    norm_by_times=False,
-    zero_infinity=False,
-):
+    log_probs: jax.Array,
+    labels: jax.Array,
+    input_lengths: jax.Array,
+    label_lengths: jax.Array,
+    blank: int = 0,
+    reduction: Reduction = "mean",
+    norm_by_times: bool = False,
+    zero_infinity: bool = False,
+) -> jax.Array:
     """Connectionist temporal classification: -log of the probability of all alignments of the labels.
 
     Args:
@@ -149,8 +172,15 @@ def ctc_loss(
     ],
 )
 def rnnt_loss(
-    input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean", name=None
-):
+    input: jax.Array,
+    label: jax.Array,
+    input_lengths: jax.Array,
+    label_lengths: jax.Array,
+    blank: int = 0,
+    fastemit_lambda: float = 0.001,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> jax.Array:
     """Transducer loss: -log of the probability of all ways through the grid of frames and labels.
 
     Args:
@@ -202,11 +232,11 @@ def rnnt_loss(
     return reduced("rnnt_loss", loss, reduction)
 
 
-def _grid(stay, emit, frames, count):
+def _grid(stay: jax.Array, emit: jax.Array, frames: Any, count: Any) -> jax.Array:
     """-log probability of one sample: stay [T, U + 1] moves on in time, emit [T, U] along the labels."""
     climbs = jnp.concatenate([jnp.zeros((emit.shape[0], 1), emit.dtype), jnp.cumsum(emit, 1)], 1)
 
-    def step(row, now):
+    def step(row: Any, now: Any) -> tuple[jax.Array, jax.Array]:
         climb, before = now
         row = climb + lax.cumlogsumexp(row + before - climb)
         return row, row

@@ -1,6 +1,9 @@
 """Softmax and its relatives."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +13,10 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 CASES = [
     "f(2,3)",
@@ -27,7 +34,7 @@ CASES = [
 ]
 
 
-def _prepare(op_name, x, axis, dtype):
+def _prepare(op_name: str, x: jax.Array, axis: int, dtype: Any) -> tuple[jax.Array, Any]:
     if dtype is not None:
         x = x.astype(dtypes.convert(dtype).np)
     if isinstance(axis, float):
@@ -46,7 +53,7 @@ def _prepare(op_name, x, axis, dtype):
 
 @known_as(pir="softmax(x:out) axis:i32", onnx="Softmax axis")
 @op(alias={"input": "x", "dim": "axis"}, method=False, inplace=True, out=True, cases=CASES)
-def softmax(x, axis=-1, dtype=None, name=None):
+def softmax(x: jax.Array, axis: int = -1, dtype: Any = None, name: str | None = None) -> jax.Array:
     """Computes exp(x) / sum(exp(x)) along an axis, without overflow.
 
     Args:
@@ -67,14 +74,14 @@ def softmax(x, axis=-1, dtype=None, name=None):
     return _shares(x, axis)
 
 
-def _row(reduced, like, axis):
+def _row(reduced: jax.Array, like: jax.Array, axis: int) -> jax.Array:
     """What was reduced over an axis, with that axis as long as in another array."""
     kept = tuple([i for i in range(like.ndim) if i != axis % like.ndim])
     return lax.broadcast_in_dim(reduced, like.shape, kept)
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(1,))
-def _shares(x, axis):
+def _shares(x: jax.Array, axis: int) -> jax.Array:
     """`jax.nn.softmax` in a third of the calls, which cost more to trace than all the rest."""
     axis %= x.ndim
     powers = lax.exp(lax.sub(x, _row(lax.reduce_max(x, (axis,)), x, axis)))
@@ -82,12 +89,14 @@ def _shares(x, axis):
 
 
 @_shares.defjvp
-def _shares_tangent(axis, primals, tangents):
+def _shares_tangent(
+    axis: int, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[jax.Array, jax.Array]:
     y, (dx,) = _shares(*primals, axis), tangents
     return y, lax.mul(y, lax.sub(dx, _row(lax.reduce_sum(lax.mul(y, dx), (axis % y.ndim,)), y, axis)))
 
 
-def log_shares(x, axis):
+def log_shares(x: jax.Array, axis: int) -> jax.Array:
     """`jax.nn.log_softmax`, in half of the calls."""
     axis %= x.ndim
     most = lax.stop_gradient(lax.reduce_max(x, (axis,)))
@@ -98,7 +107,7 @@ def log_shares(x, axis):
 # The real Paddle stops logarithms at -64.
 @known_as(pir="log_softmax(x:out) axis:i32", onnx="LogSoftmax axis")
 @op(method=False, cases=["~" + case if "1000" in case else case for case in CASES])
-def log_softmax(x, axis=-1, dtype=None, name=None):
+def log_softmax(x: jax.Array, axis: int = -1, dtype: Any = None, name: str | None = None) -> jax.Array:
     """Computes the logarithm of `softmax`, without overflow. Arguments as for `softmax`.
 
     Example:
@@ -117,7 +126,15 @@ def log_softmax(x, axis=-1, dtype=None, name=None):
     method=False,
     cases=["~f(2,3)", "~f(2,3), 0.5, axis=0", "~f(2,3), hard=True", "~d(3)", "f(2,3), axis=2", "f(2,3), 0.0"],
 )
-def gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None, *, key):
+def gumbel_softmax(
+    x: jax.Array,
+    temperature: float = 1.0,
+    hard: bool = False,
+    axis: int = -1,
+    name: str | None = None,
+    *,
+    key: jax.Array,
+) -> jax.Array:
     """Draws from a relaxed categorical distribution with logits x: softmax((x + Gumbel noise) / temperature).
 
     Args:
@@ -146,7 +163,9 @@ def gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None, *, key):
 
 
 @composite(register=False, method="softmax")
-def tensor_softmax(input, dim=None, dtype=None, *, out=None):
+def tensor_softmax(
+    input: Tensor, dim: int | None = None, dtype: Any = None, *, out: Tensor | None = None
+) -> Tensor:
     """Computes the softmax along `dim`: the form of `nn.functional.softmax` that is `paddle.softmax` and
     `Tensor.softmax`.
 

@@ -1,6 +1,10 @@
 """Undoing maximum pooling, power-average pooling and pooling over random regions."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,10 +23,14 @@ from paddle_jax.nn.functional.windows import channel_last, ints
 from paddle_jax.tensor.axes import instead
 from paddle_jax.tensor.creation import zeros
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 @known_as(code="pooling:scatter_back")
 @op("x indices", method=False, register=False)
-def _scatter_back(x, indices, sizes):
+def _scatter_back(x: jax.Array, indices: jax.Array, sizes: Any) -> jax.Array:
     flat = jnp.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
     n, c = jnp.ogrid[: x.shape[0], : x.shape[1]]
     return (
@@ -32,7 +40,17 @@ def _scatter_back(x, indices, sizes):
     )
 
 
-def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, output_size):
+def _unpool(
+    op_name: str,
+    n: int,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size,
+    padding: Size,
+    data_format: str,
+    output_size: Any,
+) -> Tensor:
     allowed = ("NCL", "NCHW", "NCDHW")[n - 1]
     if data_format != allowed:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed is {allowed!r}")
@@ -70,7 +88,7 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
     return _scatter_back(x, indices, tuple(sizes))
 
 
-def _listed(value):
+def _listed(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     return tuple(int(v) if isinstance(v, np.integer) else v for v in value)
@@ -86,8 +104,15 @@ def _listed(value):
     ],
 )
 def max_unpool1d(
-    x, indices, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None
-):
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    data_format: str = "NCL",
+    output_size: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Puts the maxima of a sequence back where `max_pool1d` found them; zeros elsewhere. Arguments as
     for `max_unpool2d`.
 
@@ -114,8 +139,15 @@ def max_unpool1d(
     ],
 )
 def max_unpool2d(
-    x, indices, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None
-):
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    data_format: str = "NCHW",
+    output_size: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Puts maxima back where `max_pool2d(..., return_mask=True)` found them; zeros elsewhere.
 
     Args:
@@ -146,8 +178,15 @@ def max_unpool2d(
     ],
 )
 def max_unpool3d(
-    x, indices, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None
-):
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    data_format: str = "NCDHW",
+    output_size: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Puts the maxima of a volume back where `max_pool3d` found them; zeros elsewhere. Arguments as
     for `max_unpool2d`.
 
@@ -159,10 +198,10 @@ def max_unpool3d(
     return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-def _fifth_is_ceil_mode(public):
+def _fifth_is_ceil_mode(public: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a bool as the fifth and last positional argument be `ceil_mode`, as in torch's signature."""
 
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 5 and isinstance(args[4], bool):
             return public(*args[:4], ceil_mode=args[4], **kwargs)
         return public(*args, **kwargs)
@@ -170,7 +209,17 @@ def _fifth_is_ceil_mode(public):
     return instead(public, call, False)
 
 
-def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format):
+def _power_mean(
+    op_name: str,
+    n: int,
+    x: jax.Array,
+    norm_type: float,
+    kernel_size: Size,
+    stride: Size,
+    padding: Padding,
+    ceil_mode: bool,
+    data_format: str,
+) -> jax.Array:
     p = float(norm_type)
     if p == 0:
         raise ValueError(f"{op_name}: norm_type: got 0; it must not be 0")
@@ -201,8 +250,15 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     ],
 )
 def lp_pool1d(
-    x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
-):
+    x: jax.Array,
+    norm_type: float,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    data_format: str = "NCL",
+    name: str | None = None,
+) -> jax.Array:
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of a sequence. Arguments as for `lp_pool2d`.
 
     Example:
@@ -233,8 +289,15 @@ lp_pool1d = _fifth_is_ceil_mode(lp_pool1d)
     ],
 )
 def lp_pool2d(
-    x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
-):
+    x: jax.Array,
+    norm_type: float,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> jax.Array:
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of an image.
 
     Args:
@@ -255,7 +318,7 @@ def lp_pool2d(
 lp_pool2d = _fifth_is_ceil_mode(lp_pool2d)
 
 
-def _random_cells(size, out, kernel, u):
+def _random_cells(size: int, out: int, kernel: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
     """First and past-the-end positions of pseudo-random regions for u in (0, 1), in single precision as
     Paddle computes them."""
     f = np.float32
@@ -274,14 +337,23 @@ def _random_cells(size, out, kernel, u):
 
 @known_as(code="pooling:fractional")
 @op("x *tables", method=False, register=False)
-def _fractional(x, tables, return_mask, sizes=None, kernel=None, share=None):
+def _fractional(
+    x: jax.Array,
+    tables: Any,
+    return_mask: bool,
+    sizes: Any = None,
+    kernel: Any = None,
+    share: float | None = None,
+) -> Any:
     value, place = maximum_of_cells(x, tables)
     if return_mask:
         return (value, place)
     return value
 
 
-def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_mask):
+def _fractional_pool(
+    op_name: str, n: int, x: Tensor, output_size: Any, kernel_size: Size, random_u: float, return_mask: bool
+) -> Any:
     if x.ndim != n + 2:
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {n + 2} axes")
     if random_u is None and local.ctx.frame.symbolic:
@@ -334,7 +406,14 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
         "d(1,1,9,8), 4, random_u=0.8, return_mask=True",
     ],
 )
-def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
+def fractional_max_pool2d(
+    x: Tensor,
+    output_size: Any,
+    kernel_size: Size | None = None,
+    random_u: float | None = None,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
     """Takes maxima over pseudo-random regions whose number is given.
 
     Args:
@@ -365,7 +444,14 @@ def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, retur
         "f(1,5,5,5), 2, random_u=.5",
     ],
 )
-def fractional_max_pool3d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
+def fractional_max_pool3d(
+    x: Tensor,
+    output_size: Any,
+    kernel_size: Size | None = None,
+    random_u: float | None = None,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
     """Takes maxima over pseudo-random regions of volumes [N, C, D, H, W]. Arguments as for
     `fractional_max_pool2d`.
 

@@ -1,6 +1,10 @@
 """Rearranging channels and sampling images."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -8,8 +12,11 @@ import numpy as np
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 
+if TYPE_CHECKING:
+    import jax
 
-def _image(op_name, x, data_format, formats=("NCHW", "NHWC")):
+
+def _image(op_name: str, x: Any, data_format: str, formats: Sequence[str] = ("NCHW", "NHWC")) -> bool:
     """Whether channels are last; raises unless x is a batch of images in a known format."""
     if data_format not in formats:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {' and '.join(formats)}")
@@ -18,7 +25,7 @@ def _image(op_name, x, data_format, formats=("NCHW", "NHWC")):
     return data_format == "NHWC"
 
 
-def _positive(op_name, what, value):
+def _positive(op_name: str, what: str, value: Any) -> int:
     if not isinstance(value, int):
         raise TypeError(f"{op_name}: {what}: got {type(value).__name__}; it must be an int")
     if value <= 0:
@@ -43,7 +50,9 @@ def _positive(op_name, what, value):
         "f(0,4,2,2), 2",
     ],
 )
-def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
+def pixel_shuffle(
+    x: jax.Array, upscale_factor: int, data_format: str = "NCHW", name: str | None = None
+) -> jax.Array:
     """Turns groups of r * r channels into r times larger images.
 
     Args:
@@ -89,7 +98,9 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
         "f(1,1,4,4), 2, 'X'",
     ],
 )
-def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
+def pixel_unshuffle(
+    x: jax.Array, downscale_factor: int, data_format: str = "NCHW", name: str | None = None
+) -> jax.Array:
     """The inverse of `pixel_shuffle`: turns blocks of r * r pixels into channels.
 
     Args:
@@ -140,7 +151,9 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
         "d(2,6,1,1), 3",
     ],
 )
-def channel_shuffle(x, groups, data_format="NCHW", name=None):
+def channel_shuffle(
+    x: jax.Array, groups: int, data_format: str = "NCHW", name: str | None = None
+) -> jax.Array:
     """Cuts the channels into groups and interleaves them.
 
     Args:
@@ -168,7 +181,7 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     return x.reshape(x.shape[0], g, channels // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 
-def _steps(n, align_corners):
+def _steps(n: int, align_corners: bool) -> np.ndarray:
     """Centres of n cells on [-1, 1], or n points from -1 to 1. A single point lies at 0."""
     if align_corners:
         if n > 1:
@@ -191,7 +204,9 @@ def _steps(n, align_corners):
         "f(2,2,3), [2,3,4,4]",
     ],
 )
-def affine_grid(theta, out_shape, align_corners=True, name=None):
+def affine_grid(
+    theta: jax.Array, out_shape: Any, align_corners: bool = True, name: str | None = None
+) -> jax.Array:
     """Sampling positions of an affine map, for `grid_sample`.
 
     Args:
@@ -220,7 +235,7 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
     return jnp.einsum("...k,njk->n...j", points, theta)
 
 
-def _reflected(at, low, high):
+def _reflected(at: Any, low: float, high: float) -> jax.Array:
     """Positions mirrored at low and high until they lie between."""
     if high <= low:
         return jnp.zeros_like(at) + low
@@ -229,7 +244,7 @@ def _reflected(at, low, high):
     return jnp.where(rest > high - low, span - rest, rest) + low
 
 
-def _pixel(at, size, padding_mode, align_corners):
+def _pixel(at: Any, size: int, padding_mode: str, align_corners: bool) -> jax.Array:
     """From [-1, 1] to pixel numbers, outside ones handled by padding_mode."""
     if align_corners:
         at = (at + 1) / 2 * (size - 1)
@@ -245,7 +260,7 @@ def _pixel(at, size, padding_mode, align_corners):
     return at
 
 
-def _fetch(x, corner):
+def _fetch(x: jax.Array, corner: Any) -> jax.Array:
     """x at integer positions (one array per spatial axis), 0 outside."""
     sizes = x.shape[2:]
     inside = math.prod(
@@ -288,7 +303,14 @@ def _fetch(x, corner):
         "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)",
     ],
 )
-def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
+def grid_sample(
+    x: jax.Array,
+    grid: jax.Array,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = True,
+    name: str | None = None,
+) -> jax.Array:
     """Samples images or volumes at given positions.
 
     Args:
@@ -324,7 +346,7 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     if mode == "nearest":
         return _fetch(x, [jnp.round(a).astype(jnp.int32) for a in at])
     low = [jnp.floor(a) for a in at]
-    total = 0
+    total: Any = 0
     for bits in np.ndindex(*[2] * n):
         corner = [w + b for w, b in zip(low, bits, strict=True)]
         weight = math.prod(1 - (a - w) if b == 0 else a - w for a, w, b in zip(at, low, bits, strict=True))

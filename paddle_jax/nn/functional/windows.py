@@ -1,12 +1,16 @@
 """Window geometry shared by convolution, pooling and unfolding: sizes, strides, data formats and the many
 forms of a padding argument."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._core.base.errors import ArgumentError
 
 FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
-def channel_last(op_name, n, data_format):
+def channel_last(op_name: str, n: int, data_format: str) -> bool:
     """Whether a data format has channels on the last axis."""
     if data_format not in FORMATS[n]:
         raise ValueError(
@@ -15,7 +19,7 @@ def channel_last(op_name, n, data_format):
     return data_format == FORMATS[n][1]
 
 
-def check_ndim(op_name, x, *allowed):
+def check_ndim(op_name: str, x: Any, *allowed: int) -> None:
     """Raises unless x has one of the allowed numbers of axes."""
     if x.ndim not in allowed:
         raise ValueError(
@@ -23,7 +27,7 @@ def check_ndim(op_name, x, *allowed):
         )
 
 
-def ints(op_name, what, value, n, least=1):
+def ints(op_name: str, what: str, value: Any, n: int, least: int = 1) -> tuple[int, ...]:
     """A size argument as n ints: one number for all axes or one for each."""
     if isinstance(value, int):
         values = (value,) * n
@@ -40,7 +44,7 @@ def ints(op_name, what, value, n, least=1):
     return values
 
 
-def paddings(op_name, value, n, last):
+def paddings(op_name: str, value: Any, n: int, last: bool) -> Any:
     """A padding argument as n pairs (before, after), or "SAME" or "VALID".
 
     Allowed are a name, one int, n ints, 2n ints (before and after for each axis), or n + 2 pairs that cover
@@ -66,7 +70,7 @@ def paddings(op_name, value, n, last):
     return tuple((int(a), int(b)) for a, b in value)
 
 
-def _pairs(op_name, value, n, last):
+def _pairs(op_name: str, value: Any, n: int, last: bool) -> Any:
     if len(value) == n:
         return value
     outer = (value[0], value[-1] if last else value[1])
@@ -78,7 +82,7 @@ def _pairs(op_name, value, n, last):
     return inner
 
 
-def same_pads(sizes, kernel, strides):
+def same_pads(sizes: Any, kernel: Any, strides: Any) -> tuple[tuple[int, int], ...]:
     """The pairs that make the output ceil(size / stride) long, the odd one at the end."""
     totals = [max((-(-s // t) - 1) * t + k - s, 0) for s, k, t in zip(sizes, kernel, strides, strict=True)]
     return tuple((t // 2, t - t // 2) for t in totals)
