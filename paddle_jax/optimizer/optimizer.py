@@ -24,6 +24,7 @@ from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, joined, rows
+from paddle_jax.optimizer.group import _Group
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, choices_of, chunks, new_state, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
@@ -41,59 +42,6 @@ if TYPE_CHECKING:
         UpdateResult,
         WeightDecay,
     )
-
-
-class _Group:
-    """One parameter group, and the stacks of those of its parameters that have had a gradient.
-
-    Attributes:
-        settings: dict of the group, as the user gave it.
-        params: list of Parameters.
-        ids: ids of the parameters of the last step in which all of the stacks took part.
-        places: {id of a parameter: (Stack, row)}.
-        stacks: list of Stacks.
-        calls: list of Calls, which update the stacks.
-        chosen: the settings of parameters and optimizer that the stacks were made for.
-        zeros: {(shape, dtype): array} of gradients that are zero.
-        tables: {id: Parameter} of those whose gradient was one of some rows, see sparse_rows.py.
-    """
-
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.settings = settings
-        self.params = settings["params"]
-        self.ids = []
-        self.places = {}
-        self.stacks = []
-        self.calls = []
-        self.chosen = None
-        self.zeros = {}
-        self.tables = {}
-
-    def placed(self) -> list[Tensor]:
-        """The parameters that are in stacks."""
-        return [param for stack in self.stacks for param in stack.params]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: the places by parameter, since ids mean nothing there."""
-        places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
-        return {
-            "settings": self.settings,
-            "params": self.params,
-            "places": places,
-            "stacks": self.stacks,
-            "calls": self.calls,
-            "chosen": self.chosen,
-            "tables": list(self.tables.values()),
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(
-            state,
-            ids=[],
-            zeros={},
-            tables={id(p): p for p in state.get("tables", ())},
-            places={id(param): (stack, row) for param, stack, row in state["places"]},
-        )
 
 
 _MADE_LATER = {

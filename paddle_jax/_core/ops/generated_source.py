@@ -105,6 +105,17 @@ def _body(op: Op, out: bool | str, is_plain: bool) -> list[str]:
     return lines
 
 
+def without_types(signature: inspect.Signature) -> inspect.Signature:
+    """The signature of an op body as users see it: its types are those of arrays, but users pass Tensors."""
+    parameters = signature.parameters.values()
+    if signature.return_annotation is inspect.Parameter.empty and all(
+        p.annotation is inspect.Parameter.empty for p in parameters
+    ):
+        return signature
+    untyped = [inspect.Parameter(p.name, p.kind, default=p.default) for p in parameters]
+    return inspect.Signature(untyped)
+
+
 def shown(op: Op, out: bool | str) -> list[inspect.Parameter]:
     """The parameters of the signature that users see."""
     parameters = list(op.params)

@@ -44,7 +44,7 @@ from paddle_jax._core.lazy.signature_cache import register_owner
 from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error
 from paddle_jax._core.ops.attribute_keys import DISTINCT_TYPES, PLAIN_TYPES, freeze, typed_key, with_ints
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
-from paddle_jax._core.ops.generated_source import shown, source
+from paddle_jax._core.ops.generated_source import shown, source, without_types
 from paddle_jax._core.tensors.random import default_generator, key_from
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor, init_tensor, wrap
 
@@ -55,15 +55,6 @@ OPS: dict[str, Op] = {}  # every declared op and composite by name, filled at im
 _MISSING = inspect.Parameter.empty
 _MAX_KERNELS = 4096
 _UNCOMPILED = 2  # calls of an op before its code is compiled
-
-
-def _without_types(signature: inspect.Signature) -> inspect.Signature:
-    """The signature of an op body as users see it: its types are those of arrays, but users pass Tensors."""
-    parameters = signature.parameters.values()
-    if signature.return_annotation is _MISSING and all(p.annotation is _MISSING for p in parameters):
-        return signature
-    untyped = [inspect.Parameter(p.name, p.kind, default=p.default) for p in parameters]
-    return inspect.Signature(untyped)
 
 
 class Op:
@@ -146,9 +137,8 @@ class Op:
             self.same_dtype = self.tensors
         else:
             self.same_dtype = tuple(str(same_dtype or "").split())
-        self.signature = inspect.signature(fn)
-        if not composite:
-            self.signature = _without_types(self.signature)
+        signature = inspect.signature(fn)
+        self.signature = signature if composite else without_types(signature)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
         self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
