@@ -5,6 +5,7 @@ import sys
 import types
 
 from paddle_jax.tensor import operators as operators  # noqa: F401  installs the Python operators
+from paddle_jax.tensor import array as array  # noqa: F401
 from paddle_jax.tensor import creation as creation  # noqa: F401
 from paddle_jax.tensor import logic as logic  # noqa: F401
 from paddle_jax.tensor import math as math  # noqa: F401
