@@ -58,19 +58,17 @@ def wait_until(condition, what):
     return time.monotonic() - started
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--machines", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+def run(options, folder, master, machines):
+    """Kills machines; returns how long the job took to run again after each one.
+
+    Args:
+        options: of the command line.
+        folder: Path of the job.
+        master: "host:port" of its store.
+        machines: list that gets the launchers that run.
+    """
     chance = random.Random(options.seed)  # noqa: S311
-    folder = Path(tempfile.mkdtemp())
-    (folder / "program.py").write_text(PROGRAM)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        master = f"127.0.0.1:{probe.getsockname()[1]}"
-    machines = [start(folder, master, 0, options.machines)]  # keeps the store; it is not killed
+    machines.append(start(folder, master, 0, options.machines))  # keeps the store; it is not killed
     time.sleep(0.5)
     started = 1
     seconds = []
@@ -89,7 +87,27 @@ def main():
             started += 1
         seconds.append(wait_until(lambda: running(folder)[0] > restart, f"after kill {kill}"))  # noqa: B023
     (folder / "over").touch()
-    codes = [machine.wait(LIMIT) for machine in machines]
+    return seconds
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--machines", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp())
+    (folder / "program.py").write_text(PROGRAM)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        master = f"127.0.0.1:{probe.getsockname()[1]}"
+    machines = []
+    try:
+        seconds = run(options, folder, master, machines)
+        codes = [machine.wait(LIMIT) for machine in machines]
+    finally:
+        for machine in machines:
+            machine.kill()
     print(
         f"{options.kills} kills, exit statuses {codes}; seconds until the job ran again: "
         f"median {statistics.median(seconds):.1f}, most {max(seconds):.1f} (a machine counts as lost after 2)"
