@@ -56,7 +56,9 @@ class PackageGuards:
     def check(self) -> Reason | None:
         """None while everything is as it was. Layers are compared when an attribute of one was set."""
         version = LayerVersion.count
-        if self.optimizer_settings.holds() and self._lists_hold():
+        # a function without an optimizer has neither of the two
+        settings_hold = not self.optimizer_settings.owners or self.optimizer_settings.holds()
+        if settings_hold and (not self.lists or self._lists_hold()):
             if self.version == version:
                 return None
             if self._layers_hold():
