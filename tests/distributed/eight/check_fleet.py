@@ -12,11 +12,9 @@ from tests.distributed import gpt
 from tests.distributed.eight.model import bytes_per_device
 
 SPLITS = [
-    {"dp": 8},
-    {"mp": 4},
-    {"sharding": 4, "dp": 2},
-    {"dp": 2, "mp": 2, "sharding": 2},
-    {"mp": 2, "sep": 2, "sharding": 2},
+    ({"dp": 8}, 4),
+    ({"sharding": 4, "dp": 2}, 4),
+    ({"dp": 2, "mp": 2, "sharding": 2}, 20),
 ]
 
 
@@ -25,10 +23,10 @@ def alone():
     return gpt.train({})[0]
 
 
-@pytest.mark.parametrize("degrees", SPLITS, ids=str)
-def test_losses_are_those_of_one_device(degrees):
-    losses, net, optimizer = gpt.train(degrees)
-    np.testing.assert_allclose(losses, alone(), rtol=1e-5)
+@pytest.mark.parametrize(("degrees", "steps"), SPLITS, ids=str)
+def test_losses_are_those_of_one_device(degrees, steps):
+    losses, net, optimizer = gpt.train(degrees, steps)
+    np.testing.assert_allclose(losses, alone()[:steps], rtol=1e-5)
     weight = net.blocks[0].qkv.weight
     assert weight.shape == [16, 48] and weight.is_dist()
     held = bytes_per_device([weight])
