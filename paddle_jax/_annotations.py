@@ -31,6 +31,8 @@ Size: TypeAlias = int | Sequence[int]
 OptionalSizes: TypeAlias = int | Sequence[int | None]
 # Numbers, pairs of numbers, "SAME" or "VALID".
 Padding: TypeAlias = int | str | Sequence[int] | Sequence[Sequence[int]]
+# An axis, several axes, or None for all of them.
+Axes: TypeAlias = int | Sequence[int] | None
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 # Tensors in nested tuples, lists and dicts; Python's types cannot say this in a form that helps.

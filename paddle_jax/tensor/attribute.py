@@ -1,5 +1,9 @@
 """What a tensor is: shape, rank, kind of dtype, parts of complex numbers; broadcast shapes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -10,10 +14,13 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import as_view, named
 
+if TYPE_CHECKING:
+    import jax
+
 
 @known_as(pir="shape64", code="shapes:shape", onnx="Shape")
 @op("input", method=False, nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "c(3)", "3"])
-def shape(input):
+def shape(input: jax.Array) -> jax.Array:
     """The lengths of the axes as an int64 Tensor. `Tensor.shape` is the same as a list.
 
     Example:
@@ -41,7 +48,7 @@ def rank(input):
 @known_as(code="shapes:rank")
 @op("input", register=False, method=False, nondiff=True)
 @named("rank")
-def _rank(input):
+def _rank(input: jax.Array) -> jax.Array:
     return jnp.asarray(input.ndim, jnp.int32)
 
 
@@ -51,7 +58,7 @@ def _rank_of_other(value):
 
 @known_as(pir="numel", onnx="Size")
 @op(nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "3"])
-def numel(x, name=None):
+def numel(x: jax.Array, name: str | None = None) -> jax.Array:
     """The number of elements as an int64 Tensor [].
 
     Example:
@@ -120,7 +127,7 @@ def _with_imag(base, value):
 
 @known_as(pir="real")
 @op(view=as_view(_with_real), cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
-def real(x, name=None):
+def real(x: jax.Array, name: str | None = None) -> jax.Array:
     """The real parts of complex numbers; real numbers stay as they are.
 
     Args:
@@ -136,7 +143,7 @@ def real(x, name=None):
 
 @known_as(pir="imag")
 @op(view=as_view(_with_imag), cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
-def imag(x, name=None):
+def imag(x: jax.Array, name: str | None = None) -> jax.Array:
     """The imaginary parts of complex numbers. Arguments as for `real`.
 
     Example:
@@ -148,7 +155,7 @@ def imag(x, name=None):
 
 @known_as(pir="conj")
 @op(cases=["c(2,3)", "c128(3)", "f(3)", "i(3)", "c()", "c(0,2)"])
-def conj(x, name=None):
+def conj(x: jax.Array, name: str | None = None) -> jax.Array:
     """Complex conjugates; real numbers stay as they are.
 
     Example:
@@ -170,7 +177,7 @@ def conj(x, name=None):
         "c(0,2)",
     ]
 )
-def angle(x, name=None):
+def angle(x: jax.Array, name: str | None = None) -> jax.Array:
     """The angle of complex numbers in radians, in -pi..pi; pi for negative real numbers, 0 for others.
 
     Args:
@@ -202,7 +209,7 @@ def angle(x, name=None):
         "f(2), f(3)",
     ],
 )
-def complex(real, imag, name=None):
+def complex(real: jax.Array, imag: jax.Array, name: str | None = None) -> jax.Array:
     """Complex numbers from real and imaginary parts, with broadcasting.
 
     Args:
@@ -235,7 +242,7 @@ def complex(real, imag, name=None):
         "f(0), f(0)",
     ],
 )
-def polar(abs, angle, name=None):
+def polar(abs: jax.Array, angle: jax.Array, name: str | None = None) -> jax.Array:
     """Complex numbers from moduli and angles in radians, with broadcasting.
 
     Args:

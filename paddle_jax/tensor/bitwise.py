@@ -1,5 +1,9 @@
 """Bitwise operations and shifts of integers and bools."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -7,6 +11,10 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
+
+if TYPE_CHECKING:
+    import jax
+
 
 BITS = [
     "i(2,3), i(3)",
@@ -39,28 +47,28 @@ def _integral(name, x):
 @known_as(pir="bitwise_and")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_and")
-def _and(x, y):
+def _and(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.bitwise_and(*_checked("bitwise_and", x, y))
 
 
 @known_as(pir="bitwise_or")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_or")
-def _or(x, y):
+def _or(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.bitwise_or(*_checked("bitwise_or", x, y))
 
 
 @known_as(pir="bitwise_xor")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_xor")
-def _xor(x, y):
+def _xor(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.bitwise_xor(*_checked("bitwise_xor", x, y))
 
 
 @known_as(pir="bitwise_not")
 @op("x", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_not")
-def _not(x):
+def _not(x: jax.Array) -> jax.Array:
     _integral("bitwise_not", x)
     return jnp.bitwise_not(x)
 
@@ -72,7 +80,7 @@ def _bits(dtype):
 @known_as(pir="bitwise_left_shift is_arithmetic:bool=True")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_left_shift")
-def _left(x, y):
+def _left(x: jax.Array, y: jax.Array) -> jax.Array:
     x, y = _checked("bitwise_left_shift", x, y)
     return jnp.where((y >= 0) & (y < _bits(x.dtype)), jnp.left_shift(x, y), 0)
 
@@ -80,7 +88,7 @@ def _left(x, y):
 @known_as(pir="bitwise_right_shift is_arithmetic:bool")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_right_shift")
-def _right(x, y, is_arithmetic):
+def _right(x: jax.Array, y: jax.Array, is_arithmetic: bool) -> jax.Array:
     x, y = jnp.broadcast_arrays(*_checked("bitwise_right_shift", x, y))
     inside = (y >= 0) & (y < _bits(x.dtype))
     if not is_arithmetic:

@@ -1,5 +1,7 @@
 """Making tensors."""
 
+from __future__ import annotations
+
 import math
 
 import jax
@@ -463,7 +465,7 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
 
 @known_as(cast="never", pir="assign|share_data_|memcpy_h2d|memcpy_d2h", onnx="Identity", node="assign")
 @op(cases=["f(2,3)", "i(2)", "f()", "b(0)", "c(2)"])
-def clone(x, name=None):
+def clone(x: jax.Array, name: str | None = None) -> jax.Array:
     """A copy of the tensor that takes part in recording: gradients flow through it.
 
     Example:

@@ -1,6 +1,9 @@
 """Running sums, products and extremes, differences, trapezoid rule."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 from jax import lax
@@ -14,6 +17,12 @@ from paddle_jax.tensor.inner import magnitude
 from paddle_jax.tensor.lowering import running
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, one_axis, total
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes, DTypeLike
+
 
 RUN = ["f(2,3)", "f(2,3), 0", "f(2,3), -1", "d(4), 0", "f()", "f(), 0", "f(0,3), 0", "f(0,3)", "f(2,3), 2"]
 
@@ -74,7 +83,9 @@ def _cast(x, dtype):
     alias={"input": "x", "dim": "axis"},
     cases=[*RUN, "f(), 1", "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'", "c(2,3), 1", "h(3)"],
 )
-def cumsum(x, axis=None, dtype=None, name=None):
+def cumsum(
+    x: jax.Array, axis: Axes = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> jax.Array:
     """Running sums along an axis.
 
     Args:
@@ -124,7 +135,9 @@ cumsum.inplace = Tensor.cumsum_ = cumsum_
         "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0",
     ],
 )
-def cumprod(x, dim=None, *, dtype=None, name=None):
+def cumprod(
+    x: jax.Array, dim: Any = None, *, dtype: DTypeLike | None = None, name: str | None = None
+) -> jax.Array:
     """Running products along an axis.
 
     Args:
@@ -144,7 +157,9 @@ def cumprod(x, dim=None, *, dtype=None, name=None):
 
 @known_as(pir="logcumsumexp(x:out) axis:i32?=-1 axis>flatten:none exclusive:bool=False reverse:bool=False")
 @op(cases=[*RUN, "i(3)", "f(3), dtype='float64'", "const([1000.0, 1000.0], 'float32'), 0"])
-def logcumsumexp(x, axis=None, dtype=None, name=None):
+def logcumsumexp(
+    x: jax.Array, axis: Axes = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> jax.Array:
     """The logarithm of running sums of exponentials, computed without overflow.
 
     Args:
@@ -193,7 +208,9 @@ def _running_extreme(name, better, x, axis, dtype):
         "i32(2,4), -1",
     ]
 )
-def cummax(x, axis=None, dtype="int64", name=None):
+def cummax(
+    x: jax.Array, axis: Axes = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> tuple[jax.Array, jax.Array]:
     """Running maxima along an axis and where they are; of equal ones the last counts.
 
     Args:
@@ -223,7 +240,9 @@ def cummax(x, axis=None, dtype="int64", name=None):
         "i32(2,4), -1",
     ]
 )
-def cummin(x, axis=None, dtype="int64", name=None):
+def cummin(
+    x: jax.Array, axis: Axes = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> tuple[jax.Array, jax.Array]:
     """Running minima along an axis and where they are. Arguments as for `cummax`.
 
     Example:
@@ -256,7 +275,14 @@ def cummin(x, axis=None, dtype="int64", name=None):
         "c(3)",
     ],
 )
-def diff(x, n=1, axis=-1, prepend=None, append=None, name=None):
+def diff(
+    x: jax.Array,
+    n: Any = 1,
+    axis: Axes = -1,
+    prepend: jax.Array | None = None,
+    append: jax.Array | None = None,
+    name: str | None = None,
+) -> jax.Array:
     """Differences of neighbours along an axis, n times over.
 
     Args:
@@ -323,7 +349,13 @@ AREAS = [
 
 @known_as(code="element_moves:trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
-def trapezoid(y, x=None, dx=None, axis=-1, name=None):
+def trapezoid(
+    y: jax.Array,
+    x: jax.Array | None = None,
+    dx: jax.Array | None = None,
+    axis: Axes = -1,
+    name: str | None = None,
+) -> jax.Array:
     """The integral of sampled values along an axis by the trapezoid rule.
 
     Args:
@@ -346,7 +378,13 @@ def trapezoid(y, x=None, dx=None, axis=-1, name=None):
 
 @known_as(code="element_moves:running_trapezoid")
 @op("y x dx", scalars=True, cases=AREAS)
-def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
+def cumulative_trapezoid(
+    y: jax.Array,
+    x: jax.Array | None = None,
+    dx: jax.Array | None = None,
+    axis: Axes = -1,
+    name: str | None = None,
+) -> jax.Array:
     """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis
     is shorter by 1.
 
@@ -370,7 +408,13 @@ def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
         "const([float('inf'), 2.0], 'float32'), posinf=7.0",
     ],
 )
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
+def nan_to_num(
+    x: jax.Array,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    name: str | None = None,
+) -> jax.Array:
     """Replaces NaN and infinities by numbers; they get no gradient.
 
     Args:
@@ -400,7 +444,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
         "d(2,3), 2.0, 1, 0.5",
     ],
 )
-def renorm(x, p, axis, max_norm):
+def renorm(x: jax.Array, p: Any, axis: Axes, max_norm: float) -> jax.Array:
     """Shrinks every slice along an axis whose p-norm exceeds a limit to that norm.
 
     Args:
@@ -438,7 +482,7 @@ def renorm(x, p, axis, max_norm):
         "const([0.0, 2.0], 'float32'), 3",
     ]
 )
-def vander(x, n=None, increasing=False, name=None):
+def vander(x: jax.Array, n: Any = None, increasing: bool = False, name: str | None = None) -> jax.Array:
     """The Vandermonde matrix: row i holds the powers of x[i].
 
     Args:

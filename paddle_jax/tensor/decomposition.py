@@ -1,6 +1,9 @@
 """Factorisations of matrices and what follows from them."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -72,7 +75,7 @@ def _finite(array):
 @known_as(cast="float32", pir="cholesky upper:bool")
 @op(register=False, method=False)
 @named("cholesky")
-def _cholesky(x, upper):
+def _cholesky(x: jax.Array, upper: bool) -> jax.Array:
     matrices("cholesky", x, True, AssertionError)
     lower = of_triangle(
         ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2
@@ -111,7 +114,7 @@ def cholesky(x, upper=False, name=None):
 
 @known_as(cast="float32", pir="qr mode:str", code="algebra:qr")
 @op(cases=["f(3,2)", "~f(3,2), 'complete'", "f(3,2), 'r'", "f(3,2), 'x'", "f(3)", "d(2,3,3)", "f(2,3), 'r'"])
-def qr(x, mode="reduced", name=None):
+def qr(x: jax.Array, mode: str = "reduced", name: str | None = None) -> Any:
     """The QR factorisation x = Q R with orthonormal columns in Q and upper triangular R.
 
     Args:
@@ -175,7 +178,9 @@ def _full_svd_tangent(primals, tangents):
 # the signs of singular vectors are free
 @known_as(cast="float32", pir="svd full_matrices:bool")
 @op(out=True, method=False, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
-def svd(x, full_matrices=False, name=None):
+def svd(
+    x: jax.Array, full_matrices: bool = False, name: str | None = None
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The singular value decomposition x = U diag(S) VH.
 
     Args:
@@ -197,7 +202,7 @@ def svd(x, full_matrices=False, name=None):
 
 @known_as(cast="float32", pir="svdvals")
 @op(method=False, cases=["f(3,2)", "f(3)", "d(2,3,4)", "f(2,2)"])
-def svdvals(x, name=None):
+def svdvals(x: jax.Array, name: str | None = None) -> jax.Array:
     """The singular values of matrices, falling.
 
     Args:
@@ -227,7 +232,7 @@ def _hermitian(name, x, side):
 # the signs of eigenvectors are free
 @known_as(cast="float32", pir="eigh UPLO:str")
 @op(method=False, cases=["~spd(3)", "~spd(3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "~d(2,3,3)"])
-def eigh(x, UPLO="L", name=None):
+def eigh(x: jax.Array, UPLO: str = "L", name: str | None = None) -> tuple[jax.Array, jax.Array]:
     """Eigenvalues and eigenvectors of symmetric (Hermitian) matrices.
 
     Args:
@@ -249,7 +254,7 @@ def eigh(x, UPLO="L", name=None):
 # Paddle mixes up the incoming gradients of the matrices of a batch
 @known_as(cast="float32", pir="eigvalsh->out,_ UPLO>uplo:str is_test:bool=True")
 @op(cases=["spd(3)", "f(3,3), 'U'", "f(2,3)", "f(3)", "~d(2,3,3)"])
-def eigvalsh(x, UPLO="L", name=None):
+def eigvalsh(x: jax.Array, UPLO: str = "L", name: str | None = None) -> jax.Array:
     """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
 
     Example:
@@ -285,7 +290,7 @@ def _eig_jvp(primals, tangents):
 # the order of eigenvalues and the phases of eigenvectors are free
 @known_as(cast="float32", pir="eig")
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
-def eig(x, name=None):
+def eig(x: jax.Array, name: str | None = None) -> Any:
     """Eigenvalues and eigenvectors of square matrices.
 
     Args:
@@ -303,7 +308,7 @@ def eig(x, name=None):
 
 @known_as(cast="float32", pir="eigvals")
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
-def eigvals(x, name=None):
+def eigvals(x: jax.Array, name: str | None = None) -> jax.Array:
     """The eigenvalues of square matrices. Argument as for `eig`.
 
     Example:
@@ -316,7 +321,7 @@ def eigvals(x, name=None):
 @known_as(cast="float32", code="algebra:lu")
 @op(register=False, method=False)
 @named("lu")
-def _lu(x):
+def _lu(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
     zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
     if zero.shape[-1]:
@@ -366,7 +371,7 @@ def lu(x, pivot=True, get_infos=False, name=None):
 @known_as(cast="float32", code="algebra:unpacked")
 @op("x y", register=False, method=False)
 @named("lu_unpack")
-def _unpack(x, y):
+def _unpack(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     m, n = x.shape[-2:]
     k = min(m, n)
     order = lax.linalg.lu_pivots_to_permutation(y - 1, m)
@@ -423,7 +428,7 @@ def reflectors(x, tau):
     same_dtype=True,
     cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"],
 )
-def householder_product(x, tau, name=None):
+def householder_product(x: jax.Array, tau: jax.Array, name: str | None = None) -> jax.Array:
     """The first n columns of a product of Householder reflections.
 
     Args:
@@ -459,7 +464,14 @@ def householder_product(x, tau, name=None):
         "f(3,3), f(3), f(2,3), left=False, transpose=True",
     ],
 )
-def ormqr(x, tau, y, left=True, transpose=False, name=None):
+def ormqr(
+    x: jax.Array,
+    tau: jax.Array,
+    y: jax.Array,
+    left: bool = True,
+    transpose: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Multiplies y with the matrix Q of Householder reflections that `householder_product` makes.
 
     Args:
@@ -503,7 +515,9 @@ def _sketch(a, q, steps, key):
 @known_as(cast="float32")
 @op("x M", register=False, method=False, random=True)
 @named("svd_lowrank")
-def _low_rank(x, q, niter, M=None, center=False, *, key):
+def _low_rank(
+    x: jax.Array, q: Any, niter: int, M: jax.Array | None = None, center: bool = False, *, key: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     if center:
         a = x - jnp.mean(x, -2, keepdims=True)
     elif M is None:

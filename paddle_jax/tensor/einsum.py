@@ -1,10 +1,18 @@
 """Einstein summation."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax.tensor.inner import named
+
+if TYPE_CHECKING:
+    import jax
 
 
 def _labels(term):
@@ -52,7 +60,7 @@ def _repeated(output):
 @known_as(pir="einsum", code="algebra:einsum")
 @op("*operands", register=False, method=False)
 @named("einsum")
-def _einsum(operands, equation):
+def _einsum(operands: Sequence[jax.Array], equation: str) -> jax.Array:
     equation = _checked(equation, [o.shape for o in operands])
     if any(o.dtype != operands[0].dtype for o in operands):
         raise ValueError(

@@ -1,5 +1,9 @@
 """Less common elementwise functions of two or more tensors."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
 
@@ -35,7 +39,7 @@ INTS = [
 
 @known_as(pir="atan2", code="arithmetic:atan2")
 @op("x y", promote=True, cases=[*FLOATS, "i(3), pos_i(3)", "i32(3), pos_i32(3)"])
-def atan2(x, y, name=None):
+def atan2(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The angle of the points (y, x), in -pi..pi.
 
     Args:
@@ -75,7 +79,7 @@ _hypot.defjvps(lambda t, size, x, y: t * x / size, lambda t, size, x, y: t * y /
         "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')",
     ],
 )
-def hypot(x, y, name=None):
+def hypot(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """sqrt(x^2 + y^2), with broadcasting.
 
     Args:
@@ -95,7 +99,7 @@ def hypot(x, y, name=None):
     promote=True,
     cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"],
 )
-def logaddexp(x, y, name=None):
+def logaddexp(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """log(exp(x) + exp(y)) without overflow, with broadcasting.
 
     Args:
@@ -109,7 +113,7 @@ def logaddexp(x, y, name=None):
 
 @known_as(pir="heaviside")
 @op("x y", cases=[*FLOATS, "i(3), i(3)", "const([-1.0, 0.0, 2.0], 'float32'), f(1)", "i32(3), i32(3)"])
-def heaviside(x, y, name=None):
+def heaviside(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """0 where x is negative, y where it is 0, 1 where it is positive.
 
     Args:
@@ -142,7 +146,7 @@ def heaviside(x, y, name=None):
         "const([0.0, -0.0], 'float32'), f(2)",
     ],
 )
-def copysign(x, y, name=None):
+def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The magnitude of x with the sign of y.
 
     Args:
@@ -166,7 +170,7 @@ def copysign(x, y, name=None):
 
 @known_as(pir="nextafter")
 @op("x y", promote=True, nondiff=True, cases=["f(2,3), f(3)", "d(3), d(3)", "f(3), f(2)", "f(0), f(0)"])
-def nextafter(x, y, name=None):
+def nextafter(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The next number after x in the direction of y.
 
     Args:
@@ -180,7 +184,7 @@ def nextafter(x, y, name=None):
 
 @known_as(code="elementwise:gcd")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
-def gcd(x, y, name=None):
+def gcd(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The greatest common divisor of integers, with broadcasting; never negative.
 
     Args:
@@ -197,7 +201,7 @@ def gcd(x, y, name=None):
 
 @known_as(code="elementwise:lcm")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
-def lcm(x, y, name=None):
+def lcm(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.
 
     Example:
@@ -221,7 +225,7 @@ def lcm(x, y, name=None):
         "f(0), i(0)",
     ],
 )
-def ldexp(x, y, name=None):
+def ldexp(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """x * 2^y, with broadcasting.
 
     Args:
@@ -240,7 +244,7 @@ def ldexp(x, y, name=None):
 
 @known_as(code="elementwise:frexp")
 @op(cases=["f(2,3)", "d(3)", "const([10.0, 0.0, -3.0, 0.5], 'float32')", "f(0)", "i(3)", "f()"])
-def frexp(x, name=None):
+def frexp(x: jax.Array, name: str | None = None) -> tuple[jax.Array, jax.Array]:
     """Splits numbers into mantissas in 0.5..1 (with sign) and powers of two.
 
     Args:
@@ -303,5 +307,5 @@ def multiplex(inputs, index, name=None):
 @known_as(pir="multiplex")
 @op("*inputs index", register=False, method=False)
 @named("multiplex")
-def _pick_rows(inputs, index):
+def _pick_rows(inputs: Sequence[jax.Array], index: jax.Array) -> jax.Array:
     return jnp.stack(inputs)[index[:, 0], jnp.arange(index.shape[0])]

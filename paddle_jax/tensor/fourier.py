@@ -5,6 +5,10 @@ Definitions and normalisation are those of numpy.fft and scipy.fft
 (https://numpy.org/doc/stable/reference/routines.fft.html).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -17,6 +21,10 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
+
+if TYPE_CHECKING:
+    import jax
+
 
 DIM = {"input": "x", "dim": "axis"}
 _SWAPPED = {"forward": "backward", "backward": "forward", "ortho": "ortho"}
@@ -86,7 +94,7 @@ def _real_of_half(x, axis, n, forward, norm):
 @known_as(pir="fft_c2c axes:i64s normalization:str forward:bool", code="matrices:fft_c2c")
 @op(register=False, method=False)
 @named("fft_c2c")
-def c2c(x, lengths, axes, forward, norm):
+def c2c(x: jax.Array, lengths: Any, axes: Any, forward: bool, norm: str) -> jax.Array:
     """Complex (or real) to complex."""
     return _complex_axes(as_complex(_resized(x, axes, lengths)), axes, forward, norm)
 
@@ -94,7 +102,7 @@ def c2c(x, lengths, axes, forward, norm):
 @known_as(pir="fft_r2c axes:i64s normalization:str forward:bool onesided:bool", code="matrices:fft_r2c")
 @op(register=False, method=False)
 @named("fft_r2c")
-def r2c(x, lengths, axes, forward, norm):
+def r2c(x: jax.Array, lengths: Any, axes: Any, forward: bool, norm: str) -> jax.Array:
     """Real to complex, half of the last axis."""
     half = _half_of_real(_resized(x, axes, lengths), axes[-1], forward, norm)
     return _complex_axes(half, axes[:-1], forward, norm)
@@ -103,7 +111,7 @@ def r2c(x, lengths, axes, forward, norm):
 @known_as(pir="fft_c2r axes:i64s normalization:str forward:bool last_dim_size:i64", code="matrices:fft_c2r")
 @op(register=False, method=False)
 @named("fft_c2r")
-def c2r(x, lengths, axes, forward, norm):
+def c2r(x: jax.Array, lengths: Any, axes: Any, forward: bool, norm: str) -> jax.Array:
     """Complex, of which half of the last axis is given, to real. All lengths are those of the result."""
     x = as_complex(_resized(x, axes, (*lengths[:-1], lengths[-1] // 2 + 1)))
     return _real_of_half(_complex_axes(x, axes[:-1], forward, norm), axes[-1], lengths[-1], forward, norm)

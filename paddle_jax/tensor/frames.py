@@ -3,6 +3,10 @@
 Definitions: Griffin and Lim, Signal estimation from modified short-time Fourier transform, 1984.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -14,6 +18,12 @@ from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.fourier import as_complex
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
+
 
 _MAX_BLOCKS = 16  # frames that overlap more often go through index arrays
 _NEARLY_ZERO = 1e-11  # Paddle's bound below which summed squares of a window count as zero
@@ -86,7 +96,9 @@ def _check_axis(name, axis):
         "f(), 1, 1",
     ],
 )
-def frame(x, frame_length, hop_length, axis=-1, name=None):
+def frame(
+    x: jax.Array, frame_length: int, hop_length: int, axis: Axes = -1, name: str | None = None
+) -> jax.Array:
     """Cuts a signal into frames that may overlap.
 
     Args:
@@ -143,7 +155,7 @@ def frame(x, frame_length, hop_length, axis=-1, name=None):
         "[1.0], 2",
     ],
 )
-def overlap_add(x, hop_length, axis=-1, name=None):
+def overlap_add(x: jax.Array, hop_length: int, axis: Axes = -1, name: str | None = None) -> jax.Array:
     """Adds frames up where they overlap: the transpose of `frame`.
 
     Args:
@@ -214,7 +226,17 @@ def _centered(window, win_length, n_fft, library=jnp):
 @known_as(code="spectra:stft")
 @op("x window", promote=True, register=False, method=False)
 @named("stft")
-def _stft(x, window=None, *, n_fft, hop_length, win_length, pad_mode, norm, onesided):
+def _stft(
+    x: jax.Array,
+    window: jax.Array | None = None,
+    *,
+    n_fft: int,
+    hop_length: int,
+    win_length: int,
+    pad_mode: str,
+    norm: str,
+    onesided: bool,
+) -> jax.Array:
     if pad_mode is not None:
         x = jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode=pad_mode)
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
@@ -356,7 +378,18 @@ def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
 @known_as(code="spectra:istft")
 @op("x window", register=False, method=False)
 @named("istft")
-def _istft(x, window=None, *, n_fft, hop_length, win_length, norm, start, stop, real):
+def _istft(
+    x: jax.Array,
+    window: jax.Array | None = None,
+    *,
+    n_fft: int,
+    hop_length: int,
+    win_length: int,
+    norm: str,
+    start: Any,
+    stop: Any,
+    real: bool,
+) -> jax.Array:
     x = jnp.swapaxes(as_complex(x), -1, -2)
     if real:
         frames = jnp.fft.irfft(x[..., : n_fft // 2 + 1], n_fft, norm=norm)

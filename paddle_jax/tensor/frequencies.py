@@ -1,5 +1,9 @@
 """The frequencies of Fourier terms, and moving the zero frequency to the middle."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -10,6 +14,10 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import ints
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.math import multiply
+
+if TYPE_CHECKING:
+    import jax
+
 
 DIM = {"input": "x", "dim": "axes"}
 GRID = [
@@ -154,7 +162,7 @@ def _rolled(name, x, axes, sign):
         "[1, 2]",
     ],
 )
-def fftshift(x, axes=None, name=None):
+def fftshift(x: jax.Array, axes: Any = None, name: str | None = None) -> jax.Array:
     """Moves the zero frequency, which `fft` puts first, to the middle: rolls each axis by half its length.
 
     Args:
@@ -189,7 +197,7 @@ def fftshift(x, axes=None, name=None):
         "f()",
     ],
 )
-def ifftshift(x, axes=None, name=None):
+def ifftshift(x: jax.Array, axes: Any = None, name: str | None = None) -> jax.Array:
     """The inverse of `fftshift`. Arguments as there.
 
     Example:

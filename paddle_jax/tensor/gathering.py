@@ -1,5 +1,9 @@
 """Taking elements at indices."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -10,12 +14,18 @@ from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, w
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
+
+
 X_DIM = {"input": "x", "dim": "axis"}
 
 
 @known_as(code="indexing:take_rows")
 @op("x index", register=False, method=False)
-def take_rows(x, index, axis):
+def take_rows(x: jax.Array, index: jax.Array, axis: Axes) -> jax.Array:
     """The slices of x at `index` along `axis`; negative indices count from the end."""
     if index.size == 0:
         return jnp.zeros((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
@@ -127,7 +137,7 @@ def index_select(x, index, axis=0, name=None):
 
 @known_as(pir="gather_nd")
 @op("x index", register=False, method=False)
-def take_points(x, index):
+def take_points(x: jax.Array, index: jax.Array) -> jax.Array:
     """Elements (or slices) of x at the coordinates in the last axis of the index."""
     depth = index.shape[-1]
     if index.size == 0 and depth:
@@ -230,7 +240,7 @@ def take(x, index, mode="raise", name=None):
 
 @known_as(code="element_moves:take")
 @op("x index", register=False, method=False)
-def take_flat(x, index, mode):
+def take_flat(x: jax.Array, index: jax.Array, mode: str) -> jax.Array:
     """Elements of the flattened tensor."""
     if index.size == 0:
         return jnp.zeros(index.shape, x.dtype)
@@ -241,7 +251,7 @@ def take_flat(x, index, mode):
 
 @known_as(pir="take_along_axis")
 @op("x index", register=False, method=False)
-def take_elements(x, index, axis):
+def take_elements(x: jax.Array, index: jax.Array, axis: Axes) -> jax.Array:
     """x[..., index[...], ...] with index over the axis; x may be longer than the index
     along the other axes."""
     x = x[tuple(np.s_[:n] if d != axis else np.s_[:] for d, n in enumerate(index.shape))]

@@ -1,6 +1,9 @@
 """Counting values: histograms and bin counts."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +12,9 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.inner import named
+
+if TYPE_CHECKING:
+    import jax
 
 
 def _bins(name, bins, low, high):
@@ -67,7 +73,15 @@ HISTOGRAMS = [
         "f(0), 5, -1, 1, density=True",
     ],
 )
-def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, name=None):
+def histogram(
+    input: jax.Array,
+    bins: Any = 100,
+    min: Any = 0.0,
+    max: Any = 0.0,
+    weight: jax.Array | None = None,
+    density: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Counts how many elements fall into each of several ranges of equal width; the last one
     includes its right end.
 
@@ -126,7 +140,9 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     nondiff=True,
     cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0", "f(5), 2.5")] + ["f(5), 4, 1, 1"],
 )
-def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
+def histogram_bin_edges(
+    input: jax.Array, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None
+) -> jax.Array:
     """The ends of the ranges that `histogram` counts in, as a float32 Tensor [bins + 1]. Arguments as there.
 
     Equal min and max other than 0 are widened by 0.5 on either side instead of standing for the
@@ -144,7 +160,9 @@ def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
 @known_as(code="statistics:histograms")
 @op("x weights", register=False, method=False, nondiff=True)
 @named("histogramdd")
-def _histogram_many(x, bins, ranges, density, weights=None):
+def _histogram_many(
+    x: jax.Array, bins: Any, ranges: Any, density: bool, weights: jax.Array | None = None
+) -> tuple[jax.Array, ...]:
     points = x.reshape(-1, x.shape[-1])
     edges = []
     places = []
@@ -225,7 +243,7 @@ def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None)
 
 @op("x weights", register=False, method=False, nondiff=True)
 @named("bincount")
-def _count_each(x, length, weights=None):
+def _count_each(x: jax.Array, length: Any, weights: jax.Array | None = None) -> jax.Array:
     if weights is None:
         return jnp.zeros((length,), jnp.int64).at[x].add(1)
     if jnp.issubdtype(weights.dtype, jnp.floating):

@@ -6,8 +6,12 @@ operands (where the cuts start, the index arrays). Kernels are compiled per patt
 is Paddle's order (`x[0, :, idx]` keeps the axis order).
 """
 
+from __future__ import annotations
+
 import functools as ft
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -141,7 +145,13 @@ def _put_back(layout, attrs):
 
 @known_as(code="indexing:take_index", node="slice")
 @op("x starts *arrays", register=False, method=False, view=_put_back)
-def take_index(x, starts=None, arrays=(), axes=(), slots=()):
+def take_index(
+    x: jax.Array,
+    starts: jax.Array | None = None,
+    arrays: Sequence[jax.Array] = (),
+    axes: Any = (),
+    slots: Any = (),
+) -> jax.Array:
     """x[index] for a parsed index."""
     y, _ = _read(x, starts, axes)
     if arrays:
@@ -154,7 +164,14 @@ def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     code="indexing:put_index",
 )
 @op("x value starts *arrays", register=False, method=False)
-def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
+def put_index(
+    x: jax.Array,
+    value: jax.Array,
+    starts: jax.Array | None = None,
+    arrays: Sequence[jax.Array] = (),
+    axes: Any = (),
+    slots: Any = (),
+) -> jax.Array:
     """x with x[index] = value for a parsed index."""
     value = converted(value, x.dtype)
     y, full = _read(x, starts, axes)
@@ -195,7 +212,7 @@ def _trim(value, target):
 
 @known_as(code="indexing:put_mask")
 @op("x mask value", register=False, method=False)
-def put_mask(x, mask, value):
+def put_mask(x: jax.Array, mask: jax.Array, value: jax.Array) -> jax.Array:
     """x with value where the mask is True."""
     mask = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
     return jnp.where(mask, converted(value, x.dtype), x)

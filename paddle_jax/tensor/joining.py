@@ -1,5 +1,10 @@
 """Joining tensors and taking them apart: concat, stack, split and their relatives."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -15,6 +20,12 @@ from paddle_jax.tensor.index_parsing import Joining
 from paddle_jax.tensor.indexing import link_rows
 from paddle_jax.tensor.manipulation import reshape
 from paddle_jax.tensor.reorder import atleast_1d, atleast_2d, atleast_3d
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
+
 
 JOIN = {"tensors": "x", "dim": "axis"}
 
@@ -59,7 +70,7 @@ def _nonempty(name, x):
         "[b(2), b(2)]",
     ],
 )
-def concat(x, axis=0, name=None):
+def concat(x: Sequence[jax.Array], axis: Axes = 0, name: str | None = None) -> jax.Array:
     """Joins tensors along an axis they have.
 
     Args:
@@ -99,7 +110,7 @@ def concat(x, axis=0, name=None):
         "[f(2), d(2)]",
     ],
 )
-def stack(x, axis=0, name=None):
+def stack(x: Sequence[jax.Array], axis: Axes = 0, name: str | None = None) -> jax.Array:
     """Joins tensors of one shape along a new axis.
 
     Args:
@@ -121,7 +132,7 @@ Joining.stack = stack
 
 @known_as(code="shapes:split_at")
 @op(register=False, method=False)
-def split_at(x, bounds, axis):
+def split_at(x: jax.Array, bounds: Any, axis: Axes) -> Any:
     """The pieces of x between `bounds` along `axis`, as a list."""
     return jnp.split(x, bounds, axis)
 
@@ -261,7 +272,7 @@ def _with_views(public):
     tensors="input",
     cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"],
 )
-def unbind(input, axis=0):
+def unbind(input: jax.Array, axis: Axes = 0) -> list[jax.Array]:
     """Takes the slices along an axis, which vanishes. They are views, as `x[i]` is one.
 
     Args:
@@ -286,7 +297,7 @@ unbind = _with_views(unbind)
 
 @known_as(pir="unstack axis:i32 num:i32", code="shapes:unstack")
 @op(cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1, 3", "f(2,3), 2", "f(2,3), 0, 3"])
-def unstack(x, axis=0, num=None):
+def unstack(x: jax.Array, axis: Axes = 0, num: Any = None) -> list[jax.Array]:
     """Takes the slices along an axis, which vanishes: the reverse of `stack`.
 
     Args:
@@ -454,7 +465,7 @@ def tensor_split(x, num_or_indices, axis=0, name=None):
 
 @known_as(code="shapes:pieces")
 @op(register=False, method=False)
-def pieces(x, bounds, axis):
+def pieces(x: jax.Array, bounds: Any, axis: Axes) -> Any:
     """The parts of an axis between pairs of bounds."""
     return [lax.slice_in_dim(x, low, max(low, high), axis=axis) for low, high in bounds]
 

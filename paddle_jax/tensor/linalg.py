@@ -1,5 +1,10 @@
 """Products of matrices and vectors."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.base import dtype as dtypes
@@ -9,6 +14,11 @@ from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.inner import selecting
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.products import product
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
 
 
 def _common(name, x, y):
@@ -69,7 +79,9 @@ def _check_contraction(name, x, y, turned_x=False, turned_y=False):
         "f(), f(2)",
     ],
 )
-def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
+def matmul(
+    x: jax.Array, y: jax.Array, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
+) -> jax.Array:
     """The matrix product over the last two axes; leading axes broadcast. Vectors count as one row (x)
     or one column (y).
 
@@ -95,7 +107,7 @@ def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
     "input mat2",
     cases=["f(2,3), f(3,4)", "f(2,2,3), f(3,4)", "f(3), f(3)", "f(2,3), f(2,3)", "f(0,3), f(3,2)"],
 )
-def mm(input, mat2, name=None):
+def mm(input: jax.Array, mat2: jax.Array, name: str | None = None) -> jax.Array:
     """The matrix product, as `matmul` without transposition.
 
     Example:
@@ -121,7 +133,7 @@ def mm(input, mat2, name=None):
         "f(0,2,3), f(0,3,2)",
     ],
 )
-def bmm(x, y, name=None):
+def bmm(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Multiplies two batches of matrices.
 
     Args:
@@ -144,7 +156,7 @@ def bmm(x, y, name=None):
 
 @known_as(pir="mv", onnx="MatMul")
 @op("x vec", cases=["f(2,3), f(3)", "d(2,3), d(3)", "f(2,3), f(2)", "f(2,2,3), f(3)", "f(0,3), f(3)"])
-def mv(x, vec, name=None):
+def mv(x: jax.Array, vec: jax.Array, name: str | None = None) -> jax.Array:
     """Multiplies a matrix [n, k] with a vector [k].
 
     Returns:
@@ -177,7 +189,7 @@ def mv(x, vec, name=None):
         "f(2,3), f(3)",
     ],
 )
-def dot(x, y, name=None):
+def dot(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The inner product of two vectors, or of the rows of two matrices.
 
     Args:
@@ -206,7 +218,7 @@ def dot(x, y, name=None):
     inplace="reshapes",
     cases=["f(2,3)", "f(3)", "f()", "i(2,3)", "f(2,3,2)", "f(0,3)"],
 )
-def t(input, name=None):
+def t(input: jax.Array, name: str | None = None) -> jax.Array:
     """Transposes a matrix; a vector or number stays as it is.
 
     Args:
@@ -240,7 +252,7 @@ def t(input, name=None):
         "f(3,2), f(3,2), axis=None",
     ],
 )
-def cross(x, y, axis=9, name=None):
+def cross(x: jax.Array, y: jax.Array, axis: Axes = 9, name: str | None = None) -> jax.Array:
     """The cross product of vectors of length 3.
 
     Args:
@@ -280,7 +292,7 @@ def cross(x, y, axis=9, name=None):
         "i(2,3), i(3)",
     ],
 )
-def inner(x, y, name=None):
+def inner(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Inner products over the last axes of two tensors.
 
     Args:
@@ -312,7 +324,7 @@ def inner(x, y, name=None):
     alias={"input": "x", "vec2": "y"},
     cases=["f(2), f(3)", "f(2,3), f(2)", "i(2), i(2)", "f(0), f(2)", "i(2), f(2)", "c(2), c(2)", "f(), f(2)"],
 )
-def outer(x, y, name=None):
+def outer(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """All products of an element of x with an element of y.
 
     Args:
@@ -345,7 +357,7 @@ def outer(x, y, name=None):
         "f(0,2), f(2,2)",
     ],
 )
-def kron(x, y, name=None):
+def kron(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The Kronecker product: every element of x times all of y, laid out in blocks.
 
     Args:
@@ -375,7 +387,9 @@ def kron(x, y, name=None):
         "f(2,3,4), 0, -1, 0",
     ],
 )
-def trace(x, offset=0, axis1=0, axis2=1, name=None):
+def trace(
+    x: jax.Array, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
+) -> jax.Array:
     """The sum of a diagonal of a matrix.
 
     Args:
@@ -420,7 +434,9 @@ def _scaled_sum(x, product, beta, alpha):
         "d(2,2), d(2,2), d(2,2), alpha=0.0",
     ],
 )
-def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
+def addmm(
+    input: jax.Array, x: jax.Array, y: jax.Array, beta: Any = 1.0, alpha: Any = 1.0, name: str | None = None
+) -> jax.Array:
     """beta * input + alpha * (x @ y).
 
     Args:
@@ -467,7 +483,9 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         "d(2,1,2), d(2,2,3), d(2,3,2)",
     ],
 )
-def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
+def baddbmm(
+    input: jax.Array, x: jax.Array, y: jax.Array, beta: Any = 1.0, alpha: Any = 1.0, name: str | None = None
+) -> jax.Array:
     """beta * input + alpha * bmm(x, y).
 
     Args:
@@ -510,7 +528,7 @@ def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         "[f(3), f(3)]",
     ],
 )
-def multi_dot(x, name=None):
+def multi_dot(x: Sequence[jax.Array], name: str | None = None) -> jax.Array:
     """The product of several matrices in the order that needs the fewest multiplications.
 
     Args:
@@ -547,7 +565,7 @@ def multi_dot(x, name=None):
         "d(3), d(3)",
     ],
 )
-def vecdot(x, y, axis=-1, name=None):
+def vecdot(x: jax.Array, y: jax.Array, axis: Axes = -1, name: str | None = None) -> jax.Array:
     """Inner products along an axis, with broadcasting; the conjugate of x is taken.
 
     Args:
@@ -564,7 +582,7 @@ def vecdot(x, y, axis=-1, name=None):
 
 @known_as(code="shapes:matrix_transposed")
 @op(cases=["f(2,3,4)", "f(2,3)", "i(2,2)", "f(2)", "f(0,3)"])
-def matrix_transpose(x, name=None):
+def matrix_transpose(x: jax.Array, name: str | None = None) -> jax.Array:
     """Exchanges the last two axes.
 
     Raises:

@@ -1,11 +1,19 @@
 """Comparisons, logical and bitwise operations, tests for values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.math import X_Y
+
+if TYPE_CHECKING:
+    import jax
+
 
 COMPARE = [
     "f(2,3), f(2,3)",
@@ -30,7 +38,7 @@ COMPARE = [
     alias=X_Y,
     cases=[*COMPARE, "c(3), c(3)"],
 )
-def equal(x, y, name=None):
+def equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells elementwise whether x equals y, with broadcasting.
 
     Args:
@@ -47,7 +55,7 @@ def equal(x, y, name=None):
 
 @known_as(pir="not_equal", onnx="Not(Equal(x, y))")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
-def not_equal(x, y, name=None):
+def not_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells elementwise whether x differs from y. Arguments as for `equal`.
 
     Example:
@@ -59,7 +67,7 @@ def not_equal(x, y, name=None):
 
 @known_as(pir="less_than", onnx="Less(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
-def less_than(x, y, name=None):
+def less_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells elementwise whether x < y. Arguments as for `equal`.
 
     Example:
@@ -71,7 +79,7 @@ def less_than(x, y, name=None):
 
 @known_as(pir="less_equal", onnx="LessOrEqual(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
-def less_equal(x, y, name=None):
+def less_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells elementwise whether x <= y. Arguments as for `equal`.
 
     Example:
@@ -83,7 +91,7 @@ def less_equal(x, y, name=None):
 
 @known_as(pir="greater_than", onnx="Greater(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
-def greater_than(x, y, name=None):
+def greater_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells elementwise whether x > y. Arguments as for `equal`.
 
     Example:
@@ -95,7 +103,7 @@ def greater_than(x, y, name=None):
 
 @known_as(pir="greater_equal", onnx="GreaterOrEqual(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
-def greater_equal(x, y, name=None):
+def greater_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells elementwise whether x >= y. Arguments as for `equal`.
 
     Example:
@@ -120,7 +128,7 @@ TRUTH = [
 
 @known_as(pir="logical_and", onnx="And")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
-def logical_and(x, y, name=None):
+def logical_and(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """True where both elements are true (not zero), with broadcasting.
 
     Args:
@@ -140,7 +148,7 @@ def logical_and(x, y, name=None):
 
 @known_as(pir="logical_or", onnx="Or")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
-def logical_or(x, y, name=None):
+def logical_or(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """True where either element is true (not zero). Arguments as for `logical_and`.
 
     Example:
@@ -152,7 +160,7 @@ def logical_or(x, y, name=None):
 
 @known_as(pir="logical_xor", onnx="Xor")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
-def logical_xor(x, y, name=None):
+def logical_xor(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """True where exactly one element is true (not zero). Arguments as for `logical_and`.
 
     Example:
@@ -170,7 +178,7 @@ def logical_xor(x, y, name=None):
     alias={"input": "x"},
     cases=["b(2,3)", "f(3)", "i_(3)", "b()", "b(0,2)", "c(2)"],
 )
-def logical_not(x, name=None):
+def logical_not(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where the element is false (zero).
 
     Args:
@@ -215,7 +223,14 @@ def _close(name, x, y, rtol, atol, equal_nan):
 
 @known_as(pir="isclose(x,y,rtol:f64,atol:f64) equal_nan:bool")
 @op("x y", out="unlisted", nondiff=True, alias={"input": "x", "other": "y"}, cases=CLOSE)
-def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
+def isclose(
+    x: jax.Array,
+    y: jax.Array,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Tells elementwise whether |x - y| <= atol + rtol * |y|.
 
     Args:
@@ -236,7 +251,14 @@ def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
 
 @known_as(pir="allclose(x,y,rtol:f64,atol:f64) equal_nan:bool")
 @op("x y", nondiff=True, cases=[*CLOSE, "i(3), i(3)", "b(3), b(3)"])
-def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
+def allclose(
+    x: jax.Array,
+    y: jax.Array,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Tells whether all elements are close, as `isclose` judges. Returns a bool Tensor [].
 
     Example:
@@ -259,7 +281,7 @@ def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
         "const([1, 2]), const([1, 2])",
     ],
 )
-def equal_all(x, y, name=None):
+def equal_all(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
 
     Raises:
@@ -291,7 +313,13 @@ def equal_all(x, y, name=None):
         "d(3), d(3), True",
     ],
 )
-def isin(x, test_x, assume_unique=False, invert=False, name=None):
+def isin(
+    x: jax.Array,
+    test_x: jax.Array,
+    assume_unique: bool = False,
+    invert: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Tells for each element of x whether test_x holds it.
 
     Args:
@@ -322,7 +350,7 @@ VALUES = [
 
 @known_as(pir="isnan", onnx="IsNaN")
 @op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
-def isnan(x, name=None):
+def isnan(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element is NaN.
 
     Args:
@@ -338,7 +366,7 @@ def isnan(x, name=None):
 
 @known_as(pir="isinf", onnx="IsInf")
 @op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
-def isinf(x, name=None):
+def isinf(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element is infinite, of either sign. Arguments as for `isnan`.
 
     Example:
@@ -350,7 +378,7 @@ def isinf(x, name=None):
 
 @known_as(pir="isfinite")
 @op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
-def isfinite(x, name=None):
+def isfinite(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element is neither infinite nor NaN. Arguments as for `isnan`.
 
     Example:
@@ -362,7 +390,7 @@ def isfinite(x, name=None):
 
 @known_as(code="elementwise:isposinf")
 @op(nondiff=True, cases=VALUES)
-def isposinf(x, name=None):
+def isposinf(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element is plus infinity. Arguments as for `isnan`.
 
     Example:
@@ -374,7 +402,7 @@ def isposinf(x, name=None):
 
 @known_as(code="elementwise:isneginf")
 @op(nondiff=True, cases=VALUES)
-def isneginf(x, name=None):
+def isneginf(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element is minus infinity. Arguments as for `isnan`.
 
     Example:
@@ -386,7 +414,7 @@ def isneginf(x, name=None):
 
 @known_as(code="elementwise:isreal")
 @op(nondiff=True, cases=["c(3)", "const([1+0j, 1j], 'complex64')", "f(2)", "i(2)", "b(2)"])
-def isreal(x, name=None):
+def isreal(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element has no imaginary part; always for real dtypes. Arguments as for `isnan`.
 
     Example:
@@ -398,7 +426,7 @@ def isreal(x, name=None):
 
 @known_as(code="elementwise:signbit")
 @op(nondiff=True, cases=["const([0.0, -0.0, -1.0, 2.0], 'float32')", "d(3)", "i(3)", "u8(3)", "f(0)", "f()"])
-def signbit(x, name=None):
+def signbit(x: jax.Array, name: str | None = None) -> jax.Array:
     """True where an element carries a minus sign, -0.0 included. Arguments as for `isnan`.
 
     Example:
@@ -412,7 +440,7 @@ def signbit(x, name=None):
 
 @known_as(pir="is_empty")
 @op(nondiff=True, cases=["f(2)", "f(0,2)", "f()", "i(0)"])
-def is_empty(x, name=None):
+def is_empty(x: jax.Array, name: str | None = None) -> jax.Array:
     """Tells whether a tensor has no elements, as a bool Tensor [].
 
     Example:

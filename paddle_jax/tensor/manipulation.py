@@ -1,7 +1,10 @@
 """Shapes and the order of axes: reshape, transpose, squeeze, expand, tile, cast."""
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +19,12 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.views import ViewRule
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes, DTypeLike
+
 
 X = {"input": "x"}
 X_DIM = {"input": "x", "dim": "axis"}
@@ -115,7 +124,7 @@ def _turned(layout, attrs):
         "i(6), 2, 3",
     ],
 )
-def reshape(x, shape, name=None):
+def reshape(x: jax.Array, shape: Any, name: str | None = None) -> jax.Array:
     """Gives the elements another shape, in the same order.
 
     Args:
@@ -159,7 +168,7 @@ reshape = variadic(reshape)
         "f(6), 2, 3",
     ],
 )
-def view(x, shape_or_dtype, name=None):
+def view(x: jax.Array, shape_or_dtype: Any, name: str | None = None) -> jax.Array:
     """Reads the elements with another shape, or their bytes as another dtype (the last axis shrinks
     or grows to fit).
 
@@ -218,7 +227,7 @@ view = variadic(view)
 
 @known_as(code="element_moves:view_as")
 @op(view=_whole, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other", tensors="x other")
-def view_as(x, other, name=None):
+def view_as(x: jax.Array, other: jax.Array, name: str | None = None) -> jax.Array:
     """Gives x the shape of `other`.
 
     Raises:
@@ -232,7 +241,7 @@ def view_as(x, other, name=None):
 
 @known_as(pir="transpose", node="transpose")
 @op(view=_turned, register=False, method=False)
-def permute_axes(x, perm):
+def permute_axes(x: jax.Array, perm: Any) -> jax.Array:
     """Puts the axes in the order `perm`: what the public transpose functions call."""
     return jnp.transpose(x, perm)
 
@@ -328,7 +337,7 @@ permute = variadic(permute)
         "f(1,3), const(0, 'int64')",
     ],
 )
-def squeeze(x, axis=None, name=None):
+def squeeze(x: jax.Array, axis: Axes = None, name: str | None = None) -> jax.Array:
     """Takes away axes of length 1.
 
     Args:
@@ -367,7 +376,7 @@ def squeeze(x, axis=None, name=None):
         "f(0,3), 1",
     ],
 )
-def unsqueeze(x, axis, name=None):
+def unsqueeze(x: jax.Array, axis: Axes, name: str | None = None) -> jax.Array:
     """Inserts axes of length 1.
 
     Args:
@@ -406,7 +415,7 @@ def unsqueeze(x, axis, name=None):
         "i(2,2)",
     ],
 )
-def flatten(x, start_axis=0, stop_axis=-1, name=None):
+def flatten(x: jax.Array, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> jax.Array:
     """Joins the axes from start_axis to stop_axis (included) to one.
 
     Args:
@@ -474,7 +483,7 @@ def expanded_shape(name, shape, old):
         "f(1,3), 2, 3",
     ],
 )
-def expand(x, shape, name=None):
+def expand(x: jax.Array, shape: Any, name: str | None = None) -> jax.Array:
     """Repeats axes of length 1, and adds axes in front, to reach a shape.
 
     Args:
@@ -498,7 +507,7 @@ expand = variadic(expand)
     alias={"input": "x", "size": "shape"},
     cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(), [2]", "f(3), [2]", "f(2,3), [3]"],
 )
-def broadcast_to(x, shape, name=None):
+def broadcast_to(x: jax.Array, shape: Any, name: str | None = None) -> jax.Array:
     """Broadcasts x to a shape. The same as `expand`.
 
     Example:
@@ -519,7 +528,7 @@ broadcast_to = variadic(broadcast_to)
     constant="y",
     cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"],
 )
-def expand_as(x, y, name=None):
+def expand_as(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Expands x to the shape of y. See `expand`.
 
     Example:
@@ -577,7 +586,7 @@ def broadcast_tensors(input, name=None):
         "i(2,1), (1, 3)",
     ],
 )
-def tile(x, repeat_times, name=None):
+def tile(x: jax.Array, repeat_times: Any, name: str | None = None) -> jax.Array:
     """Repeats the whole tensor along its axes.
 
     Args:
@@ -615,7 +624,7 @@ def tile(x, repeat_times, name=None):
         "const([1e3, -1e6, 0.3, float('inf')]), 'float8_e5m2'",
     ],
 )
-def cast(x, dtype):
+def cast(x: jax.Array, dtype: DTypeLike) -> jax.Array:
     """Converts to another dtype. Floats lose their fraction when they become integers; out-of-range values of
     float to int32 or int64 saturate.
 

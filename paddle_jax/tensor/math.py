@@ -1,7 +1,11 @@
 """Arithmetic of two tensors, bounds, scaling."""
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +17,10 @@ from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 
 X_Y = {"input": "x", "other": "y"}
 BINARY = [
@@ -40,7 +48,7 @@ BINARY = [
     alias=X_Y,
     cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"],
 )
-def add(x, y, name=None, *, alpha=1):
+def add(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any = 1) -> jax.Array:
     """Adds two tensors elementwise: x + alpha * y, with broadcasting.
 
     Args:
@@ -63,7 +71,7 @@ def add(x, y, name=None, *, alpha=1):
 
 @known_as(amp=("scale", "elementwise_sub"), pir="subtract", code="arithmetic:subtract", onnx="Sub")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), f(3), alpha=2"])
-def subtract(x, y, name=None, *, alpha=1):
+def subtract(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any = 1) -> jax.Array:
     """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
 
     Example:
@@ -77,7 +85,7 @@ def subtract(x, y, name=None, *, alpha=1):
 
 @known_as(amp=("scale", "elementwise_mul"), pir="multiply", onnx="Mul")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)"])
-def multiply(x, y, name=None):
+def multiply(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Multiplies two tensors elementwise, with broadcasting. Arguments as for `add`.
 
     Example:
@@ -109,7 +117,9 @@ def _check_quotient(*args, **kwargs):
     alias=X_Y,
     cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'", "i(3), pos_i(3), rounding_mode='trunc'"],
 )
-def divide(x, y, name=None, *, rounding_mode=None):
+def divide(
+    x: jax.Array, y: jax.Array, name: str | None = None, *, rounding_mode: str | None = None
+) -> jax.Array:
     """Divides elementwise, with broadcasting; integers give float32 unless rounded.
 
     Args:
@@ -153,7 +163,7 @@ def divide(x, y, name=None, *, rounding_mode=None):
         "f(2), i(2)",
     ],
 )
-def floor_divide(x, y, name=None):
+def floor_divide(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number, which
     counts as the 0-d Tensor that `to_tensor` makes of it.
 
@@ -187,7 +197,7 @@ def floor_divide(x, y, name=None):
         "~c(3), c(3)",
     ],
 )
-def remainder(x, y, name=None):
+def remainder(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the
     nearest multiple.
 
@@ -250,7 +260,7 @@ defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 
         "i8(3), const(2, 'int8')",
     ],
 )
-def pow(x, y, name=None):
+def pow(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Raises x to the power y elementwise.
 
     Args:
@@ -278,7 +288,7 @@ def pow(x, y, name=None):
     out=True,
     cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"],
 )
-def true_divide(input, other):
+def true_divide(input: jax.Array, other: jax.Array) -> jax.Array:
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 
     Example:
@@ -315,7 +325,7 @@ TIE = ["const([1.0, 2.0, 5.0], 'float32'), const([1.0, 3.0, 4.0], 'float32')"]
 
 @known_as(pir="maximum", onnx="Max")
 @op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
-def maximum(x, y, name=None):
+def maximum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The larger of two elements; NaN if either is NaN. Equal elements share the gradient.
 
     Args:
@@ -335,7 +345,7 @@ def maximum(x, y, name=None):
 
 @known_as(pir="minimum", onnx="Min")
 @op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
-def minimum(x, y, name=None):
+def minimum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The smaller of two elements; NaN if either is NaN. Arguments as for `maximum`.
 
     Example:
@@ -347,7 +357,7 @@ def minimum(x, y, name=None):
 
 @known_as(pir="fmax")
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
-def fmax(x, y, name=None):
+def fmax(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x.
     Arguments as for `maximum`.
 
@@ -360,7 +370,7 @@ def fmax(x, y, name=None):
 
 @known_as(pir="fmin")
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
-def fmin(x, y, name=None):
+def fmin(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x.
     Arguments as for `maximum`.
 
@@ -374,7 +384,7 @@ def fmin(x, y, name=None):
 @known_as(code="arithmetic:clip")
 @op("x min max", register=False, method=False, scalars=True, constant="min max")
 @named("clip")
-def clipped(x, min=None, max=None):
+def clipped(x: jax.Array, min: jax.Array | None = None, max: jax.Array | None = None) -> jax.Array:
     """x brought between two bounds of one element. On the bounds the gradient passes; NaN
     stays and gets none."""
     bounds = [b.reshape(()) for b in (min, max) if b is not None]
@@ -495,7 +505,14 @@ ACTIVATIONS = {
         "d(), 0.5",
     ],
 )
-def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
+def scale(
+    x: jax.Array,
+    scale: jax.Array = 1.0,
+    bias: jax.Array = 0.0,
+    bias_after_scale: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+) -> jax.Array:
     """scale * x + bias, or scale * (x + bias).
 
     Args:
@@ -556,7 +573,7 @@ def increment(x, value=1.0, name=None):
         "[i(1), i()]",
     ],
 )
-def add_n(inputs, name=None):
+def add_n(inputs: Sequence[jax.Array], name: str | None = None) -> Any:
     """Adds several tensors of one shape and dtype.
 
     Args:
@@ -596,7 +613,7 @@ def add_n(inputs, name=None):
         "~f(3), f(3), const([0.5], 'float32')",
     ],
 )
-def lerp(x, y, weight, name=None):
+def lerp(x: jax.Array, y: jax.Array, weight: jax.Array, name: str | None = None) -> jax.Array:
     """x + weight * (y - x), with broadcasting.
 
     Args:
@@ -614,6 +631,6 @@ def lerp(x, y, weight, name=None):
 
 @known_as(code="elementwise:convert")
 @op("x", register=False, method=False)
-def to_dtype(x, dtype):
+def to_dtype(x: jax.Array, dtype: DTypeLike) -> jax.Array:
     """Casts to a NumPy dtype: how operators bring an operand to another dtype."""
     return x.astype(dtypes.convert(dtype).np)

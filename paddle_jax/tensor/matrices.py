@@ -1,6 +1,10 @@
 """Matrices of a pattern: eye, diagonals, triangles, grids, blocks, products of sets."""
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +20,9 @@ from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
 from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.sequences import arange
+
+if TYPE_CHECKING:
+    import jax
 
 
 def _size(op, name, value):
@@ -101,7 +108,7 @@ def eye(
         "f(0)",
     ]
 )
-def diag(x, offset=0, padding_value=0, name=None):
+def diag(x: jax.Array, offset: int = 0, padding_value: int = 0, name: str | None = None) -> jax.Array:
     """A square matrix with a vector on a diagonal, or the diagonal of a matrix.
 
     Args:
@@ -132,7 +139,7 @@ def diag(x, offset=0, padding_value=0, name=None):
 
 @known_as(code="element_moves:diagflat")
 @op(cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
-def diagflat(x, offset=0, name=None):
+def diagflat(x: jax.Array, offset: int = 0, name: str | None = None) -> jax.Array:
     """A square matrix with all elements of x on a diagonal.
 
     Args:
@@ -185,7 +192,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 @known_as(pir="diag_embed offset:i32 first>dim1:i32 second>dim2:i32")
 @op("x", register=False, method=False)
-def embed_diagonal(x, offset, first, second):
+def embed_diagonal(x: jax.Array, offset: int, first: Any, second: Any) -> jax.Array:
     """Matrices with the last axis of x on a diagonal, their axes at `first` and `second`."""
     size = x.shape[-1] + abs(offset)
     at = np.arange(x.shape[-1])
@@ -209,7 +216,7 @@ def _check_matrix(op, x):
     alias={"input": "x"},
     cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"],
 )
-def tril(x, diagonal=0, name=None):
+def tril(x: jax.Array, diagonal: int = 0, name: str | None = None) -> jax.Array:
     """The lower triangles of matrices; what lies above becomes 0.
 
     Args:
@@ -232,7 +239,7 @@ def tril(x, diagonal=0, name=None):
     alias={"input": "x"},
     cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"],
 )
-def triu(x, diagonal=0, name=None):
+def triu(x: jax.Array, diagonal: int = 0, name: str | None = None) -> jax.Array:
     """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
 
     Example:
@@ -303,7 +310,7 @@ def triu_indices(row, col=None, offset=0, dtype="int64"):
 
 @known_as(pir="meshgrid", code="shapes:grid")
 @op("*x", register=False, method=False)
-def grid(x, indexing="ij"):
+def grid(x: Sequence[jax.Array], indexing: str = "ij") -> Any:
     """Coordinate grids of 1-D arrays."""
     return list(jnp.meshgrid(*[v.reshape(-1) for v in x], indexing=indexing))
 
@@ -361,7 +368,7 @@ def meshgrid(*args, indexing=None, name=None):
         "[i(2,2)]",
     ],
 )
-def block_diag(inputs, name=None):
+def block_diag(inputs: Sequence[jax.Array], name: str | None = None) -> jax.Array:
     """A matrix with matrices along its diagonal and zeros elsewhere.
 
     Args:
@@ -391,7 +398,7 @@ def block_diag(inputs, name=None):
 
 @known_as(code="element_moves:products")
 @op("*x", method=False, cases=["[i(2), i(3)]", "[f(2)]", "[i(1,2)]", "[f(2), f(2), f(2)]"])
-def cartesian_prod(x, name=None):
+def cartesian_prod(x: Sequence[jax.Array], name: str | None = None) -> jax.Array:
     """All tuples with one element of each vector.
 
     Args:
@@ -446,7 +453,7 @@ def combinations(x, r=2, with_replacement=False, name=None):
 
 @known_as(amp="matmul_v2", code="algebra:contract")
 @op("x y", register=False, method=False)
-def contract(x, y, axes):
+def contract(x: jax.Array, y: jax.Array, axes: Any) -> jax.Array:
     """The sum of products over pairs of axes."""
     return jnp.tensordot(x, y, axes)
 

@@ -1,5 +1,9 @@
 """Methods and properties of Tensor that are no function of `paddle.*`: dtypes, devices, values, layout."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +20,10 @@ from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401
 from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 from paddle_jax.tensor.dense_tensor import Behind, DenseTensor
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DeviceLike
+
 
 _CAST = {
     "float": "float32",
@@ -94,7 +102,7 @@ def type_as(self, other):
 
 
 @op(register=False, method=False, jit=False)
-def move(x, place):
+def move(x: jax.Array, place: DeviceLike) -> jax.Array:
     """The array on another device; the gradient comes back."""
     return jax.device_put(x, places.jax_device(place))
 

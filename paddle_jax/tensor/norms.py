@@ -1,6 +1,9 @@
 """Norms of vectors and matrices, distances."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +16,10 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax.tensor.inner import magnitude, named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Axes, DTypeLike
+
 
 MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
@@ -189,7 +196,15 @@ def _check_order(name, p):
         "f(2,3), -2.0, 0",
     ],
 )
-def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
+def vector_norm(
+    x: jax.Array,
+    p: Any = 2.0,
+    axis: Axes = None,
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+) -> jax.Array:
     """The p-norm of vectors: (sum |x|^p)^(1/p).
 
     Args:
@@ -234,7 +249,13 @@ def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
         "d(2,3,4), 'nuc'",
     ],
 )
-def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B006  Paddle's signature
+def matrix_norm(
+    x: jax.Array,
+    p: Any = "fro",
+    axis: Axes = [-2, -1],  # noqa: B006  Paddle's signature
+    keepdim: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """The norm of matrices.
 
     Args:
@@ -258,7 +279,7 @@ def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B
 @known_as(amp="pnorm", cast="float32", code="algebra:norm")
 @op(register=False, method=False, out=True)
 @named("norm")
-def _norm(x, p, axis, keepdim, dtype):
+def _norm(x: jax.Array, p: Any, axis: Axes, keepdim: bool, dtype: DTypeLike) -> jax.Array:
     x = _typed(x, dtype)
     two = isinstance(axis, tuple) and len(axis) == 2
     if two or p == "nuc":
@@ -350,7 +371,7 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
         "const([1.0, 2.0], 'float32'), const([1.0, 2.0], 'float32')",
     ],
 )
-def dist(x, y, p=2, name=None):
+def dist(x: jax.Array, y: jax.Array, p: Any = 2, name: str | None = None) -> jax.Array:
     """The p-norm of x - y over all elements, with broadcasting.
 
     Args:
@@ -397,7 +418,13 @@ def _pairwise(x, y, p, mode):
         "f(0,3), f(4,3)",
     ],
 )
-def cdist(x, y, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary", name=None):
+def cdist(
+    x: jax.Array,
+    y: jax.Array,
+    p: Any = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+    name: str | None = None,
+) -> jax.Array:
     """The p-norm distances between the rows of x and the rows of y.
 
     Args:
@@ -427,7 +454,7 @@ def cdist(x, y, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary", name=
 
 @known_as(code="algebra:pdist")
 @op(method=False, cases=["f(4,2)", "f(4,2), 1.0", "f(4)", "f(1,2)", "d(3,3), float('inf')", "f(4,2), 0.0"])
-def pdist(x, p=2.0, name=None):
+def pdist(x: jax.Array, p: Any = 2.0, name: str | None = None) -> jax.Array:
     """The p-norm distances between all pairs of rows.
 
     Args:

@@ -1,6 +1,8 @@
 """Elementwise functions of one tensor: powers and logarithms, trigonometry, rounding, signs. Integers are
 taken as float32."""
 
+from __future__ import annotations
+
 import math
 
 import jax
@@ -26,7 +28,7 @@ def as_float(x):
 
 @known_as(pir="exp", onnx="Exp")
 @op(inplace=True, out=True, alias=INPUT, cases=ANY)
-def exp(x, name=None):
+def exp(x: jax.Array, name: str | None = None) -> jax.Array:
     """e raised to the power of each element.
 
     Args:
@@ -43,7 +45,7 @@ def exp(x, name=None):
 
 @known_as(pir="expm1", onnx="Sub(Exp(x), 1)")
 @op(inplace=True, out=True, alias=INPUT, cases=ANY)
-def expm1(x, name=None):
+def expm1(x: jax.Array, name: str | None = None) -> jax.Array:
     """exp(x) - 1, exact for small x. Arguments as for `exp`.
 
     Example:
@@ -55,7 +57,7 @@ def expm1(x, name=None):
 
 @known_as(pir="log", onnx="Log")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
-def log(x, name=None):
+def log(x: jax.Array, name: str | None = None) -> jax.Array:
     """The natural logarithm of each element; NaN for negative real numbers.
 
     Args:
@@ -72,7 +74,7 @@ def log(x, name=None):
 
 @known_as(pir="log2")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
-def log2(x, name=None):
+def log2(x: jax.Array, name: str | None = None) -> jax.Array:
     """The logarithm to base 2. Arguments as for `log`.
 
     Example:
@@ -84,7 +86,7 @@ def log2(x, name=None):
 
 @known_as(pir="log10")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
-def log10(x, name=None):
+def log10(x: jax.Array, name: str | None = None) -> jax.Array:
     """The logarithm to base 10. Arguments as for `log`.
 
     Example:
@@ -96,7 +98,7 @@ def log10(x, name=None):
 
 @known_as(pir="log1p", onnx="Log(Add(x, 1))")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
-def log1p(x, name=None):
+def log1p(x: jax.Array, name: str | None = None) -> jax.Array:
     """log(1 + x), exact for small x. Arguments as for `log`.
 
     Example:
@@ -108,7 +110,7 @@ def log1p(x, name=None):
 
 @known_as(pir="sqrt", onnx="Sqrt")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
-def sqrt(x, name=None):
+def sqrt(x: jax.Array, name: str | None = None) -> jax.Array:
     """The square root of each element; NaN for negative real numbers.
 
     Args:
@@ -125,7 +127,7 @@ def sqrt(x, name=None):
 
 @known_as(pir="rsqrt", onnx="Reciprocal(Sqrt(x))")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
-def rsqrt(x, name=None):
+def rsqrt(x: jax.Array, name: str | None = None) -> jax.Array:
     """1 / sqrt(x). Arguments as for `sqrt`.
 
     Example:
@@ -137,7 +139,7 @@ def rsqrt(x, name=None):
 
 @known_as(pir="square", onnx="Mul(x, x)")
 @op(inplace=True, cases=ANY)
-def square(x, name=None):
+def square(x: jax.Array, name: str | None = None) -> jax.Array:
     """The square of each element; integers stay integers.
 
     Args:
@@ -154,7 +156,7 @@ def square(x, name=None):
 
 @known_as(pir="reciprocal", onnx="Reciprocal")
 @op(inplace=True, cases=POSITIVE)
-def reciprocal(x, name=None):
+def reciprocal(x: jax.Array, name: str | None = None) -> jax.Array:
     """1 / x. Arguments as for `exp`.
 
     Example:
@@ -166,7 +168,7 @@ def reciprocal(x, name=None):
 
 @known_as(pir="sin", onnx="Sin")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
-def sin(x, name=None):
+def sin(x: jax.Array, name: str | None = None) -> jax.Array:
     """The sine of angles in radians.
 
     Args:
@@ -183,7 +185,7 @@ def sin(x, name=None):
 
 @known_as(pir="cos", onnx="Cos")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
-def cos(x, name=None):
+def cos(x: jax.Array, name: str | None = None) -> jax.Array:
     """The cosine of angles in radians. Arguments as for `sin`.
 
     Example:
@@ -195,7 +197,7 @@ def cos(x, name=None):
 
 @known_as(pir="tan", onnx="Tan")
 @op(inplace=True, cases=ANY)
-def tan(x, name=None):
+def tan(x: jax.Array, name: str | None = None) -> jax.Array:
     """The tangent of angles in radians. Arguments as for `sin`.
 
     Example:
@@ -207,7 +209,7 @@ def tan(x, name=None):
 
 @known_as(pir="asin", onnx="Asin")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
-def asin(x, name=None):
+def asin(x: jax.Array, name: str | None = None) -> jax.Array:
     """The arc sine, in radians. Arguments as for `sin`.
 
     Example:
@@ -222,7 +224,7 @@ asin.__signature__ = asin.op.signature  # Paddle's takes `out` without showing i
 
 @known_as(pir="acos", onnx="Acos")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
-def acos(x, name=None):
+def acos(x: jax.Array, name: str | None = None) -> jax.Array:
     """The arc cosine, in radians. Arguments as for `sin`.
 
     Example:
@@ -234,7 +236,7 @@ def acos(x, name=None):
 
 @known_as(pir="atan", onnx="Atan")
 @op(inplace=True, cases=ANY)
-def atan(x, name=None):
+def atan(x: jax.Array, name: str | None = None) -> jax.Array:
     """The arc tangent, in radians. Arguments as for `sin`.
 
     Example:
@@ -269,7 +271,7 @@ _cosh.defjvps(lambda t, _, x: t * _sinh(x))
 
 @known_as(pir="sinh", onnx="Sinh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
-def sinh(x, name=None):
+def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The hyperbolic sine. Arguments as for `sin`.
 
     Example:
@@ -283,7 +285,7 @@ def sinh(x, name=None):
 
 @known_as(pir="cosh", onnx="Cosh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
-def cosh(x, name=None):
+def cosh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The hyperbolic cosine. Arguments as for `sin`.
 
     Example:
@@ -297,7 +299,7 @@ def cosh(x, name=None):
 
 @known_as(pir="tanh", onnx="Tanh")
 @op(inplace=True, out=True, alias=INPUT, grad_from_output=lambda y: (1 - y) * (1 + y), cases=ANY)
-def tanh(x, name=None):
+def tanh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The hyperbolic tangent.
 
     Args:
@@ -314,7 +316,7 @@ def tanh(x, name=None):
 
 @known_as(pir="asinh", onnx="Asinh")
 @op(inplace=True, cases=ANY)
-def asinh(x, name=None):
+def asinh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The inverse hyperbolic sine. Arguments as for `sin`.
 
     Example:
@@ -331,7 +333,7 @@ def asinh(x, name=None):
     out=True,
     cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"],
 )
-def acosh(x, name=None):
+def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The inverse hyperbolic cosine. Arguments as for `sin`.
 
     Example:
@@ -343,7 +345,7 @@ def acosh(x, name=None):
 
 @known_as(pir="atanh", onnx="Atanh")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
-def atanh(x, name=None):
+def atanh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The inverse hyperbolic tangent. Arguments as for `sin`.
 
     Example:
@@ -355,7 +357,7 @@ def atanh(x, name=None):
 
 @known_as(pir="sigmoid", onnx="Sigmoid")
 @op(inplace=True, out=True, alias=INPUT, grad_from_output=lambda y: y * (1 - y), cases=ANY)
-def sigmoid(x, name=None):
+def sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
     """1 / (1 + exp(-x)), the logistic function.
 
     Args:
@@ -372,7 +374,7 @@ def sigmoid(x, name=None):
 
 @known_as(pir="abs", onnx="Abs")
 @op(inplace=True, out=True, alias=INPUT, cases=[*ANY, "const([0.0, -0.0], 'float32')", "i32(3)"])
-def abs(x, name=None):
+def abs(x: jax.Array, name: str | None = None) -> jax.Array:
     """The absolute value; the modulus of complex numbers.
 
     Args:
@@ -389,7 +391,7 @@ def abs(x, name=None):
 
 @known_as(pir="scale(x,_:f32=-1.0)", node="scale")
 @op(inplace=True, cases=[*ANY, "b(3)", "u8(3)"])
-def neg(x, name=None):
+def neg(x: jax.Array, name: str | None = None) -> jax.Array:
     """Changes the sign of each element.
 
     Args:
@@ -409,7 +411,7 @@ def neg(x, name=None):
 
 @known_as(pir="floor", onnx="Floor")
 @op(alias=INPUT, inplace=True, out=True, cases=REAL)
-def floor(x, name=None):
+def floor(x: jax.Array, name: str | None = None) -> jax.Array:
     """Rounds down to the next integer; integers stay as they are.
 
     Args:
@@ -428,7 +430,7 @@ def floor(x, name=None):
 
 @known_as(pir="ceil", onnx="Ceil")
 @op(alias=INPUT, inplace=True, out=True, cases=REAL)
-def ceil(x, name=None):
+def ceil(x: jax.Array, name: str | None = None) -> jax.Array:
     """Rounds up to the next integer. Arguments as for `floor`.
 
     Example:
@@ -463,7 +465,7 @@ def _log_base(x, log, base):
         "f(2), 1.0",
     ],
 )
-def round(x, decimals=0, name=None):
+def round(x: jax.Array, decimals: int = 0, name: str | None = None) -> jax.Array:
     """Rounds to the nearest number with the given count of decimals; halves go to the even neighbour.
 
     Args:
@@ -484,7 +486,7 @@ def round(x, decimals=0, name=None):
 
 @known_as(pir="trunc")
 @op("input", inplace=True, cases=REAL)
-def trunc(input, name=None):
+def trunc(input: jax.Array, name: str | None = None) -> jax.Array:
     """Drops the fractional part. Arguments as for `floor`.
 
     Example:
@@ -498,7 +500,7 @@ def trunc(input, name=None):
 
 @known_as(code="arithmetic:frac")
 @op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(2)", "b(2)"])
-def frac(x, name=None):
+def frac(x: jax.Array, name: str | None = None) -> jax.Array:
     """The fractional part, with the sign of x.
 
     Args:
@@ -518,7 +520,7 @@ def frac(x, name=None):
 
 @known_as(pir="sign", onnx="Sign")
 @op(alias=INPUT, out=True, cases=[*ANY, "const([0.0, -0.0, float('nan')], 'float32')", "u8(3)"])
-def sign(x, name=None):
+def sign(x: jax.Array, name: str | None = None) -> jax.Array:
     """-1, 0 or 1 by the sign of each element; x / |x| for complex numbers.
 
     Args:
@@ -535,7 +537,7 @@ def sign(x, name=None):
 @known_as(code="elementwise:sgn")
 # Paddle's gradient at 0 is NaN
 @op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "~const([0j, 3+4j], 'complex64')"])
-def sgn(x, name=None):
+def sgn(x: jax.Array, name: str | None = None) -> jax.Array:
     """x / |x| for complex numbers (0 at 0), the sign for real ones.
 
     Args:
@@ -556,7 +558,7 @@ def sgn(x, name=None):
 
 @known_as(cast="never", pir="assign", onnx="Identity")
 @op(method=False, cases=[*ANY, "b(2)"])
-def positive(x, name=None):
+def positive(x: jax.Array, name: str | None = None) -> jax.Array:
     """Returns x unchanged.
 
     Args:
@@ -574,7 +576,7 @@ def positive(x, name=None):
 
 @known_as(pir="scale(x,_:f32=-1.0)")
 @op(cases=[*ANY, "b(2)"])
-def negative(x, name=None):
+def negative(x: jax.Array, name: str | None = None) -> jax.Array:
     """Changes the sign of each element, as `neg`; bool is refused.
 
     Raises:
@@ -593,7 +595,7 @@ def negative(x, name=None):
     inplace="copies",
     cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"],
 )
-def sinc(x, name=None):
+def sinc(x: jax.Array, name: str | None = None) -> jax.Array:
     """sin(pi x) / (pi x), 1 at 0.
 
     Args:
@@ -611,7 +613,7 @@ def sinc(x, name=None):
 
 @known_as(pir="scale(x:out,_:f32=0.017453292519943295)")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
-def deg2rad(x, name=None):
+def deg2rad(x: jax.Array, name: str | None = None) -> jax.Array:
     """Turns degrees into radians.
 
     Args:
@@ -625,7 +627,7 @@ def deg2rad(x, name=None):
 
 @known_as(pir="scale(x:out,_:f32=57.29577951308232)")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
-def rad2deg(x, name=None):
+def rad2deg(x: jax.Array, name: str | None = None) -> jax.Array:
     """Turns radians into degrees. Arguments as for `deg2rad`.
 
     Example:

@@ -1,5 +1,9 @@
 """Random tensors. Numbers differ from Paddle's for the same seed; distributions do not."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +16,10 @@ from paddle_jax._core.tensors.random import key_from
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, variadic
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 
 ALIAS = {"size": "shape"}
 
@@ -41,7 +49,7 @@ def lengths(name, shape, listed=False):
 
 @known_as(code="creation:normal")
 @op("", random=True, register=False, method=False)
-def draw_normal(shape, dtype, *, key):
+def draw_normal(shape: Any, dtype: DTypeLike, *, key: jax.Array) -> jax.Array:
     """Standard normal numbers (complex: of variance 1)."""
     return jax.random.normal(key, shape, dtype.np)
 
@@ -52,7 +60,9 @@ def draw_normal(shape, dtype, *, key):
     code="creation:uniform",
 )
 @op("low high", random=True, register=False, method=False)
-def draw_uniform(low, high, shape, dtype, *, key):
+def draw_uniform(
+    low: jax.Array, high: jax.Array, shape: Any, dtype: DTypeLike, *, key: jax.Array
+) -> jax.Array:
     """Numbers from [low, high)."""
     low = low.reshape(())
     high = high.reshape(())
@@ -63,14 +73,18 @@ def draw_uniform(low, high, shape, dtype, *, key):
 
 @known_as(code="creation:integers")
 @op("low high", random=True, register=False, method=False)
-def draw_integers(low, high, shape, dtype, *, key):
+def draw_integers(
+    low: jax.Array, high: jax.Array, shape: Any, dtype: DTypeLike, *, key: jax.Array
+) -> jax.Array:
     """Integers from [low, high)."""
     return jax.random.randint(key, shape, low, high, jnp.int64).astype(dtype.np)
 
 
 @known_as(code="creation:scaled_normal")
 @op("mean std", random=True, register=False, method=False)
-def draw_gaussian(mean, std, shape, dtype, *, key):
+def draw_gaussian(
+    mean: jax.Array, std: jax.Array, shape: Any, dtype: DTypeLike, *, key: jax.Array
+) -> jax.Array:
     """Normal numbers around mean, which broadcast with std."""
     return (jax.random.normal(key, shape, dtype.np) * std + mean).astype(dtype.np)
 
@@ -300,7 +314,7 @@ def _range(name, low, high):
 
 @known_as(code="creation:permutation")
 @op("", random=True, register=False, method=False)
-def draw_permutation(n, dtype, *, key):
+def draw_permutation(n: Any, dtype: DTypeLike, *, key: jax.Array) -> jax.Array:
     """The numbers 0..n-1 in random order."""
     return jax.random.permutation(key, n).astype(dtype.np)
 

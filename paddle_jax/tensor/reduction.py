@@ -1,6 +1,9 @@
 """Reductions over axes: sums, products, extremes, truth values, counts."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +14,10 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Axes, DTypeLike
+
 
 X_DIM = {"input": "x", "dim": "axis"}
 FORMS = [
@@ -67,7 +74,13 @@ def _widened(x, dtype):
         "h(2,3), 1, 'float64'",
     ],
 )
-def sum(x, axis=None, dtype=None, keepdim=False, name=None):
+def sum(
+    x: jax.Array,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Sums elements over the given axes.
 
     Args:
@@ -104,7 +117,13 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
         "f(2,3), 5",
     ]
 )
-def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
+def nansum(
+    x: jax.Array,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Sums elements over the given axes, counting NaN as zero. Arguments as for `sum`.
 
     Example:
@@ -121,7 +140,14 @@ def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
     out=True,
     cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"],
 )
-def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
+def mean(
+    x: jax.Array,
+    axis: Axes = None,
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+) -> jax.Array:
     """The average over the given axes.
 
     Args:
@@ -152,7 +178,7 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
 @known_as(amp="reduce_prod", pir="prod")
 @op(register=False, method=False, out=True)
 @named("prod")
-def _product(x, axis, keepdim, dtype):
+def _product(x: jax.Array, axis: Axes, keepdim: bool, dtype: DTypeLike) -> jax.Array:
     if dtype is not None:
         x = x.astype(dtypes.convert(dtype).np)
     axes = all_axes("prod", axis, x.ndim)
@@ -225,7 +251,7 @@ TIES = [
     },
     cases=[*EXTREME, *TIES],
 )
-def max(x, axis=None, keepdim=False, name=None):
+def max(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The largest element over the given axes. The gradient is shared equally among equal maxima.
 
     Args:
@@ -251,7 +277,7 @@ def max(x, axis=None, keepdim=False, name=None):
     },
     cases=[*EXTREME, *TIES],
 )
-def min(x, axis=None, keepdim=False, name=None):
+def min(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The smallest element over the given axes. Arguments as for `max`.
 
     Example:
@@ -267,7 +293,7 @@ def min(x, axis=None, keepdim=False, name=None):
     alias=X_DIM,
     cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES],
 )
-def amax(x, axis=None, keepdim=False, name=None):
+def amax(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The largest element over the given axes, as `max`.
 
     Example:
@@ -283,7 +309,7 @@ def amax(x, axis=None, keepdim=False, name=None):
     alias=X_DIM,
     cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES],
 )
-def amin(x, axis=None, keepdim=False, name=None):
+def amin(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The smallest element over the given axes, as `min`.
 
     Example:
@@ -310,7 +336,7 @@ TRUTH = [
 
 @known_as(pir="all axis:i64s? keepdim:bool=False", code="reductions:all_true")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
-def all(x, axis=None, keepdim=False, name=None):
+def all(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """Tells whether all elements over the given axes are True (not zero).
 
     Args:
@@ -330,7 +356,7 @@ def all(x, axis=None, keepdim=False, name=None):
 
 @known_as(pir="any axis:i64s? keepdim:bool=False", code="reductions:any_true")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
-def any(x, axis=None, keepdim=False, name=None):
+def any(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """Tells whether any element over the given axes is True (not zero). Arguments as for `all`.
 
     Example:
@@ -342,7 +368,9 @@ def any(x, axis=None, keepdim=False, name=None):
 
 @known_as(code="reductions:count_nonzero")
 @op(nondiff=True, cases=["i_(2,3)", "f(2,3), 1", "b(2,3), [0, 1], True", "c(3)", "f(0,3)", "f(2), 1"])
-def count_nonzero(x, axis=None, keepdim=False, name=None):
+def count_nonzero(
+    x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None
+) -> jax.Array:
     """Counts the elements over the given axes that are not zero, as int64. Arguments as for `all`.
 
     Example:
@@ -365,7 +393,7 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
         "const([1000.0, 1000.0], 'float32')",
     ],
 )
-def logsumexp(x, axis=None, keepdim=False, name=None):
+def logsumexp(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The logarithm of the sum of exponentials over the given axes, computed without overflow.
 
     Args:
@@ -390,7 +418,7 @@ def logsumexp(x, axis=None, keepdim=False, name=None):
     constant="target",
     cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"],
 )
-def reduce_as(x, target, name=None):
+def reduce_as(x: jax.Array, target: jax.Array, name: str | None = None) -> jax.Array:
     """Sums x over the axes along which `target` was broadcast to it, so that the result has target's shape.
 
     Args:

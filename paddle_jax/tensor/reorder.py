@@ -1,5 +1,9 @@
 """Moving, flipping, rolling and repeating elements; complex numbers as pairs; at least so many axes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -15,6 +19,12 @@ from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.inner import as_view
 from paddle_jax.tensor.manipulation import permute_axes, reshape
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
+
 
 X_DIM = {"input": "x", "dim": "axis"}
 
@@ -84,7 +94,7 @@ def _moves(name, axes, ndim):
         "b(3), (0,)",
     ]
 )
-def flip(x, axis, name=None):
+def flip(x: jax.Array, axis: Axes, name: str | None = None) -> jax.Array:
     """Reverses the order of the elements along axes.
 
     Args:
@@ -114,7 +124,7 @@ def flip(x, axis, name=None):
         "f(2,3), 1, [-1, 0]",
     ]
 )
-def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, never changed
+def rot90(x: jax.Array, k: int = 1, axes: Any = [0, 1], name: str | None = None) -> jax.Array:  # noqa: B006  Paddle's default, never changed
     """Turns the plane of two axes by 90 degrees, k times, from the first axis towards the second.
 
     Args:
@@ -158,7 +168,7 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, neve
         "f(3,4), [2, 1], [-1, 0]",
     ],
 )
-def roll(x, shifts, axis=None, name=None):
+def roll(x: jax.Array, shifts: Any, axis: Axes = None, name: str | None = None) -> jax.Array:
     """Shifts elements along axes; what leaves at one end comes in at the other.
 
     Args:
@@ -300,7 +310,7 @@ def _repeated(repeats, length, total):
 
 @known_as(pir="repeat_interleave")
 @op(register=False, method=False)
-def repeat_each(x, repeats, axis):
+def repeat_each(x: jax.Array, repeats: Any, axis: Axes) -> jax.Array:
     """Each slice along the axis `repeats` times."""
     return jnp.repeat(x, repeats, axis)
 
@@ -315,7 +325,7 @@ def pairs_of(x):
     view=as_view(lambda base, value: pairs_of(value)),
     cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"],
 )
-def as_complex(x, name=None):
+def as_complex(x: jax.Array, name: str | None = None) -> jax.Array:
     """Reads the last axis, of length 2, as real and imaginary part.
 
     Args:
@@ -340,7 +350,7 @@ def as_complex(x, name=None):
     view=as_view(lambda base, value: lax.complex(value[..., 0], value[..., 1])),
     cases=["c(2)", "c128(2,3)", "c()", "f(2)"],
 )
-def as_real(x, name=None):
+def as_real(x: jax.Array, name: str | None = None) -> jax.Array:
     """Real and imaginary part along a new last axis of length 2.
 
     Args:

@@ -1,5 +1,7 @@
 """Random tensors whose distribution follows the elements of another tensor, and in-place random functions."""
 
+from __future__ import annotations
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -95,7 +97,7 @@ def randint_like(x, low=0, high=None, dtype=None, name=None):
 
 @known_as(code="creation:bernoulli")
 @op("x p", random=True, nondiff=True, register=False, method=False)
-def draw_bernoulli(x, p, *, key):
+def draw_bernoulli(x: jax.Array, p: jax.Array, *, key: jax.Array) -> jax.Array:
     """Ones with probability p, zeros otherwise, of the shape and dtype of x."""
     return (jax.random.uniform(key, x.shape, p.dtype) < p).astype(x.dtype)
 
@@ -134,7 +136,7 @@ def bernoulli(x, p=None, name=None):
 
 @known_as(code="creation:classes")
 @op("x", random=True, nondiff=True, register=False, method=False)
-def draw_classes(x, count, replacement, *, key):
+def draw_classes(x: jax.Array, count: int, replacement: bool, *, key: jax.Array) -> jax.Array:
     """Class numbers with probabilities proportional to the last axis of x."""
     logits = jnp.log(x.astype(jnp.float32 if x.dtype.itemsize < 4 else x.dtype))
     if replacement:
@@ -207,7 +209,7 @@ def _check_weights(weights, count, replacement, classes):
 
 @known_as(code="creation:poisson")
 @op("x", random=True, nondiff=True, register=False, method=False)
-def draw_poisson(x, *, key):
+def draw_poisson(x: jax.Array, *, key: jax.Array) -> jax.Array:
     """Poisson numbers with the rates x."""
     return jax.random.poisson(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, x.shape).astype(
         x.dtype
@@ -236,7 +238,7 @@ def poisson(x, name=None):
 
 @known_as(code="creation:gamma")
 @op("x", random=True, nondiff=True, register=False, method=False)
-def draw_gamma(x, *, key):
+def draw_gamma(x: jax.Array, *, key: jax.Array) -> jax.Array:
     """Gamma numbers of shape parameter x and scale 1."""
     wide = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
     return jnp.exp(log_gamma_numbers(key, wide)).astype(x.dtype)
@@ -260,7 +262,7 @@ def standard_gamma(x, name=None):
 
 @known_as(code="creation:binomial")
 @op("count prob", random=True, nondiff=True, register=False, method=False)
-def draw_binomial(count, prob, *, key):
+def draw_binomial(count: jax.Array, prob: jax.Array, *, key: jax.Array) -> jax.Array:
     """Binomial numbers."""
     return jax.random.binomial(key, count.astype(jnp.float64), prob.astype(jnp.float64)).astype(jnp.int64)
 
@@ -307,7 +309,7 @@ def log_normal(mean=1.0, std=2.0, shape=None, name=None):
 
 @known_as(pir="exp")
 @op("x", register=False, method=False)
-def raise_e(x):
+def raise_e(x: jax.Array) -> jax.Array:
     """e to the power x."""
     return jnp.exp(x)
 
@@ -316,14 +318,14 @@ def raise_e(x):
 
 
 @op("x", random=True, nondiff=True, register=False, method=False)
-def draw_tail(x, *, key):
+def draw_tail(x: jax.Array, *, key: jax.Array) -> jax.Array:
     """Exponential numbers of rate 1, never 0."""
     dtype = jnp.float32 if x.dtype.itemsize < 4 else x.dtype
     return -jnp.log1p(-jax.random.uniform(key, x.shape, dtype, jnp.finfo(dtype).tiny, 1.0))
 
 
 @op("x", random=True, nondiff=True, register=False, method=False)
-def draw_cauchy(x, *, key):
+def draw_cauchy(x: jax.Array, *, key: jax.Array) -> jax.Array:
     """Standard Cauchy numbers."""
     return jax.random.cauchy(key, x.shape, jnp.float32 if x.dtype.itemsize < 4 else x.dtype)
 
@@ -456,7 +458,7 @@ def geometric_(x, probs, name=None):
 
 
 @op("x", register=False, method=False)
-def _rate_of(x):
+def _rate_of(x: jax.Array) -> jax.Array:
     """The rate of the exponential distribution that belongs to an event of probability x per step."""
     return -jnp.log1p(-x)
 
@@ -504,7 +506,7 @@ for _function in (uniform_, normal_, log_normal_, exponential_, bernoulli_, cauc
 
 
 @op("x ps", random=True, nondiff=True, register=False, method=False)
-def draw_nucleus(x, ps, *, key):
+def draw_nucleus(x: jax.Array, ps: jax.Array, *, key: jax.Array) -> tuple[jax.Array, jax.Array]:
     """One class of each row from the smallest set of likeliest classes whose probabilities reach ps."""
     ranked, order = jax.lax.top_k(x, x.shape[-1])
     before = jnp.cumsum(ranked, -1) - ranked

@@ -1,7 +1,10 @@
 """Looking for elements: extrema, order, conditions."""
 
+from __future__ import annotations
+
 import collections
 import functools as ft
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +21,10 @@ from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
 from paddle_jax.tensor.lowering import on_cpu, stable_order
 from paddle_jax.tensor.products import along_axis
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Axes, DTypeLike
+
 
 X_DIM = {"input": "x", "dim": "axis"}
 TORCH_SORT = {"input dim": "paddle.compat.sort takes torch's names and returns values and indices"}
@@ -82,7 +89,13 @@ def _first_extreme(x, axis, keepdims, largest):
     pir="argmax(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype", code="reductions:argmax"
 )
 @op(out="unlisted", nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
-def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
+def argmax(
+    x: jax.Array,
+    axis: Axes = None,
+    keepdim: bool = False,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> jax.Array:
     """The index of the largest element, the first one of equals; NaN is not looked at.
 
     Args:
@@ -105,7 +118,13 @@ def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     pir="argmin(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype", code="reductions:argmin"
 )
 @op(out="unlisted", nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
-def argmin(x, axis=None, keepdim=False, dtype="int64", name=None):
+def argmin(
+    x: jax.Array,
+    axis: Axes = None,
+    keepdim: bool = False,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> jax.Array:
     """The index of the smallest element. Arguments as for `argmax`.
 
     Example:
@@ -171,7 +190,7 @@ def topk(x, k, axis=None, largest=True, sorted=True, name=None):
 
 @known_as(pir="topk")
 @op(register=False, method=False)
-def _top(x, k, axis, largest):
+def _top(x: jax.Array, k: int, axis: Axes, largest: bool) -> tuple[jax.Array, jax.Array]:
     y = jnp.moveaxis(x.reshape(1) if x.ndim == 0 else x, axis, -1)
     if largest:
         values, index = lax.top_k(y, k)
@@ -184,7 +203,7 @@ def _top(x, k, axis, largest):
 
 @known_as(code="indexing:choose", node="where")
 @op("condition x y", register=False, method=False, promote=("x", "y"))
-def choose(condition, x, y):
+def choose(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
     """x where the condition holds, else y: `where` on tensors."""
     try:
         jnp.broadcast_shapes(condition.shape, x.shape, y.shape)
@@ -353,7 +372,9 @@ SORT = [
 
 @known_as(pir="argsort->x,out axis:i32 descending:bool=False stable:bool=False", code="reductions:argsort")
 @op(nondiff=True, alias=X_DIM, cases=SORT)
-def argsort(x, axis=-1, descending=False, stable=False, name=None):
+def argsort(
+    x: jax.Array, axis: Axes = -1, descending: bool = False, stable: bool = False, name: str | None = None
+) -> jax.Array:
     """The indices that sort along an axis.
 
     Args:
@@ -374,7 +395,9 @@ def argsort(x, axis=-1, descending=False, stable=False, name=None):
 
 @known_as(pir="argsort->out,_ axis:i32 descending:bool=False stable:bool=False")
 @op(refuses=TORCH_SORT, cases=SORT)
-def sort(x, axis=-1, descending=False, stable=False, name=None):
+def sort(
+    x: jax.Array, axis: Axes = -1, descending: bool = False, stable: bool = False, name: str | None = None
+) -> jax.Array:
     """Sorts along an axis. Arguments as for `argsort`.
 
     Example:
@@ -413,7 +436,9 @@ def msort(input):
         "d(2,4), k=4, axis=1",
     ]
 )
-def kthvalue(x, k, axis=None, keepdim=False, name=None):
+def kthvalue(
+    x: jax.Array, k: Any, axis: Axes = None, keepdim: bool = False, name: str | None = None
+) -> tuple[jax.Array, jax.Array]:
     """The k-th smallest element along an axis, and its index.
 
     Args:
@@ -462,7 +487,9 @@ def _picked(x, index, axis, keepdim):
         "f(2,3), -2",
     ]
 )
-def mode(x, axis=-1, keepdim=False, name=None):
+def mode(
+    x: jax.Array, axis: Axes = -1, keepdim: bool = False, name: str | None = None
+) -> tuple[jax.Array, jax.Array]:
     """The most frequent element along an axis, the smallest of equally frequent ones, and its last index.
 
     Args:
@@ -502,7 +529,7 @@ def mode(x, axis=-1, keepdim=False, name=None):
 
 @known_as(pir="searchsorted")
 @op("sorted_sequence values", nondiff=True, register=False, method=False, out=True)
-def find_sorted(sorted_sequence, values, out_int32, right):
+def find_sorted(sorted_sequence: jax.Array, values: jax.Array, out_int32: bool, right: bool) -> jax.Array:
     """Where values belong in a sorted sequence, row by row."""
     side = "right" if right else "left"
     dtype = jnp.int32 if out_int32 else jnp.int64

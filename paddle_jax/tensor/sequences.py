@@ -1,7 +1,10 @@
 """Sequences of numbers: arange, linspace, logspace."""
 
+from __future__ import annotations
+
 import builtins
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +17,11 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import as_numpy_dtype, finish
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import DTypeLike
 
 
 def _bound(op, name, value):
@@ -130,14 +138,14 @@ def _unknown_sequence(start, end, step, dtype):
 
 @known_as(code="creation:arange")
 @op("", register=False, method=False)
-def unknown_arange(start, end, step, dtype):
+def unknown_arange(start: Any, end: Any, step: Any, dtype: DTypeLike) -> jax.Array:
     """`arange` while a model file is recorded, where a bound is not known."""
     return jnp.arange(start, end, step, dtype)
 
 
 @known_as(code="creation:linspace")
 @op("", register=False, method=False)
-def unknown_linspace(start, stop, num, dtype):
+def unknown_linspace(start: Any, stop: Any, num: Any, dtype: DTypeLike) -> jax.Array:
     """`linspace` while a model file is recorded, where a number is not known."""
     return jnp.linspace(start, stop, num, dtype=dtype)
 

@@ -1,6 +1,9 @@
 """Cutting out parts of a tensor and putting parts in: slices, windows, diagonals."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,10 +18,15 @@ from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
 from paddle_jax.tensor.inner import selecting
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
+
 
 @known_as(code="indexing:cut")
 @op("x starts", register=False, method=False, view=selecting)
-def cut(x, starts, sizes):
+def cut(x: jax.Array, starts: jax.Array, sizes: Any) -> jax.Array:
     """The block of the given sizes that begins at `starts`: starts are operands, so that a moving
     window compiles once."""
     return lax.dynamic_slice(x, [starts[i] for i in range(x.ndim)], sizes)
@@ -138,7 +146,7 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
 
 @known_as(code="indexing:steps")
 @op(register=False, method=False, view=selecting)
-def every(x, steps):
+def every(x: jax.Array, steps: Any) -> jax.Array:
     """Every step-th element along each axis, from the end for negative steps."""
     y = lax.slice(x, [0] * x.ndim, x.shape, [abs(s) for s in steps])
     return lax.rev(y, [i for i, s in enumerate(steps) if s < 0])
@@ -265,7 +273,7 @@ def _without_overlap(layout, attrs):
         "i(6), [2, 3], [3, 1]",
     ],
 )
-def as_strided(x, shape, stride, offset=0, name=None):
+def as_strided(x: jax.Array, shape: Any, stride: Any, offset: int = 0, name: str | None = None) -> jax.Array:
     """Reads the elements, which lie in a row, with a shape and steps of one's own: a view where no element
     is shown twice, else a copy.
 
@@ -315,7 +323,7 @@ def _windows_apart(layout, attrs):
         "i(4), 0, 1, 3",
     ],
 )
-def unfold(x, axis, size, step, name=None):
+def unfold(x: jax.Array, axis: Axes, size: Any, step: Any, name: str | None = None) -> jax.Array:
     """All windows of `size` elements along an axis, `step` apart, along a new last axis: a view where
     they do not overlap, else a copy.
 
@@ -369,7 +377,9 @@ def _plane(op, ndim, axis1, axis2, error=IndexError):
         "f(2,3,4), axis1=-1, axis2=0",
     ],
 )
-def diagonal(x, offset=0, axis1=0, axis2=1, name=None):
+def diagonal(
+    x: jax.Array, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
+) -> jax.Array:
     """The diagonals of the planes of two axes, along a new last axis.
 
     Args:
@@ -397,7 +407,7 @@ def _diagonal_at(height, width, offset):
 
 @known_as(code="element_moves:put_diagonal")
 @op("x y", register=False, method=False)
-def put_diagonal(x, y, offset, first, second):
+def put_diagonal(x: jax.Array, y: jax.Array, offset: int, first: Any, second: Any) -> jax.Array:
     """x with y on a diagonal."""
     rows, columns = _diagonal_at(x.shape[first], x.shape[second], offset)
     planes = jnp.moveaxis(x, (first, second), (-2, -1))
@@ -446,7 +456,7 @@ def fill_diagonal_tensor(x, y, offset=0, dim1=0, dim2=1, name=None):
 
 
 @op("x value", register=False, method=False)
-def put_flat(x, value, at):
+def put_flat(x: jax.Array, value: jax.Array, at: Any) -> jax.Array:
     """x with a value at places of the flattened tensor."""
     return x.reshape(-1).at[np.asarray(at, np.int64)].set(value).reshape(x.shape)
 
@@ -491,7 +501,7 @@ Tensor.fill_diagonal_ = fill_diagonal_
 
 @known_as(code="indexing:paste")
 @op("x value starts", register=False, method=False)
-def paste(x, value, starts, sizes, steps):
+def paste(x: jax.Array, value: jax.Array, starts: jax.Array, sizes: Any, steps: Any) -> jax.Array:
     """x with value, broadcast, in place of the part that `starts`, `sizes` and `steps` describe."""
     spots = [starts[i] + steps[i] * jnp.arange(sizes[i]) for i in range(x.ndim)]
     at = tuple(s.reshape([-1 if j == i else 1 for j in range(x.ndim)]) for i, s in enumerate(spots))
@@ -571,7 +581,7 @@ def slice_scatter(x, value, axes, starts, ends, strides, name=None):
 
 @known_as(code="element_moves:localize")
 @op("input", nondiff=True, register=False, method=False)
-def localize(input, size, shard_id, ignore_value):
+def localize(input: jax.Array, size: Any, shard_id: int, ignore_value: int) -> jax.Array:
     """Indices relative to a shard, others replaced."""
     return jnp.where(input // size == shard_id, input % size, jnp.asarray(ignore_value, input.dtype))
 

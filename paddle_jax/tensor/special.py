@@ -1,7 +1,10 @@
 """Special functions: error function, gamma family, Bessel functions. Integers are taken as float32."""
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -71,7 +74,7 @@ def _reflected(n, x):
 
 @known_as(pir="erf", onnx="Erf")
 @op(inplace=True, cases=[*REAL, "h(3)"])
-def erf(x, name=None):
+def erf(x: jax.Array, name: str | None = None) -> jax.Array:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 
     Args:
@@ -96,7 +99,7 @@ def erf(x, name=None):
         "u(-0.5, 0.5)",
     ],
 )
-def erfinv(x, name=None):
+def erfinv(x: jax.Array, name: str | None = None) -> jax.Array:
     """The inverse of `erf`; infinite at -1 and 1.
 
     Args:
@@ -110,7 +113,7 @@ def erfinv(x, name=None):
 
 @known_as(pir="digamma")
 @op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)"])
-def digamma(x, name=None):
+def digamma(x: jax.Array, name: str | None = None) -> jax.Array:
     """The derivative of the logarithm of the gamma function. Arguments as for `lgamma`.
 
     Example:
@@ -123,7 +126,7 @@ def digamma(x, name=None):
 @known_as(pir="lgamma")
 # at poles only the value is defined
 @op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)", "~const([0.0, -1.0], 'float32')"])
-def lgamma(x, name=None):
+def lgamma(x: jax.Array, name: str | None = None) -> jax.Array:
     """The logarithm of the absolute value of the gamma function.
 
     Args:
@@ -137,7 +140,7 @@ def lgamma(x, name=None):
 
 @known_as(pir="gammaln")
 @op(inplace=True, cases=["pos(2,3)", "pos_d(3)", "pos()", "f(0,3)"])
-def gammaln(x, name=None):
+def gammaln(x: jax.Array, name: str | None = None) -> jax.Array:
     """The logarithm of the absolute value of the gamma function, as `lgamma`.
 
     Example:
@@ -159,7 +162,7 @@ def gammaln(x, name=None):
         "pos_i(2), 1",
     ],
 )
-def multigammaln(x, p, name=None):
+def multigammaln(x: jax.Array, p: Any, name: str | None = None) -> jax.Array:
     """The logarithm of the multivariate gamma function of dimension p.
 
     Args:
@@ -198,7 +201,7 @@ def multigammaln(x, p, name=None):
         "pos(), 3",
     ],
 )
-def polygamma(x, n, name=None):
+def polygamma(x: jax.Array, n: Any, name: str | None = None) -> jax.Array:
     """The n-th derivative of `digamma`.
 
     Args:
@@ -235,14 +238,14 @@ def _incomplete(op, function, x, y):
 @known_as(code="elementwise:lower_gamma")
 @op("x y", register=False, method=False)
 @named("gammainc")
-def _lower(x, y):
+def _lower(x: jax.Array, y: jax.Array) -> jax.Array:
     return _digits(_P, x, y)
 
 
 @known_as(pir="gammaincc(x,y)")
 @op("x y", register=False, method=False)
 @named("gammaincc")
-def _upper(x, y):
+def _upper(x: jax.Array, y: jax.Array) -> jax.Array:
     return _digits(_Q, x, y)
 
 
@@ -288,7 +291,7 @@ def gammaincc(x, y, name=None):
 
 @known_as(pir="i0")
 @op(inplace=True, cases=[*REAL, "const([0.0, -2.0], 'float32')"])
-def i0(x, name=None):
+def i0(x: jax.Array, name: str | None = None) -> jax.Array:
     """The modified Bessel function of the first kind, order 0.
 
     Args:
@@ -302,7 +305,7 @@ def i0(x, name=None):
 
 @known_as(pir="i0e")
 @op(cases=REAL)
-def i0e(x, name=None):
+def i0e(x: jax.Array, name: str | None = None) -> jax.Array:
     """exp(-|x|) times `i0`: the exponentially scaled Bessel function of order 0.
 
     Example:
@@ -314,7 +317,7 @@ def i0e(x, name=None):
 
 @known_as(pir="i1")
 @op(cases=REAL)
-def i1(x, name=None):
+def i1(x: jax.Array, name: str | None = None) -> jax.Array:
     """The modified Bessel function of the first kind, order 1.
 
     Example:
@@ -326,7 +329,7 @@ def i1(x, name=None):
 
 @known_as(pir="i1e")
 @op(cases=REAL)
-def i1e(x, name=None):
+def i1e(x: jax.Array, name: str | None = None) -> jax.Array:
     """exp(-|x|) times `i1`: the exponentially scaled Bessel function of order 1.
 
     Example:
@@ -338,7 +341,7 @@ def i1e(x, name=None):
 
 @known_as(pir="stanh scale_a:f32 scale_b:f32")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "c(3)", "f(3), 0.5, 1.5", "f(0,3)"])
-def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
+def stanh(x: jax.Array, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> jax.Array:
     """scale_b * tanh(scale_a * x).
 
     Args:
@@ -363,7 +366,7 @@ def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
         "f(0,3)",
     ],
 )
-def logit(x, eps=None, name=None):
+def logit(x: jax.Array, eps: Any = None, name: str | None = None) -> jax.Array:
     """log(x / (1 - x)), the inverse of sigmoid.
 
     Args:

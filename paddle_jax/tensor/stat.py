@@ -1,5 +1,9 @@
 """Variance, standard deviation, medians, quantiles."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -13,6 +17,12 @@ from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.products import along_axis
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
 from paddle_jax.tensor.reduction import X_DIM, count
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Axes
+
 
 SPREAD = [
     "f(2,3)",
@@ -56,7 +66,15 @@ def _variance_over_axes(x, axes, n, correction, keepdim):
         "f(1)",
     ],
 )
-def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
+def var(
+    x: jax.Array,
+    axis: Axes = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    correction: int = 1,
+) -> jax.Array:
     """The variance over the given axes.
 
     Args:
@@ -78,7 +96,13 @@ def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
 
 @known_as(code="reductions:std")
 @op(cases=SPREAD)
-def std(x, axis=None, unbiased=True, keepdim=False, name=None):
+def std(
+    x: jax.Array,
+    axis: Axes = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """The standard deviation over the given axes: the square root of the variance.
 
     Args:
@@ -106,7 +130,7 @@ def std(x, axis=None, unbiased=True, keepdim=False, name=None):
         "f(2,3), [0, 1], True",
     ]
 )
-def nanmean(x, axis=None, keepdim=False, name=None):
+def nanmean(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The average over the given axes of what is not NaN.
 
     Args:
@@ -196,7 +220,7 @@ def _median(x, axes, keepdim, mode, ignore_nan):
 @known_as(code="statistics:median")
 @op(register=False, method=False)
 @named("median")
-def _median_of(x, axes, keepdim, mode, ignore_nan):
+def _median_of(x: jax.Array, axes: Any, keepdim: bool, mode: str, ignore_nan: bool) -> Any:
     return _median(x, axes, keepdim, mode, ignore_nan)
 
 
@@ -343,7 +367,9 @@ def _between(rows, at, interpolation):
 @known_as(code="statistics:quantile")
 @op(register=False, method=False)
 @named("quantile")
-def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
+def _quantile_of(
+    x: jax.Array, q: Any, axes: Any, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> jax.Array:
     x = as_float(x)
     rows = _last(x, axes)
     if rows.size == 0:
