@@ -61,7 +61,16 @@ def _surroundings() -> dict[str, Any]:
 
 class ProcessWorker:
     """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`.
-    `state`: what its data set says of itself behind the last result, if it does."""
+
+    Attributes:
+        number: int, the number of the worker.
+        pid: int, its process.
+        state: what its data set says of itself behind the last result, or None.
+        _shared: bool, whether batches travel in shared memory.
+        _epoch: int, the epoch whose results count.
+        _results: deque of the results that have come and were not taken.
+        _sock: socket to the process, None once it is stopped.
+    """
 
     def __init__(self, number: int, count: int, seed: int, shared: bool) -> None:
         self.number = number

@@ -22,7 +22,17 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Layer):
-    """What the convolution layers share."""
+    """What the convolution layers share.
+
+    Attributes:
+        weight: Parameter, the kernels.
+        bias: Parameter [out_channels], or None.
+        output_padding: as given; 0 where the layer is not transposed.
+        _kernel_size, _stride, _dilation: lists of ints, one for each spatial axis.
+        _padding, _padding_mode: as given.
+        _updated_padding: the padding per axis, or per side where both sides differ.
+        _channel_dim: int, the axis of channels.
+    """
 
     _spatial = 2
     _transposed = False

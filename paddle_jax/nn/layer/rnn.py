@@ -214,7 +214,18 @@ class BiRNN(Layer):
 
 class RNNBase(LayerList):
     """What SimpleRNN, LSTM and GRU share: layers of RNN or BiRNN, whose parameters also have names such
-    as `weight_ih_l0`."""
+    as `weight_ih_l0`.
+
+    Attributes:
+        mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+        input_size, hidden_size, num_layers: int, as given.
+        dropout: float, between the layers in training.
+        num_directions: 1 or 2.
+        time_major: bool, whether inputs are [T, B, I].
+        state_components: int, how many states a cell has: 2 for LSTM.
+        proj_size: int, the size of the projected output; 0 for none.
+        could_use_cudnn: bool, as in Paddle; nothing reads it.
+    """
 
     def __init__(
         self,
