@@ -35,6 +35,10 @@ Padding: TypeAlias = int | str | Sequence[int] | Sequence[Sequence[int]]
 Axes: TypeAlias = int | Sequence[int] | None
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
+# Numbers, lists of numbers, arrays or Tensors.
+TensorLike: TypeAlias = complex | Sequence[Any] | np.ndarray | Tensor
+# The lengths of axes.
+ShapeLike: TypeAlias = Sequence[int | Tensor] | Tensor
 # Tensors in nested tuples, lists and dicts; Python's types cannot say this in a form that helps.
 Structure: TypeAlias = Any
 # Values by name, as `state_dict` returns and `set_state_dict` takes it.

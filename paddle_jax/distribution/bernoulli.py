@@ -1,6 +1,9 @@
 """The Bernoulli distribution."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.number_limits import finfo
@@ -11,8 +14,11 @@ from paddle_jax.distribution.exponential_family import ExponentialFamily
 from paddle_jax.nn.functional.activation import softplus
 from paddle_jax.tensor.search import where
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike, ShapeLike, TensorLike
 
-def _clip_probs(probs, dtype):
+
+def _clip_probs(probs: Tensor, dtype: DTypeLike) -> Tensor:
     """Probabilities a rounding step away from 0 and 1."""
     eps = finfo(dtype).eps
     return probs.clip(eps, 1 - eps)
@@ -31,7 +37,10 @@ class Bernoulli(ExponentialFamily):
         0.25
     """
 
-    def __init__(self, probs, name=None):
+    # In an instance it hides the method of the base class.
+    probs: Tensor
+
+    def __init__(self, probs: TensorLike, name: str | None = None) -> None:
         self.name = name or "Bernoulli"
         if isinstance(probs, float):
             made = as_tensors(probs)[0]
@@ -43,22 +52,22 @@ class Bernoulli(ExponentialFamily):
         super().__init__(tuple(self.probs.shape))
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """probs."""
         return self.probs
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """probs * (1 - probs)."""
         return self.probs * (1 - self.probs)
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random zeros and ones of shape `shape` + batch_shape."""
         with no_grad():
             probs = repeated(sizes(self, shape), self.probs)
             return (draw_uniform_like(probs) < probs).astype(self.dtype)
 
-    def rsample(self, shape=[], temperature=1.0):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = [], temperature: float = 1.0) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """(logits + logistic noise) / temperature: its sigmoid is a relaxed sample, with gradients to probs.
 
         Args:
@@ -76,25 +85,25 @@ class Bernoulli(ExponentialFamily):
         share = draw_uniform_like(logits)
         return (logits + share.log() - (-share).log1p()) / temperature
 
-    def cdf(self, value):
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of results up to value."""
         value = self._check_values_dtype_in_probs(self.probs, value)
         part = where(value < 1, 1 - self.probs + value * 0, value * 0 + 1 + self.probs * 0)
         return where(value < 0, part * 0, part)
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of a Tensor of zeros and ones."""
         value = self._check_values_dtype_in_probs(self.probs, value)
         return value * self.logits - softplus(self.logits)
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The probability of a Tensor of zeros and ones."""
         return self.log_prob(value).exp()
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape."""
         return softplus(self.logits) - self.probs * self.logits
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: Bernoulli) -> Tensor:
         """The divergence from this Bernoulli distribution to another."""
         return self.probs * (self.logits - other.logits) + softplus(other.logits) - softplus(self.logits)

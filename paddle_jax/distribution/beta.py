@@ -1,6 +1,9 @@
 """The beta distribution."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -9,6 +12,9 @@ from paddle_jax.distribution.distribution import alike, as_tensors, repeated, si
 from paddle_jax.distribution.draws import draw_log_gamma
 from paddle_jax.distribution.exponential_family import ExponentialFamily
 from paddle_jax.tensor.ops import sigmoid
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
 
 
 class Beta(ExponentialFamily):
@@ -23,7 +29,7 @@ class Beta(ExponentialFamily):
         0.25
     """
 
-    def __init__(self, alpha, beta):
+    def __init__(self, alpha: float | Tensor, beta: float | Tensor) -> None:
         for name, value in (("alpha", alpha), ("beta", beta)):
             if not isinstance(value, (numbers.Real, Tensor)):
                 raise ArgumentError(f"Beta: {name}: got {type(value).__name__}; give a number or a Tensor")
@@ -31,17 +37,17 @@ class Beta(ExponentialFamily):
         super().__init__(tuple(self.alpha.shape))
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """alpha / (alpha + beta)."""
         return self.alpha / (self.alpha + self.beta)
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """alpha * beta / ((alpha + beta)**2 * (alpha + beta + 1))."""
         total = self.alpha + self.beta
         return self.alpha * self.beta / (total.pow(2) * (total + 1))
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor in (0, 1)."""
         if not isinstance(value, Tensor):
             raise ArgumentError(f"Beta: value: got {type(value).__name__}; give a Tensor")
@@ -51,21 +57,21 @@ class Beta(ExponentialFamily):
             - self._log_normalizer(self.alpha, self.beta)
         )
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The density of a Tensor in (0, 1)."""
         return self.log_prob(value).exp()
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with (implicit) gradients to alpha and beta."""
         alpha, beta = repeated(sizes(self, shape), self.alpha, self.beta)
         return sigmoid(draw_log_gamma(alpha) - draw_log_gamma(beta))
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape."""
         a = self.alpha
         b = self.beta
@@ -77,8 +83,8 @@ class Beta(ExponentialFamily):
         )
 
     @property
-    def _natural_parameters(self):
+    def _natural_parameters(self) -> tuple[Tensor, ...]:
         return self.alpha, self.beta
 
-    def _log_normalizer(self, x, y):
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
         return x.lgamma() + y.lgamma() - (x + y).lgamma()

@@ -1,5 +1,9 @@
 """The categorical distribution."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
@@ -9,6 +13,9 @@ from paddle_jax.distribution.distribution import Distribution, sizes
 from paddle_jax.distribution.draws import draw_category
 from paddle_jax.nn.functional.activation import log_softmax
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike, TensorLike
 
 
 class Categorical(Distribution):
@@ -28,7 +35,7 @@ class Categorical(Distribution):
         [0.25, 0.75]
     """
 
-    def __init__(self, logits, name=None):
+    def __init__(self, logits: TensorLike, name: str | None = None) -> None:
         self.name = name or "Categorical"
         if isinstance(logits, np.ndarray) and logits.dtype == np.float64:
             logits = to_tensor(logits)
@@ -36,31 +43,31 @@ class Categorical(Distribution):
         self.dtype = self.logits.dtype
         super().__init__(tuple(self.logits.shape[:-1]))
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random class numbers: int64 Tensor of shape `shape` + the shape of logits without its last axis."""
         self._need_classes()
         with no_grad():
             return draw_category(self.logits, sizes(self, [shape] if isinstance(shape, int) else shape))
 
-    def _need_classes(self):
+    def _need_classes(self) -> None:
         if self.logits.ndim == 0:
             raise ArgumentError("Categorical: logits: got one number; it must have at least one axis")
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: Categorical) -> Tensor:
         """The divergence from this categorical distribution to another; the axis of the classes
         stays, with length 1."""
         log_p = log_softmax(self.logits, -1)
         log_q = log_softmax(other.logits, -1)
         return (log_p.exp() * (log_p - log_q)).sum(-1, keepdim=True)
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape."""
         if self.logits.ndim == 0:
             return self.logits * 0
         log_p = log_softmax(self.logits, -1)
         return -(log_p.exp() * log_p).sum(-1)
 
-    def probs(self, value):
+    def probs(self, value: Tensor) -> Tensor:
         """The probabilities of class numbers.
 
         Args:
@@ -74,15 +81,15 @@ class Categorical(Distribution):
         """
         return self._chosen(self.logits / self.logits.sum(-1, keepdim=True), value)
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The probabilities of class numbers. See `probs`."""
         return self.probs(value)
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithms of the probabilities of class numbers. Arguments as for `probs`."""
         return self.probs(value).log()
 
-    def _chosen(self, probs, value):
+    def _chosen(self, probs: Tensor, value: Tensor) -> Tensor:
         if not isinstance(value, Tensor):
             raise AttributeError(f"Categorical: value: got {type(value).__name__}; give an integer Tensor")
         if not value.is_integer():

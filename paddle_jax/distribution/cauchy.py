@@ -1,6 +1,9 @@
 """The Cauchy distribution."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, NoReturn
 
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
@@ -13,6 +16,9 @@ from paddle_jax.distribution.distribution import (
     sizes,
 )
 from paddle_jax.distribution.draws import draw_uniform_like
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
 
 
 class Cauchy(Distribution):
@@ -27,7 +33,7 @@ class Cauchy(Distribution):
         0.75
     """
 
-    def __init__(self, loc, scale, name=None):
+    def __init__(self, loc: float | Tensor, scale: float | Tensor, name: str | None = None) -> None:
         self.name = name or "Cauchy"
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))
@@ -35,56 +41,56 @@ class Cauchy(Distribution):
         super().__init__(tuple(self.loc.shape))
 
     @property
-    def mean(self):
+    def mean(self) -> NoReturn:
         """The distribution has none: ValueError."""
         raise ValueError("Cauchy: mean: the distribution has none; its median is loc")
 
     @property
-    def variance(self):
+    def variance(self) -> NoReturn:
         """The distribution has none: ValueError."""
         raise ValueError(
             "Cauchy: variance: the distribution has none; its quartiles are loc - scale and loc + scale"
         )
 
     @property
-    def stddev(self):
+    def stddev(self) -> NoReturn:
         """The distribution has none: ValueError."""
         raise ValueError(
             "Cauchy: stddev: the distribution has none; its quartiles are loc - scale and loc + scale"
         )
 
-    def sample(self, shape=[], name=None):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = [], name: str | None = None) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=[], name=None):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = [], name: str | None = None) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale."""
         loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
         return loc + scale * ((draw_uniform_like(loc) - 0.5) * math.pi).tan()
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The density of a Tensor."""
         return self.log_prob(value).exp()
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor."""
         return -self._away(value).pow(2).log1p() - self.scale.log() - math.log(math.pi)
 
-    def cdf(self, value):
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of results up to value."""
         return self._away(value).atan() / math.pi + 0.5
 
-    def _away(self, value):
+    def _away(self, value: Tensor) -> Tensor:
         if not isinstance(value, Tensor):
             raise TypeError(f"Cauchy: value: got {type(value).__name__}; give a Tensor")
         return (self._check_values_dtype_in_probs(self.loc, value) - self.loc) / self.scale
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """log(4 pi scale)."""
         return self.scale.log() + math.log(4 * math.pi)
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: Cauchy) -> Tensor:
         """The divergence from this Cauchy distribution to another.
 
         See: Chyzak and Nielsen, A closed-form formula for the Kullback-Leibler divergence between Cauchy

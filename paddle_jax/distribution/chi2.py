@@ -1,11 +1,18 @@
 """The chi-squared distribution."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.distribution.gamma import Gamma
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.creation import full_like
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import TensorLike
 
 __all__ = ["Chi2"]
 
@@ -23,7 +30,7 @@ class Chi2(Gamma):
         6.0
     """
 
-    def __init__(self, df):
+    def __init__(self, df: TensorLike) -> None:
         self.df = self._to_tensor(df)[0]
         values = concrete(self.df)
         if values is not None and not np.all(values > 0):

@@ -1,10 +1,20 @@
 """Transforms made of others, and of shapes: chains, stacks, more axes per value."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.distribution import variable
 from paddle_jax.distribution.distribution import sum_rightmost
 from paddle_jax.distribution.transform_base import Transform, Type
 from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import stack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.distribution.variable import Variable
 
 
 class ChainTransform(Transform):
@@ -21,24 +31,24 @@ class ChainTransform(Transform):
         1.0
     """
 
-    def __init__(self, transforms):
+    def __init__(self, transforms: Sequence[Transform]) -> None:
         self.transforms = _sequence(self, transforms)
         super().__init__()
 
-    def _is_injective(self):
+    def _is_injective(self) -> bool:
         return all(t._is_injective() for t in self.transforms)
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         for transform in self.transforms:
             x = transform.forward(x)
         return x
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         for transform in reversed(self.transforms):
             y = transform.inverse(y)
         return y
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> float | Tensor:
         total = 0.0
         rank = self._domain.event_rank
         for transform in self.transforms:
@@ -49,18 +59,18 @@ class ChainTransform(Transform):
             rank += transform._codomain.event_rank - transform._domain.event_rank
         return total
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         for transform in self.transforms:
             shape = transform.forward_shape(shape)
         return shape
 
-    def _inverse_shape(self, shape):
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
         return shape
 
     @property
-    def _domain(self):
+    def _domain(self) -> Variable:
         if not self.transforms:
             return variable.real
         first = self.transforms[0]._domain
@@ -75,7 +85,7 @@ class ChainTransform(Transform):
         return first
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         if not self.transforms:
             return variable.real
         last = self.transforms[-1]._codomain
@@ -90,7 +100,7 @@ class ChainTransform(Transform):
         return last
 
 
-def _sequence(owner, transforms):
+def _sequence(owner: object, transforms: Sequence[Transform]) -> Sequence[Transform]:
     if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
         raise TypeError(
             f"{type(owner).__name__}: transforms: got {type(transforms).__name__}; "
@@ -114,7 +124,7 @@ class IndependentTransform(Transform):
         3.0
     """
 
-    def __init__(self, base, reinterpreted_batch_rank):
+    def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
         if not isinstance(base, Transform):
             raise TypeError(f"IndependentTransform: base: got {type(base).__name__}; give a Transform")
         if reinterpreted_batch_rank <= 0:
@@ -126,30 +136,30 @@ class IndependentTransform(Transform):
         self._reinterpreted_batch_rank = reinterpreted_batch_rank
         super().__init__()
 
-    def _is_injective(self):
+    def _is_injective(self) -> bool:
         return self._base._is_injective()
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return self._base.forward(x)
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return self._base.inverse(y)
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return sum_rightmost(self._base.forward_log_det_jacobian(x), self._reinterpreted_batch_rank)
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self._base.forward_shape(shape)
 
-    def _inverse_shape(self, shape):
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self._base.inverse_shape(shape)
 
     @property
-    def _domain(self):
+    def _domain(self) -> Variable:
         return variable.Independent(self._base._domain, self._reinterpreted_batch_rank)
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Independent(self._base._codomain, self._reinterpreted_batch_rank)
 
 
@@ -168,7 +178,7 @@ class StackTransform(Transform):
         [1.0, 0.0]
     """
 
-    def __init__(self, transforms, axis=0):
+    def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
         if not transforms:
             raise TypeError("StackTransform: transforms: got none; give at least one Transform")
         self._transforms = _sequence(self, transforms)
@@ -176,29 +186,29 @@ class StackTransform(Transform):
             raise TypeError(f"StackTransform: axis: got {type(axis).__name__}; it must be an int")
         self._axis = axis
 
-    def _is_injective(self):
+    def _is_injective(self) -> bool:
         return all(t._is_injective() for t in self._transforms)
 
     @property
-    def transforms(self):
+    def transforms(self) -> Sequence[Transform]:
         """The transforms."""
         return self._transforms
 
     @property
-    def axis(self):
+    def axis(self) -> int:
         """The axis."""
         return self._axis
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return self._each("forward", x)
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return self._each("inverse", y)
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return self._each("forward_log_det_jacobian", x, like=True)
 
-    def _each(self, method, value, like=False):
+    def _each(self, method: str, value: Tensor, like: bool = False) -> Tensor:
         axis = self._axis
         count = len(self._transforms)
         if not -value.ndim <= axis < value.ndim or value.shape[axis] != count:
@@ -216,11 +226,11 @@ class StackTransform(Transform):
         )
 
     @property
-    def _domain(self):
+    def _domain(self) -> Variable:
         return variable.Stack([t._domain for t in self._transforms], self._axis)
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Stack([t._codomain for t in self._transforms], self._axis)
 
 
@@ -240,7 +250,7 @@ class ReshapeTransform(Transform):
 
     _type = Type.BIJECTION
 
-    def __init__(self, in_event_shape, out_event_shape):
+    def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:
         for name, shape in (("in_event_shape", in_event_shape), ("out_event_shape", out_event_shape)):
             if not isinstance(shape, (list, tuple)):
                 raise TypeError(
@@ -255,47 +265,47 @@ class ReshapeTransform(Transform):
         super().__init__()
 
     @property
-    def in_event_shape(self):
+    def in_event_shape(self) -> tuple[int, ...]:
         """The shape of a value."""
         return self._in_event_shape
 
     @property
-    def out_event_shape(self):
+    def out_event_shape(self) -> tuple[int, ...]:
         """The shape of a transformed value."""
         return self._out_event_shape
 
     @property
-    def _domain(self):
+    def _domain(self) -> Variable:
         return variable.Independent(variable.real, len(self._in_event_shape))
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Independent(variable.real, len(self._out_event_shape))
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return x.reshape([*x.shape[: x.ndim - len(self._in_event_shape)], *self._out_event_shape])
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.reshape([*y.shape[: y.ndim - len(self._out_event_shape)], *self._in_event_shape])
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self._replaced(shape, self._in_event_shape, self._out_event_shape)
 
-    def _inverse_shape(self, shape):
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return self._replaced(shape, self._out_event_shape, self._in_event_shape)
 
     @staticmethod
-    def _replaced(shape, old, new):
+    def _replaced(shape: Sequence[int], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
         kept = len(shape) - len(old)
         if kept < 0 or tuple(shape[kept:]) != old:
             raise ValueError(f"ReshapeTransform: shape: got {list(shape)}; it must end in {list(old)}")
         return tuple(shape[:kept]) + new
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return zeros(x.shape[: x.ndim - len(self._in_event_shape)], x.dtype)
 
 
-def _product(shape):
+def _product(shape: Sequence[int]) -> int:
     total = 1
     for n in shape:
         total *= n

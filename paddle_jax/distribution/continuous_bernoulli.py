@@ -1,6 +1,9 @@
 """The continuous Bernoulli distribution."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.errors import ArgumentError
@@ -11,6 +14,9 @@ from paddle_jax.distribution.distribution import Distribution, repeated, sizes
 from paddle_jax.distribution.draws import draw_uniform_like
 from paddle_jax.tensor.creation import ones_like, to_tensor, zeros_like
 from paddle_jax.tensor.search import where
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
 
 
 class ContinuousBernoulli(Distribution):
@@ -29,7 +35,7 @@ class ContinuousBernoulli(Distribution):
         0.5
     """
 
-    def __init__(self, probs, lims=(0.499, 0.501)):
+    def __init__(self, probs: float | Tensor, lims: tuple[float, float] = (0.499, 0.501)) -> None:
         if not isinstance(probs, (numbers.Real, Tensor)):
             raise AttributeError(
                 f"ContinuousBernoulli: probs: got {type(probs).__name__}; give a number or a Tensor"
@@ -46,7 +52,7 @@ class ContinuousBernoulli(Distribution):
         self.probs = _clip_probs(made, self.dtype)
         super().__init__(tuple(self.probs.shape))
 
-    def _cases(self):
+    def _cases(self) -> tuple[Tensor, Tensor, Tensor]:
         """(whether probs is away from 1/2, probs with 1/4 in place of what is near, distance of what
         is near from 1/2)."""
         away = (self.probs <= self.lims[0]).logical_or(self.probs > self.lims[1])
@@ -56,14 +62,14 @@ class ContinuousBernoulli(Distribution):
             where(away, zeros_like(self.probs), self.probs - 0.5),
         )
 
-    def _log_constant(self):
+    def _log_constant(self) -> Tensor:
         """The logarithm of 2 artanh(1 - 2 probs) / (1 - 2 probs)."""
         away, p, x = self._cases()
         exact = (((-p).log1p() - p.log()) / (1 - 2 * p)).log()
         return where(away, exact, (4 / 3 + 104 / 45 * x.pow(2)) * x.pow(2) + 0.6931471805599453)
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """The mean of shape batch_shape."""
         away, p, x = self._cases()
         return where(
@@ -71,41 +77,41 @@ class ContinuousBernoulli(Distribution):
         )
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """The variance of shape batch_shape."""
         away, p, x = self._cases()
         exact = p * (p - 1) / (1 - 2 * p).pow(2) + 1 / ((-p).log1p() - p.log()).pow(2)
         return where(away, exact, 1 / 12 - (1 / 15 + 128 / 945 * x.pow(2)) * x.pow(2))
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to probs."""
         return self.icdf(draw_uniform_like(repeated(sizes(self, shape), self.probs)))
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor in [0, 1]."""
         value = self._as_value(value)
         return value * self.probs.log() + (1 - value) * (-self.probs).log1p() + self._log_constant()
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The density of a Tensor in [0, 1]."""
         return self.log_prob(value).exp()
 
-    def _as_value(self, value):
+    def _as_value(self, value: Tensor) -> Tensor:
         if not isinstance(value, Tensor):
             raise ArgumentError(f"ContinuousBernoulli: value: got {type(value).__name__}; give a Tensor")
         return value.astype(self.dtype)
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape."""
         log_odds = self.probs.log() - (-self.probs).log1p()
         return -self._log_constant() - self.mean * log_odds - (-self.probs).log1p()
 
-    def cdf(self, value):
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of results up to value."""
         value = self._as_value(value)
         away, p, _ = self._cases()
@@ -114,14 +120,14 @@ class ContinuousBernoulli(Distribution):
         low = where(value.expand_as(inside) <= 0, zeros_like(inside), inside)
         return where(value.expand_as(inside) >= 1, ones_like(inside), low)
 
-    def icdf(self, value):
+    def icdf(self, value: Tensor) -> Tensor:
         """The value up to which results have the given probability."""
         value = self._as_value(value)
         away, p, _ = self._cases()
         exact = ((value * (2 * p - 1) - p).log1p() - (-p).log1p()) / (p.log() - (-p).log1p())
         return where(away.expand_as(exact), exact, value.expand_as(exact))
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: ContinuousBernoulli) -> Tensor:
         """The divergence from this distribution to another of the same batch shape."""
         if tuple(self.batch_shape) != tuple(other.batch_shape):
             raise ValueError(

@@ -1,7 +1,16 @@
 """Distributions of an exponential family: entropy from the log-normalizer."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.autograd import grad
 from paddle_jax.distribution.distribution import Distribution, sum_rightmost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class ExponentialFamily(Distribution):
@@ -19,17 +28,17 @@ class ExponentialFamily(Distribution):
     """
 
     @property
-    def _natural_parameters(self):
+    def _natural_parameters(self) -> tuple[Tensor, ...]:
         raise self._undefined("_natural_parameters")
 
-    def _log_normalizer(self):
+    def _log_normalizer(self) -> Tensor:
         raise self._undefined("_log_normalizer")
 
     @property
-    def _mean_carrier_measure(self):
+    def _mean_carrier_measure(self) -> float | Tensor:
         raise self._undefined("_mean_carrier_measure")
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy, A(theta) - <theta, A'(theta)> minus the mean of log h.
 
         Returns:
@@ -42,7 +51,9 @@ class ExponentialFamily(Distribution):
         return value
 
 
-def normalizer_slopes(distribution):
+def normalizer_slopes(
+    distribution: ExponentialFamily,
+) -> tuple[list[Tensor], Tensor, Sequence[Tensor | None]]:
     """(theta, A(theta), the gradients of A by each theta)."""
     theta = []
     for parameter in distribution._natural_parameters:

@@ -1,6 +1,9 @@
 """The Gumbel distribution."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +14,10 @@ from paddle_jax.distribution.draws import draw_uniform_like
 from paddle_jax.distribution.transformed_distribution import TransformedDistribution
 from paddle_jax.distribution.uniform import Uniform
 from paddle_jax.tensor.creation import full_like, zeros_like
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Gumbel(TransformedDistribution):
@@ -25,7 +32,7 @@ class Gumbel(TransformedDistribution):
         0.3679
     """
 
-    def __init__(self, loc, scale):
+    def __init__(self, loc: float | Tensor, scale: float | Tensor) -> None:
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))
         self.base_dist = Uniform(
@@ -35,48 +42,48 @@ class Gumbel(TransformedDistribution):
         super().__init__(self.base_dist, self.transforms)
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """loc + scale * Euler's constant."""
         return self.loc + self.scale * np.euler_gamma
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """(pi * scale)**2 / 6."""
         return self.scale.pow(2) * (math.pi**2 / 6)
 
     @property
-    def stddev(self):
+    def stddev(self) -> Tensor:
         """The square root of the variance."""
         return self.variance.sqrt()
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The density of a Tensor."""
         away = self._away(value)
         return (-away - (-away).exp()).exp() / self.scale
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor."""
         away = self._away(value)
         return -away - (-away).exp() - self.scale.log()
 
-    def _away(self, value):
+    def _away(self, value: Tensor) -> Tensor:
         return (self._check_values_dtype_in_probs(self.loc, value) - self.loc) / self.scale
 
-    def cdf(self, value):
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of results up to value, in the dtype of value."""
         away = (value - self.loc.astype(value.dtype)) / self.scale.astype(value.dtype)
         return (-(-away).exp()).exp()
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """log(scale) + 1 + Euler's constant."""
         return self.scale.log() + (1 + np.euler_gamma)
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale."""
         loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
         return loc - scale * (-draw_uniform_like(loc).log()).log()

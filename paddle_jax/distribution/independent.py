@@ -1,6 +1,14 @@
 """Batch axes taken as parts of one value."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.distribution.distribution import Distribution, sum_rightmost
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Independent(Distribution):
@@ -18,7 +26,7 @@ class Independent(Distribution):
         ((), (2,))
     """
 
-    def __init__(self, base, reinterpreted_batch_rank):
+    def __init__(self, base: Distribution, reinterpreted_batch_rank: int) -> None:
         if not isinstance(base, Distribution):
             raise TypeError(f"Independent: base: got {type(base).__name__}; give a Distribution")
         rank = reinterpreted_batch_rank
@@ -33,31 +41,31 @@ class Independent(Distribution):
         super().__init__(base.batch_shape[:kept], base.batch_shape[kept:] + base.event_shape)
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """The mean of base."""
         return self._base.mean
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """The variance of base."""
         return self._base.variance
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values, those of base."""
         return self._base.sample(shape)
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to the parameters, those of base."""
         return self._base.rsample(shape)
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density: that of base, summed over the event axes."""
         return sum_rightmost(self._base.log_prob(value), self._reinterpreted_batch_rank)
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The density of a Tensor."""
         return self.log_prob(value).exp()
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy: that of base, summed over the event axes."""
         return sum_rightmost(self._base.entropy(), self._reinterpreted_batch_rank)

@@ -1,6 +1,9 @@
 """Kullback-Leibler divergences, found by the classes of the two distributions."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paddle_jax.distribution.bernoulli import Bernoulli
 from paddle_jax.distribution.beta import Beta
@@ -23,12 +26,20 @@ from paddle_jax.distribution.uniform import Uniform
 from paddle_jax.tensor.creation import full_like
 from paddle_jax.tensor.search import where
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
+    # A function that computes the divergence from its first argument to its second.
+    Divergence: TypeAlias = Callable[[Any, Any], Tensor]
+
 __all__ = ["register_kl", "kl_divergence"]
 
 _REGISTER_TABLE = {}
 
 
-def kl_divergence(p, q):
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """The Kullback-Leibler divergence from p to q: the mean of log(p(x) / q(x)) for x drawn from p.
 
     Args:
@@ -45,7 +56,7 @@ def kl_divergence(p, q):
     return _dispatch(type(p), type(q))(p, q)
 
 
-def register_kl(cls_p, cls_q):
+def register_kl(cls_p: type[Distribution], cls_q: type[Distribution]) -> Callable[[Divergence], Divergence]:
     """A decorator that registers a function of (p, q) as the divergence from cls_p to cls_q and
     their subclasses.
 
@@ -67,14 +78,14 @@ def register_kl(cls_p, cls_q):
             f"register_kl: got {cls_p.__name__} and {cls_q.__name__}; both must be subclasses of Distribution"
         )
 
-    def register(function):
+    def register(function: Divergence) -> Divergence:
         _REGISTER_TABLE[cls_p, cls_q] = function
         return function
 
     return register
 
 
-def _dispatch(cls_p, cls_q):
+def _dispatch(cls_p: type[Distribution], cls_q: type[Distribution]) -> Divergence:
     """The function registered for the nearest base classes."""
     found = [pair for pair in _REGISTER_TABLE if issubclass(cls_p, pair[0]) and issubclass(cls_q, pair[1])]
     if not found:
@@ -83,10 +94,10 @@ def _dispatch(cls_p, cls_q):
             f"{cls_q.__name__}; add it with register_kl"
         )
 
-    def by_p(pair):
+    def by_p(pair: tuple[type, type]) -> tuple[int, int]:
         return cls_p.__mro__.index(pair[0]), cls_q.__mro__.index(pair[1])
 
-    def by_q(pair):
+    def by_q(pair: tuple[type, type]) -> tuple[int, int]:
         return cls_q.__mro__.index(pair[1]), cls_p.__mro__.index(pair[0])
 
     left = _REGISTER_TABLE[min(found, key=by_p)]
@@ -101,7 +112,7 @@ def _dispatch(cls_p, cls_q):
     return left
 
 
-def _kl_of_method(p, q):
+def _kl_of_method(p: Distribution, q: Distribution) -> Tensor:
     return p.kl_divergence(q)
 
 
@@ -124,7 +135,7 @@ for _class in (
 
 
 @register_kl(Beta, Beta)
-def _beta(p, q):
+def _beta(p: Beta, q: Beta) -> Tensor:
     a = p.alpha
     b = p.beta
     c = q.alpha
@@ -134,7 +145,7 @@ def _beta(p, q):
 
 
 @register_kl(Dirichlet, Dirichlet)
-def _dirichlet(p, q):
+def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
     a = p.concentration
     b = q.concentration
     means = ((a - b) * (a.digamma() - a.sum(-1, keepdim=True).digamma())).sum(-1)
@@ -142,14 +153,14 @@ def _dirichlet(p, q):
 
 
 @register_kl(Uniform, Uniform)
-def _uniform(p, q):
+def _uniform(p: Uniform, q: Uniform) -> Tensor:
     found = ((q.high - q.low) / (p.high - p.low)).log()
     outside = (q.low > p.low).logical_or(q.high < p.high)
     return where(outside, full_like(found, float("inf")), found)
 
 
 @register_kl(ExponentialFamily, ExponentialFamily)
-def _exponential_family(p, q):
+def _exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
     """A(theta_q) - A(theta_p) - <theta_q - theta_p, A'(theta_p)>."""
     if type(p) is not type(q):
         raise NotImplementedError(

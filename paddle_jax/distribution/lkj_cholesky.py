@@ -1,6 +1,9 @@
 """The LKJ distribution of correlation matrices, given by their Cholesky factors."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.matrices import tril
 from paddle_jax.tensor.sequences import arange
 from paddle_jax.tensor.special import multigammaln
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike, TensorLike
 
 __all__ = ["LKJCholesky"]
 
@@ -40,7 +46,12 @@ class LKJCholesky(Distribution):
         paddle.Size([4, 3, 3])
     """
 
-    def __init__(self, dim=2, concentration=1.0, sample_method="onion"):
+    def __init__(
+        self,
+        dim: int = 2,
+        concentration: TensorLike = 1.0,
+        sample_method: Literal["onion", "cvine"] = "onion",
+    ) -> None:
         if not isinstance(dim, int):
             raise TypeError(f"LKJCholesky: dim: got {dim!r}; it must be an int >= 2")
         if dim < 2:
@@ -56,7 +67,7 @@ class LKJCholesky(Distribution):
             raise ValueError(f"LKJCholesky: concentration: got {values.min()}; it must be > 0")
         super().__init__(tuple(self.concentration.shape), (dim, dim))
 
-    def sample(self, sample_shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, sample_shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random lower triangular matrices of shape `sample_shape` + batch_shape + [dim, dim]."""
         with no_grad():
             eta = repeated(sizes(self, sample_shape), self.concentration).unsqueeze(-1)
@@ -64,7 +75,7 @@ class LKJCholesky(Distribution):
                 return self._onion(eta)
             return self._cvine(eta)
 
-    def _onion(self, eta):
+    def _onion(self, eta: Tensor) -> Tensor:
         """Row i is a random direction times the square root of a Beta(i / 2, eta + (dim - 1 - i) / 2) number;
         the diagonal completes length 1."""
         row = arange(1, self.dim, dtype=self.dtype)
@@ -73,7 +84,7 @@ class LKJCholesky(Distribution):
         below = normal / normal.pow(2).sum(-1, keepdim=True).sqrt() * square.sqrt()
         return _with_diagonal(below, (1 - square).sqrt().squeeze(-1))
 
-    def _cvine(self, eta):
+    def _cvine(self, eta: Tensor) -> Tensor:
         """Partial correlations 2 Beta(b, b) - 1 with b = eta + (dim - 2 - j) / 2 in column j; a row uses up
         what is left of length 1."""
         column = arange(0, self.dim - 1, dtype=self.dtype)
@@ -84,7 +95,7 @@ class LKJCholesky(Distribution):
         before = concat([ones_like(left[..., :1]), left[..., :-1]], -1)
         return _with_diagonal(partial * before, left[..., -1])
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of Cholesky factors, a Tensor [..., dim, dim]."""
         if not isinstance(value, Tensor):
             raise ArgumentError(
@@ -102,7 +113,7 @@ class LKJCholesky(Distribution):
         return unnormalised - (rest / 2 * math.log(math.pi) + constant - rest * half.lgamma())
 
 
-def _with_diagonal(below, diagonal):
+def _with_diagonal(below: Tensor, diagonal: Tensor) -> Tensor:
     """The lower triangular matrix with a first row 1, 0, ..., 0, `below` [..., n, n] under the diagonal, then
     `diagonal` [..., n]."""
     n = below.shape[-1]

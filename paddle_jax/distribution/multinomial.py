@@ -1,5 +1,9 @@
 """The multinomial distribution."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import Distribution, repeated, sizes
@@ -7,6 +11,9 @@ from paddle_jax.distribution.draws import draw_counts
 from paddle_jax.tensor.creation import ones_like, zeros_like
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
 
 
 class Multinomial(Distribution):
@@ -23,7 +30,7 @@ class Multinomial(Distribution):
         [1.0, 3.0]
     """
 
-    def __init__(self, total_count, probs):
+    def __init__(self, total_count: int, probs: Tensor) -> None:
         if not isinstance(total_count, int) or total_count < 1:
             raise ValueError(f"Multinomial: total_count: got {total_count}; it must be an int >= 1")
         if not isinstance(probs, Tensor):
@@ -35,20 +42,20 @@ class Multinomial(Distribution):
         super().__init__(tuple(probs.shape[:-1]), tuple(probs.shape[-1:]))
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """total_count * probs."""
         return self.probs * self.total_count
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """total_count * probs * (1 - probs)."""
         return self.probs * self.total_count * (1 - self.probs)
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The probability of counts, a Tensor [..., classes]."""
         return self.log_prob(value).exp()
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of counts, a Tensor [..., classes] of the dtype of
         probs or of integers."""
         if not isinstance(value, Tensor):
@@ -59,12 +66,12 @@ class Multinomial(Distribution):
         terms = where(needed, value * where(needed, probs, ones_like(probs)).log(), zeros_like(value))
         return (value.sum(-1) + 1).lgamma() + (terms - (value + 1).lgamma()).sum(-1)
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random counts of shape `shape` + batch_shape + event_shape, in the dtype of probs."""
         with no_grad():
             return draw_counts(repeated(sizes(self, shape), self.probs), self.total_count)
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape: each count is binomial, so the means of log(count!) are sums
         over 0..total_count."""
         n = self.total_count

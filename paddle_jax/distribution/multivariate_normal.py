@@ -1,7 +1,10 @@
 """The multivariate normal distribution."""
 
+from __future__ import annotations
+
 import math
 import numbers
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.errors import ArgumentError
@@ -16,12 +19,15 @@ from paddle_jax.tensor.matrices import eye
 from paddle_jax.tensor.reorder import flip
 from paddle_jax.tensor.solve import triangular_solve
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
 
-def _transposed(x):
+
+def _transposed(x: Tensor) -> Tensor:
     return x.transpose([*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
-def precision_to_scale_tril(P):
+def precision_to_scale_tril(P: Tensor) -> Tensor:
     """The lower triangular L with L L^T = P^-1, for a positive definite Tensor P [..., n, n].
 
     With the axes reversed, P = U^T U for an upper triangular U, and L = U^-1 is lower triangular again
@@ -31,14 +37,14 @@ def precision_to_scale_tril(P):
     return triangular_solve(upper, eye(P.shape[-1], dtype=P.dtype).expand(P.shape), upper=False)
 
 
-def batch_mahalanobis(bL, bx):
+def batch_mahalanobis(bL: Tensor, bx: Tensor) -> Tensor:
     """x^T (L L^T)^-1 x for lower triangular matrices bL [..., n, n] and vectors bx [..., n]; the
     other axes broadcast."""
     solved = triangular_solve(*_matched(bL, bx.unsqueeze(-1)), upper=False)
     return solved.pow(2).sum([-2, -1])
 
 
-def _matched(a, b):
+def _matched(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Two stacks of matrices with the same leading axes."""
     return alike(a, b[..., :1])[0], alike(b, a[..., :1])[0]
 
@@ -60,7 +66,13 @@ class MultivariateNormal(Distribution):
         -1.8379
     """
 
-    def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None):
+    def __init__(
+        self,
+        loc: float | Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+    ) -> None:
         if not isinstance(loc, (numbers.Real, Tensor)):
             raise AttributeError(
                 f"MultivariateNormal: loc: got {type(loc).__name__}; give a number or a Tensor"
@@ -99,7 +111,7 @@ class MultivariateNormal(Distribution):
         super().__init__(tuple(self.loc.shape[:-1]), tuple(self.loc.shape[-1:]))
 
     @staticmethod
-    def _square_root(name, matrix):
+    def _square_root(name: str, matrix: Tensor) -> Tensor:
         if name == "scale_tril":
             return matrix
         if name == "covariance_matrix":
@@ -107,26 +119,26 @@ class MultivariateNormal(Distribution):
         return precision_to_scale_tril(matrix)
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """loc."""
         return self.loc
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """The diagonal of the covariance, of shape batch_shape + event_shape."""
         return alike(self._unbroadcasted_scale_tril.pow(2).sum(-1), self.loc)[0]
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random vectors of shape `shape` + batch_shape + event_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random vectors with gradients to loc and the matrix."""
         loc = self.loc.expand([*sizes(self, shape), *self.loc.shape])
         return loc + matmul(self._unbroadcasted_scale_tril, draw_normal_like(loc).unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor [..., n]."""
         if not isinstance(value, Tensor):
             raise ArgumentError(f"MultivariateNormal: value: got {type(value).__name__}; give a Tensor")
@@ -134,20 +146,20 @@ class MultivariateNormal(Distribution):
         size = self._log_size() + self.event_shape[0] / 2 * math.log(2 * math.pi)
         return -batch_mahalanobis(self._unbroadcasted_scale_tril, away) / 2 - size
 
-    def _log_size(self):
+    def _log_size(self) -> Tensor:
         """The logarithm of the determinant of the square root."""
         return self._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1)
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The density of a Tensor [..., n]."""
         return self.log_prob(value).exp()
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape."""
         found = self._log_size() + self.event_shape[0] / 2 * (1 + math.log(2 * math.pi))
         return alike(found, self.loc[..., 0])[0]
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: MultivariateNormal) -> Tensor:
         """The divergence from this distribution to another of the same n."""
         if not isinstance(other, MultivariateNormal):
             raise AttributeError(

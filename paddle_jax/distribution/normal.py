@@ -1,6 +1,9 @@
 """The normal distribution."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, cast
 
 import jax
 import numpy as np
@@ -10,6 +13,12 @@ from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distribution.distribution import Distribution, alike, common_shape, repeated, sizes
 from paddle_jax.distribution.draws import draw_normal_like
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Normal(Distribution):
@@ -28,7 +37,7 @@ class Normal(Distribution):
         -0.9189
     """
 
-    def __init__(self, loc, scale, name=None):
+    def __init__(self, loc: TensorLike, scale: TensorLike, name: str | None = None) -> None:
         self.name = name or "Normal"
         self.all_arg_is_float = all(isinstance(a, (int, float, complex)) for a in (loc, scale))
         self.loc, self.scale = _parameters(self, loc, scale)
@@ -37,16 +46,16 @@ class Normal(Distribution):
         super().__init__(common_shape(self.loc, self.scale))
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """loc."""
         return self.loc
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """scale**2."""
         return self.scale.pow(2)
 
-    def sample(self, shape=[], seed=0):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = [], seed: int = 0) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values.
 
         Args:
@@ -60,21 +69,21 @@ class Normal(Distribution):
             return loc + scale * _seeded(seed, loc)
         return loc + scale * draw_normal_like(loc)
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale."""
         return self.sample(shape)
 
-    def _broadcast_parameters(self):
+    def _broadcast_parameters(self) -> Sequence[Tensor]:
         """loc and scale with one shape."""
         return alike(self.loc, self.scale)
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """log(scale) + (1 + log(2 pi)) / 2; log(scale**2) + 1 + log(pi) for complex values."""
         if self._complex_gaussian:
             return self._broadcast_parameters()[1].log() * 2 + (1 + math.log(math.pi))
         return self._broadcast_parameters()[1].log() + (1 + math.log(2 * math.pi)) / 2
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor that broadcasts with the batch."""
         value = self._check_values_dtype_in_probs(self.loc, value)
         if self._complex_gaussian:
@@ -83,11 +92,11 @@ class Normal(Distribution):
         away = (value - self.loc) / self.scale
         return -away.pow(2) / 2 - self.scale.log() - math.log(2 * math.pi) / 2
 
-    def probs(self, value):
+    def probs(self, value: Tensor) -> Tensor:
         """The density of a Tensor; an older name of `prob`."""
         return self.prob(value)
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: Normal) -> Tensor:
         """The divergence from this normal distribution to another, both real or both complex."""
         if self._complex_gaussian != other._complex_gaussian:
             raise ValueError(
@@ -101,10 +110,10 @@ class Normal(Distribution):
         return (ratio + away - 1 - ratio.log()) / 2
 
 
-def _parameters(owner, loc, scale):
+def _parameters(owner: Distribution, loc: TensorLike, scale: TensorLike) -> Sequence[Tensor]:
     """loc and scale as Tensors: numbers are float32 (complex64), arrays keep double precision."""
     if owner._validate_args(loc, scale):
-        return loc, scale
+        return cast("tuple[Tensor, Tensor]", (loc, scale))
     for value in (loc, scale):
         if not isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.number)):
             raise TypeError(
@@ -123,6 +132,6 @@ def _parameters(owner, loc, scale):
     return alike(*(to_tensor(m.astype(kind)) for m, kind in zip(made, kinds, strict=True)))
 
 
-def _seeded(seed, loc):
+def _seeded(seed: int, loc: Tensor) -> Tensor:
     key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
     return wrap(jax.random.normal(key, tuple(loc.shape), loc._raw.dtype))

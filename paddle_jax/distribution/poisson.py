@@ -1,7 +1,10 @@
 """The Poisson distribution."""
 
+from __future__ import annotations
+
 import math
 import numbers
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.errors import ArgumentError
@@ -13,6 +16,9 @@ from paddle_jax.tensor.creation import to_tensor, zeros_like
 from paddle_jax.tensor.sampling import draw_poisson
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike
 
 _LARGE = 100.0  # from this rate on the entropy comes from its asymptotic series, exact to 1e-9 there
 _TERMS = 256  # results that count below it
@@ -30,7 +36,7 @@ class Poisson(Distribution):
         [3.0]
     """
 
-    def __init__(self, rate):
+    def __init__(self, rate: float | Tensor) -> None:
         if not isinstance(rate, (numbers.Real, Tensor)):
             raise AttributeError(f"Poisson: rate: got {type(rate).__name__}; give a number or a Tensor")
         if isinstance(rate, Tensor):
@@ -41,21 +47,21 @@ class Poisson(Distribution):
         super().__init__(tuple(self.rate.shape))
 
     @property
-    def mean(self):
+    def mean(self) -> Tensor:
         """rate."""
         return self.rate
 
     @property
-    def variance(self):
+    def variance(self) -> Tensor:
         """rate."""
         return self.rate
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random whole numbers of shape `shape` + batch_shape, in the dtype of rate."""
         with no_grad():
             return draw_poisson(repeated(sizes(self, shape), self.rate))
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """The entropy of shape batch_shape: a sum over results for small rates, the asymptotic
         series for large ones.
 
@@ -73,11 +79,11 @@ class Poisson(Distribution):
             (1 + math.log(2 * math.pi) - inverse.log()) / 2 + series,
         )
 
-    def _log_mass(self, k, rate):
+    def _log_mass(self, k: Tensor, rate: Tensor) -> Tensor:
         rate = rate.clip(min=finfo(self.dtype).tiny)
         return k * rate.log() - rate - (k + 1).lgamma()
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of a Tensor of whole numbers; minus infinity below 0."""
         if not isinstance(value, Tensor):
             raise ArgumentError(f"Poisson: value: got {type(value).__name__}; give a Tensor")
@@ -85,11 +91,11 @@ class Poisson(Distribution):
         found = self._log_mass(value.clip(min=0), rate)
         return where(value >= 0, found, zeros_like(found) - float("inf"))
 
-    def prob(self, value):
+    def prob(self, value: Tensor) -> Tensor:
         """The probability of a Tensor of whole numbers."""
         return self.log_prob(value).exp()
 
-    def kl_divergence(self, other):
+    def kl_divergence(self, other: Poisson) -> Tensor:
         """The divergence from this Poisson distribution to another of the same batch shape."""
         if tuple(self.batch_shape) != tuple(other.batch_shape):
             raise ValueError(

@@ -1,6 +1,10 @@
 """Transforms of random variables: functions with inverses and logarithms of the determinants of
 their derivatives."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution import constraint, variable
 from paddle_jax.distribution.combined_transforms import (
@@ -17,6 +21,11 @@ from paddle_jax.tensor.cumulative import cumprod, cumsum
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.ops import sigmoid
 from paddle_jax.tensor.sequences import arange
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax.distribution.variable import Variable
 
 __all__ = [
     "Transform",
@@ -45,18 +54,18 @@ class AbsTransform(Transform):
 
     _type = Type.SURJECTION
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return x.abs()
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> tuple[Tensor, Tensor]:
         return -y, y
 
-    def _inverse_log_det_jacobian(self, y):
+    def _inverse_log_det_jacobian(self, y: Tensor) -> tuple[Tensor, Tensor]:
         zero = zeros([], y.dtype)
         return zero, zero
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.positive
 
 
@@ -75,7 +84,7 @@ class AffineTransform(Transform):
 
     _type = Type.BIJECTION
 
-    def __init__(self, loc, scale):
+    def __init__(self, loc: Tensor, scale: Tensor) -> None:
         for name, value in (("loc", loc), ("scale", scale)):
             if not isinstance(value, Tensor):
                 raise TypeError(f"AffineTransform: {name}: got {type(value).__name__}; give a Tensor")
@@ -84,25 +93,25 @@ class AffineTransform(Transform):
         super().__init__()
 
     @property
-    def loc(self):
+    def loc(self) -> Tensor:
         """What is added."""
         return self._loc
 
     @property
-    def scale(self):
+    def scale(self) -> Tensor:
         """The factor."""
         return self._scale
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return self._loc + self._scale * x
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return (y - self._loc) / self._scale
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return self._scale.abs().log()
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return tuple(
             broadcast_shape(broadcast_shape(list(shape), list(self._loc.shape)), list(self._scale.shape))
         )
@@ -121,16 +130,16 @@ class ExpTransform(Transform):
     _type = Type.BIJECTION
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.positive
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return x.exp()
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return x
 
 
@@ -148,31 +157,31 @@ class PowerTransform(Transform):
 
     _type = Type.BIJECTION
 
-    def __init__(self, power):
+    def __init__(self, power: Tensor) -> None:
         if not isinstance(power, Tensor):
             raise TypeError(f"PowerTransform: power: got {type(power).__name__}; give a Tensor")
         self._power = power
         super().__init__()
 
     @property
-    def power(self):
+    def power(self) -> Tensor:
         """The exponent."""
         return self._power
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.positive
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return x.pow(self._power)
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.pow(1 / self._power)
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return (self._power * x.pow(self._power - 1)).abs().log()
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return tuple(broadcast_shape(list(shape), list(self._power.shape)))
 
     _inverse_shape = _forward_shape
@@ -187,16 +196,16 @@ class SigmoidTransform(Transform):
     """
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Variable(False, 0, constraint.Range(0.0, 1.0))
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return sigmoid(x)
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log() - (-y).log1p()
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return -softplus(-x) - softplus(x)
 
 
@@ -211,20 +220,20 @@ class SoftmaxTransform(Transform):
     _type = Type.OTHER
 
     @property
-    def _domain(self):
+    def _domain(self) -> Variable:
         return variable.Independent(variable.real, 1)
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Variable(False, 1, constraint.simplex)
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return softmax(x, -1)
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if len(shape) < 1:
             raise ValueError("SoftmaxTransform: shape: got no axis; it must have at least one")
         return shape
@@ -246,43 +255,43 @@ class StickBreakingTransform(Transform):
     _type = Type.BIJECTION
 
     @staticmethod
-    def _offset(x):
+    def _offset(x: Tensor) -> Tensor:
         return (x.shape[-1] - arange(0, x.shape[-1], dtype=x.dtype)).log()
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         x = x - self._offset(x)
         ends = zeros_like(x[..., :1])
         share = sigmoid(x)
         left = cumprod(sigmoid(-x), -1)
         return concat([share, ends + 1], -1) * concat([ends + 1, left], -1)
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         kept = y[..., :-1]
         left = 1 - cumsum(kept, -1)
         return kept.log() - left.log() + self._offset(kept)
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         x = x - self._offset(x)
         return (-softplus(-x) - softplus(x) + cumsum(-softplus(x), -1) + softplus(x)).sum(-1)
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return (*self._some(shape)[:-1], shape[-1] + 1)
 
-    def _inverse_shape(self, shape):
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return (*self._some(shape)[:-1], shape[-1] - 1)
 
     @staticmethod
-    def _some(shape):
+    def _some(shape: Sequence[int]) -> Sequence[int]:
         if not shape:
             raise ValueError("StickBreakingTransform: shape: got no axis; it must have at least one")
         return shape
 
     @property
-    def _domain(self):
+    def _domain(self) -> Variable:
         return variable.Independent(variable.real, 1)
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Variable(False, 1, constraint.simplex)
 
 
@@ -297,14 +306,14 @@ class TanhTransform(Transform):
     _type = Type.BIJECTION
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> Variable:
         return variable.Variable(False, 0, constraint.Range(-1.0, 1.0))
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         return x.tanh()
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.atanh()
 
-    def _forward_log_det_jacobian(self, x):
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return (0.6931471805599453 - x - softplus(x * -2)) * 2

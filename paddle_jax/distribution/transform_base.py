@@ -1,10 +1,16 @@
 """The base class of transforms of random variables."""
 
+from __future__ import annotations
+
 import enum
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution import variable
 from paddle_jax.distribution.distribution import Distribution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Type(enum.Enum):
@@ -16,7 +22,7 @@ class Type(enum.Enum):
     OTHER = "other"
 
     @classmethod
-    def is_injective(cls, _type):
+    def is_injective(cls, _type: Type) -> bool:
         """Whether different values stay different."""
         return _type in (cls.BIJECTION, cls.INJECTION)
 
@@ -36,14 +42,14 @@ class Transform:
     _chain_class: type
     _distribution_class: type
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
 
     @classmethod
-    def _is_injective(cls):
+    def _is_injective(cls) -> bool:
         return Type.is_injective(cls._type)
 
-    def __call__(self, input):
+    def __call__(self, input: Tensor | Distribution | Transform) -> Any:
         """Transforms a Tensor; of a Distribution makes a TransformedDistribution, of a Transform
         a ChainTransform.
 
@@ -56,7 +62,7 @@ class Transform:
             return self._chain_class([self, input])
         return self.forward(input)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The transformed values.
 
         Args:
@@ -67,11 +73,11 @@ class Transform:
         """
         return self._forward(self._checked("x", x, self._domain))
 
-    def inverse(self, y):
+    def inverse(self, y: Tensor) -> Tensor:
         """Where transformed values come from. Arguments as for `forward`."""
         return self._inverse(self._checked("y", y, self._codomain))
 
-    def forward_log_det_jacobian(self, x):
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """The logarithm of the absolute determinant of the derivative at x, one number per value.
 
         Raises:
@@ -85,19 +91,19 @@ class Transform:
             )
         return self._call_forward_log_det_jacobian(x)
 
-    def inverse_log_det_jacobian(self, y):
+    def inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
         """The logarithm of the absolute determinant of the derivative of the inverse at y."""
         return self._call_inverse_log_det_jacobian(self._checked("y", y, self._codomain))
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         """The shape of what `forward` makes of a Tensor of this shape."""
         return self._forward_shape(self._checked_shape(shape))
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         """The shape of what `inverse` makes of a Tensor of this shape."""
         return self._inverse_shape(self._checked_shape(shape))
 
-    def _checked(self, name, value, kind):
+    def _checked(self, name: str, value: Tensor, kind: variable.Variable) -> Tensor:
         if not isinstance(value, Tensor):
             raise TypeError(f"{type(self).__name__}: {name}: got {type(value).__name__}; give a Tensor")
         if value.ndim < kind.event_rank:
@@ -107,7 +113,7 @@ class Transform:
             )
         return value
 
-    def _checked_shape(self, shape):
+    def _checked_shape(self, shape: Sequence[int]) -> Sequence[int]:
         if not isinstance(shape, (list, tuple)):
             raise TypeError(
                 f"{type(self).__name__}: shape: got {type(shape).__name__}; give a list or tuple of ints"
@@ -115,20 +121,20 @@ class Transform:
         return shape
 
     @property
-    def _domain(self):
+    def _domain(self) -> variable.Variable:
         return variable.real
 
     @property
-    def _codomain(self):
+    def _codomain(self) -> variable.Variable:
         return variable.real
 
-    def _forward(self, x):
+    def _forward(self, x: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__}: forward is not defined")
 
-    def _inverse(self, y):
+    def _inverse(self, y: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__}: inverse is not defined")
 
-    def _call_forward_log_det_jacobian(self, x):
+    def _call_forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         if hasattr(self, "_forward_log_det_jacobian"):
             return self._forward_log_det_jacobian(x)
         if hasattr(self, "_inverse_log_det_jacobian"):
@@ -138,7 +144,7 @@ class Transform:
             "_inverse_log_det_jacobian is defined; define one"
         )
 
-    def _call_inverse_log_det_jacobian(self, y):
+    def _call_inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
         if hasattr(self, "_inverse_log_det_jacobian"):
             return self._inverse_log_det_jacobian(y)
         if hasattr(self, "_forward_log_det_jacobian"):
@@ -148,8 +154,8 @@ class Transform:
             "_inverse_log_det_jacobian is defined; define one"
         )
 
-    def _forward_shape(self, shape):
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return shape
 
-    def _inverse_shape(self, shape):
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return shape

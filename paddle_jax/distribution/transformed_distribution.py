@@ -1,8 +1,18 @@
 """Distributions of transformed random values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.distribution.distribution import Distribution, sum_rightmost
 from paddle_jax.distribution.independent import Independent
 from paddle_jax.distribution.transform import ChainTransform, Transform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class TransformedDistribution(Distribution):
@@ -21,7 +31,7 @@ class TransformedDistribution(Distribution):
         -0.9189
     """
 
-    def __init__(self, base, transforms):
+    def __init__(self, base: Distribution, transforms: Sequence[Transform]) -> None:
         if not isinstance(base, Distribution):
             raise TypeError(f"TransformedDistribution: base: got {type(base).__name__}; give a Distribution")
         if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
@@ -44,21 +54,21 @@ class TransformedDistribution(Distribution):
         kept = len(shape) - chain._codomain.event_rank - max(len(base.event_shape) - rank, 0)
         super().__init__(shape[:kept], shape[kept:])
 
-    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values: those of base, transformed."""
         x = self._base.sample(shape)
         for transform in self._transforms:
             x = transform.forward(x)
         return x
 
-    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
+    def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to the parameters of base and of the transforms."""
         x = self._base.rsample(shape)
         for transform in self._transforms:
             x = transform.forward(x)
         return x
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density of a Tensor: that of base where the value comes from, less the
         transforms' log-determinants."""
         total = 0.0

@@ -1,9 +1,17 @@
 """The continuous uniform distribution."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.distribution.distribution import Distribution, alike, common_shape, repeated, sizes
 from paddle_jax.distribution.draws import draw_uniform_like
 from paddle_jax.distribution.normal import _parameters
 from paddle_jax.tensor.random import uniform
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Uniform(Distribution):
@@ -19,7 +27,7 @@ class Uniform(Distribution):
         [0.25, 0.0]
     """
 
-    def __init__(self, low, high, name=None):
+    def __init__(self, low: TensorLike, high: TensorLike, name: str | None = None) -> None:
         self.name = name or "Uniform"
         self.all_arg_is_float = all(isinstance(a, (int, float)) for a in (low, high))
         self.batch_size_unknown = False
@@ -27,7 +35,7 @@ class Uniform(Distribution):
         self.dtype = self.low.dtype
         super().__init__(common_shape(self.low, self.high))
 
-    def sample(self, shape=[], seed=0):  # noqa: B006  Paddle's default, never changed
+    def sample(self, shape: ShapeLike = [], seed: int = 0) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values.
 
         Args:
@@ -43,20 +51,20 @@ class Uniform(Distribution):
             share = draw_uniform_like(low)
         return low + (high - low) * share
 
-    def log_prob(self, value):
+    def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density; minus infinity outside."""
         value = self._check_values_dtype_in_probs(self.low, value)
         return self._inside(value).log() - (self.high - self.low).log()
 
-    def probs(self, value):
+    def probs(self, value: Tensor) -> Tensor:
         """The density of a Tensor."""
         value = self._check_values_dtype_in_probs(self.low, value)
         return self._inside(value) / (self.high - self.low)
 
-    def _inside(self, value):
+    def _inside(self, value: Tensor) -> Tensor:
         return (self.low < value).logical_and(value < self.high).astype(self.dtype)
 
-    def entropy(self):
+    def entropy(self) -> Tensor:
         """log(high - low)."""
         low, high = alike(self.low, self.high)
         return (high - low).log()

@@ -1,8 +1,17 @@
 """Kinds of random variables: discrete or not, the number of axes of one value, the set that values lie in."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.distribution import constraint
 from paddle_jax.tensor.joining import stack
 from paddle_jax.tensor.reduction import all as all_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Variable:
@@ -17,22 +26,24 @@ class Variable:
         0
     """
 
-    def __init__(self, is_discrete=False, event_rank=0, constraint=None):
+    def __init__(
+        self, is_discrete: bool = False, event_rank: int = 0, constraint: constraint.Constraint | None = None
+    ) -> None:
         self._is_discrete = is_discrete
         self._event_rank = event_rank
         self._constraint = constraint
 
     @property
-    def is_discrete(self):
+    def is_discrete(self) -> bool:
         """Whether values are counted, not measured."""
         return self._is_discrete
 
     @property
-    def event_rank(self):
+    def event_rank(self) -> int:
         """Number of axes of one value."""
         return self._event_rank
 
-    def constraint(self, value):
+    def constraint(self, value: Tensor) -> Tensor:
         """Whether a Tensor lies in the set of values."""
         return self._constraint(value)
 
@@ -40,26 +51,26 @@ class Variable:
 class Real(Variable):
     """Real numbers."""
 
-    def __init__(self, event_rank=0):
+    def __init__(self, event_rank: int = 0) -> None:
         super().__init__(False, event_rank, constraint.real)
 
 
 class Positive(Variable):
     """Numbers >= 0."""
 
-    def __init__(self, event_rank=0):
+    def __init__(self, event_rank: int = 0) -> None:
         super().__init__(False, event_rank, constraint.positive)
 
 
 class Independent(Variable):
     """A variable whose values are arrays of those of `base`, along `reinterpreted_batch_rank` more axes."""
 
-    def __init__(self, base, reinterpreted_batch_rank):
+    def __init__(self, base: Variable, reinterpreted_batch_rank: int) -> None:
         self._base = base
         self._reinterpreted_batch_rank = reinterpreted_batch_rank
         super().__init__(base.is_discrete, base.event_rank + reinterpreted_batch_rank)
 
-    def constraint(self, value):
+    def constraint(self, value: Tensor) -> Tensor:
         """Whether all parts of a Tensor lie in the set of base."""
         if value.ndim < self._reinterpreted_batch_rank:
             raise ValueError(
@@ -73,24 +84,24 @@ class Independent(Variable):
 class Stack(Variable):
     """A variable whose values along an axis are those of several variables."""
 
-    def __init__(self, vars, axis=0):
+    def __init__(self, vars: Sequence[Variable], axis: int = 0) -> None:
         self._vars = vars
         self._axis = axis
 
     @property
-    def is_discrete(self):
+    def is_discrete(self) -> bool:
         """Whether one of the variables is discrete."""
         return any(v.is_discrete for v in self._vars)
 
     @property
-    def event_rank(self):
+    def event_rank(self) -> int:
         """Number of axes of one value."""
         rank = max(v.event_rank for v in self._vars)
         if self._axis + rank < 0:
             return rank + 1
         return rank
 
-    def constraint(self, value):
+    def constraint(self, value: Tensor) -> Tensor:
         """Whether each slice of a Tensor along the axis lies in the set of its variable."""
         if not -value.ndim <= self._axis < value.ndim:
             raise ValueError(
