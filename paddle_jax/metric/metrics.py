@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +13,9 @@ from jax import lax
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import check_index
+
+if TYPE_CHECKING:
+    import jax
 
 
 class Metric(abc.ABC):
@@ -63,7 +66,7 @@ class Metric(abc.ABC):
 
 
 @op("pred label", nondiff=True, method=False, register=False)
-def _hits(pred, label, maxk):
+def _hits(pred: jax.Array, label: jax.Array, maxk: int) -> jax.Array:
     best = lax.top_k(pred, min(maxk, pred.shape[-1]))[1]
     if label.ndim == 1 or (label.ndim == 2 and label.shape[-1] == 1):
         label = label.reshape(-1, 1)
@@ -339,7 +342,7 @@ class Auc(Metric):
 
 
 @op("input label", nondiff=True, method=False, register=False)
-def _top_k_accuracy(input, label, k):
+def _top_k_accuracy(input: jax.Array, label: jax.Array, k: int) -> tuple[jax.Array, jax.Array, jax.Array]:
     if label.ndim != 2 or input.ndim != 2 or label.shape[0] != input.shape[0]:
         shapes = f"{list(input.shape)} and {list(label.shape)}"
         raise ValueError(

@@ -1,6 +1,9 @@
 """Moving averages of parameters, to be used instead of them when a model is evaluated."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +15,11 @@ from paddle_jax._program.program import default_main_program
 from paddle_jax._program.scope import global_scope
 from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.math import minimum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class ExponentialMovingAverage:
@@ -41,7 +49,9 @@ class ExponentialMovingAverage:
         >>> paddle.disable_static()
     """
 
-    def __init__(self, decay=0.999, thres_steps=None, name=None):
+    def __init__(
+        self, decay: float = 0.999, thres_steps: Tensor | None = None, name: str | None = None
+    ) -> None:
         recorder = local.ctx.frame
         if recorder.recording:
             program = recorder.program
@@ -69,7 +79,7 @@ class ExponentialMovingAverage:
             )
         self._backup = {}
 
-    def update(self):
+    def update(self) -> None:
         """Adds the updates of the averages to the program; call it after the optimizer's `minimize`."""
         decay = full([1], self._decay, "float32")
         if self._steps is not None:
@@ -82,7 +92,7 @@ class ExponentialMovingAverage:
             average._adopt(average * rate + param.detach() * (1 - rate))
 
     @contextlib.contextmanager
-    def apply(self, executor, need_restore=True):
+    def apply(self, executor: object, need_restore: bool = True) -> Iterator[None]:
         """Inside the block the Parameters have the averages, freed of the share of the starting value,
         as their values.
 
@@ -106,7 +116,7 @@ class ExponentialMovingAverage:
             if need_restore:
                 self.restore(executor)
 
-    def restore(self, executor):
+    def restore(self, executor: object) -> None:
         """Gives the Parameters their own values back.
 
         Args:

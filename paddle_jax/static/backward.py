@@ -1,5 +1,9 @@
 """Gradients in static Programs: `gradients` and `append_backward`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
@@ -8,8 +12,11 @@ from paddle_jax._program.evaluate import Gradient
 from paddle_jax._program.program import Program
 from paddle_jax._program.variable import Variable, variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
-def _list_of(where, name, value):
+
+def _list_of(where: str, name: str, value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         found = list(value)
     else:
@@ -22,7 +29,7 @@ def _list_of(where, name, value):
     return found
 
 
-def _program(where, target):
+def _program(where: str, target: Tensor) -> Program:
     recorder = local.ctx.frame
     if recorder.recording and recorder.fixed_program is not None:
         return recorder.fixed_program
@@ -32,7 +39,7 @@ def _program(where, target):
     return found
 
 
-def _names(no_grad_set):
+def _names(no_grad_set: Iterable[Tensor | str] | None) -> tuple[set[Symbol], set[str]]:
     """The Symbols that gradients do not pass."""
     found = set()
     names = set()
@@ -44,7 +51,7 @@ def _names(no_grad_set):
     return found, names
 
 
-def differentiated(program, targets, starts, wanted, no_grad_set):
+def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_grad_set: Any) -> Any:
     """Appends derivatives of Symbols by Symbols; returns a list of Variables, None for those that no
     target depends on."""
     ends, names = _names(no_grad_set)
@@ -85,7 +92,12 @@ def differentiated(program, targets, starts, wanted, no_grad_set):
     return [made.get(s) for s in wanted]
 
 
-def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
+def gradients(
+    targets: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    target_gradients: Tensor | Sequence[Tensor | None] = None,
+    no_grad_set: Iterable[Tensor | str] | None = None,
+) -> list[Tensor | None]:
     """Adds to a program what computes the gradients of targets by inputs. Gradients of gradients work.
 
     Args:
@@ -136,15 +148,20 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
     return [None if v.stop_gradient else g for v, g in zip(inputs, found, strict=True)]
 
 
-def _symbol(start):
+def _symbol(start: Any) -> Symbol:
     if isinstance(start, Variable) or not isinstance(start, Tensor):
         return start._raw
     return local.ctx.frame.symbol(start)
 
 
 def append_backward(
-    loss, parameter_list=None, no_grad_set=None, callbacks=None, checkpoints=None, distop_context=None
-):
+    loss: Tensor,
+    parameter_list: Sequence[Tensor | str] | None = None,
+    no_grad_set: Iterable[Tensor | str] | None = None,
+    callbacks: Sequence[Callable[..., None]] = None,
+    checkpoints: Sequence[Any] | None = None,
+    distop_context: object = None,
+) -> list[tuple[Tensor, Tensor | None]]:
     """Adds to a program what computes the gradients of a loss by parameters.
 
     Args:

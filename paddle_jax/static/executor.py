@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -37,6 +37,10 @@ from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import DenseTensor, global_scope, scope_guard
 from paddle_jax.static.memory_details import largest_values
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.place import Place
+    from paddle_jax._program.scope import Scope
+
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
 
 _EQUATIONS = 8  # of an operation, about
@@ -59,23 +63,23 @@ class Executor:
         >>> paddle.disable_static()
     """
 
-    def __init__(self, place=None):
+    def __init__(self, place: Place | None = None) -> None:
         self.place = places.current() if place is None else place
         self._elsewhere = place is not None and str(place) != str(places.current())
         self._closed = False
 
     def run(
         self,
-        program=None,
-        feed=None,
-        fetch_list=None,
-        feed_var_name="feed",
-        fetch_var_name="fetch",
-        scope=None,
-        return_numpy=True,
-        use_program_cache=False,
-        use_prune=False,
-    ):
+        program: Any = None,
+        feed: Any = None,
+        fetch_list: Any = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = False,
+        use_prune: bool = False,
+    ) -> list[Any]:
         """Runs a program: computes what is fetched, and stores new values of parameters and other
         persistable Variables.
 
@@ -121,16 +125,16 @@ class Executor:
 
     def train_from_dataset(
         self,
-        program=None,
-        dataset=None,
-        scope=None,
-        thread=0,
-        debug=False,
-        fetch_list=None,
-        fetch_info=None,
-        print_period=100,
-        fetch_handler=None,
-    ):
+        program: Any = None,
+        dataset: Any = None,
+        scope: Scope | None = None,
+        thread: int = 0,
+        debug: bool = False,
+        fetch_list: Any = None,
+        fetch_info: Sequence[str] | None = None,
+        print_period: int = 100,
+        fetch_handler: Any = None,
+    ) -> None:
         """Runs a program once for each batch of a dataset, and prints what is fetched now and then.
 
         Args:
@@ -155,27 +159,27 @@ class Executor:
 
     def infer_from_dataset(
         self,
-        program=None,
-        dataset=None,
-        scope=None,
-        thread=0,
-        debug=False,
-        fetch_list=None,
-        fetch_info=None,
-        print_period=100,
-        fetch_handler=None,
-    ):
+        program: Any = None,
+        dataset: Any = None,
+        scope: Scope | None = None,
+        thread: int = 0,
+        debug: bool = False,
+        fetch_list: Any = None,
+        fetch_info: Sequence[str] | None = None,
+        print_period: int = 100,
+        fetch_handler: Any = None,
+    ) -> None:
         """As `train_from_dataset`, for a program without updates, such as `clone(for_test=True)`.
 
         A program runs as it is: one with updates trains here, too, as in Paddle.
         """
         _run_batches(self, program, dataset, scope, (fetch_list, fetch_info, print_period, fetch_handler))
 
-    def close(self):
+    def close(self) -> None:
         """Ends the executor: it runs nothing any more."""
         self._closed = True
 
-    def flush(self):
+    def flush(self) -> None:
         """Does nothing: nothing is held back."""
 
 
@@ -472,7 +476,7 @@ class CompiledRun:
         self.fed_shapes = [value.shape for value in fed]
         out = []
 
-        def take(results):
+        def take(results: Any) -> Any:
             return itertools.chain(map(values.__setitem__, self.written, results), map(out.append, results))
 
         if self.host:
@@ -648,7 +652,7 @@ def _checked(value: Any, name: str, symbol: Symbol) -> Any:
 __all__ = ["Executor"]
 
 
-def _c_typed(array):
+def _c_typed(array: np.ndarray) -> np.ndarray:
     """A result as Paddle's executor gives it: int64 as C's `long long`, which NumPy prints with its dtype."""
     if array.dtype == np.int64:
         return array.view(np.longlong)

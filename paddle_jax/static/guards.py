@@ -1,18 +1,24 @@
 """Blocks that mark operations, and lists of devices."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+from typing import TYPE_CHECKING
 
 import jax
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tensors.place import CPUPlace, CUDAPlace
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 _KINDS = ("cpu", "gpu", "xpu", "dcu", "npu", "")
 
 
 @contextlib.contextmanager
-def name_scope(prefix=None):
+def name_scope(prefix: str | None = None) -> Iterator[None]:
     """Operations that are recorded inside the block have the prefix in their `scope`.
 
     Args:
@@ -37,7 +43,7 @@ def name_scope(prefix=None):
 
 
 @contextlib.contextmanager
-def device_guard(device=None):
+def device_guard(device: str | None = None) -> Iterator[None]:
     """Accepted: a program runs on the device of its Executor as a whole.
 
     Args:
@@ -56,7 +62,7 @@ def device_guard(device=None):
     yield
 
 
-def cpu_places(device_count=None):
+def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
     """Returns a list of CPU places.
 
     Args:
@@ -68,7 +74,7 @@ def cpu_places(device_count=None):
     return [CPUPlace()] * (int(os.environ.get("CPU_NUM", 1)) if device_count is None else device_count)
 
 
-def cuda_places(device_ids=None):
+def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[CUDAPlace]:
     """Returns a list of GPU places.
 
     Args:

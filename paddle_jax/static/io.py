@@ -1,8 +1,11 @@
 """Programs and their parameters in files: models for inference, and the state of training."""
 
+from __future__ import annotations
+
 import os
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -33,8 +36,16 @@ from paddle_jax.framework.model_files.program import parse
 from paddle_jax.framework.model_files.writer import write as write_program
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from os import PathLike
 
-def _variables(where, name, given):
+    from paddle_jax._core.lazy.symbol import Symbol
+    from paddle_jax._program.operation import Operation
+    from paddle_jax._program.variable import Variable
+
+
+def _variables(where: str, name: str, given: Any) -> list[Variable]:
     if isinstance(given, Tensor):
         given = [given]
     if not isinstance(given, list | tuple) or not given or not all(isinstance(v, Recorded) for v in given):
@@ -42,7 +53,7 @@ def _variables(where, name, given):
     return list(given)
 
 
-def _prefix(where, path):
+def _prefix(where: str, path: str | PathLike[str]) -> str:
     if not isinstance(path, str | os.PathLike):
         raise ValueError(f"{where}: path_prefix: got {type(path).__name__}; it must be a str")
     path = os.fspath(path)
@@ -51,7 +62,13 @@ def _prefix(where, path):
     return path
 
 
-def _encode(where, feed_vars, fetch_vars, program, blank=False):
+def _encode(
+    where: str,
+    feed_vars: Variable | Sequence[Variable],
+    fetch_vars: Variable | Sequence[Variable],
+    program: Program | None,
+    blank: bool = False,
+) -> tuple[bytes, dict[str, np.ndarray], Any]:
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of the part of a Program that
     leads from inputs to results.
 
@@ -83,18 +100,20 @@ def _encode(where, feed_vars, fetch_vars, program, blank=False):
         raise ValueError(f"{where}: {error}") from error
 
 
-def _replay(ops, feeds, targets, blank=False):
+def _replay(
+    ops: Sequence[Operation], feeds: Sequence[Symbol], targets: Sequence[Symbol], blank: bool = False
+) -> Callable[..., list[Tensor]]:
     """A function of Tensors that does what operations of a Program do."""
     held = {}
 
-    def tensor(env, symbol):
+    def tensor(env: dict[Symbol, Any], symbol: Symbol) -> Any:
         if symbol in env:
             return env[symbol]
         if symbol not in held:
             held[symbol] = _eager(symbol, blank)
         return held[symbol]
 
-    def ran(ops, env, targets):
+    def ran(ops: Sequence[Operation], env: dict[Symbol, Any], targets: Sequence[Symbol]) -> list[Any]:
         for op in ops:
             operands = [tensor(env, symbol) for symbol in op.inputs]
             if isinstance(op.kernel.fn, OpaqueCall):
@@ -117,7 +136,7 @@ def _replay(ops, feeds, targets, blank=False):
     return lambda *inputs: ran(ops, dict(zip(feeds, inputs, strict=True)), targets)
 
 
-def _eager(symbol, blank=False):
+def _eager(symbol: Symbol, blank: bool = False) -> Tensor:
     """The Tensor that a parameter or constant of a Program stands for."""
     if symbol.kind == "random":
         return variable(symbol)
@@ -137,7 +156,14 @@ def _eager(symbol, blank=False):
     return Parameter(wrap(jnp.asarray(value)), made is None or not made.stop_gradient, symbol.name)
 
 
-def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=None, **kwargs):
+def save_inference_model(
+    path_prefix: str | PathLike[str],
+    feed_vars: Variable | Sequence[Variable],
+    fetch_vars: Variable | Sequence[Variable],
+    executor: object,
+    program: Program | None = None,
+    **kwargs: Any,
+) -> None:
     """Saves the part of a Program that leads from inputs to results as a model: `<path_prefix>.json` and
     `<path_prefix>.pdiparams`.
 
@@ -183,7 +209,9 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
         Path(prefix + ".pdiparams").unlink(missing_ok=True)
 
 
-def load_inference_model(path_prefix, executor, **kwargs):
+def load_inference_model(
+    path_prefix: str | PathLike[str] | None, executor: object, **kwargs: Any
+) -> list[Any]:
     """Loads a model as a Program; its parameters go into the Scope under their names.
 
     Args:
@@ -232,14 +260,14 @@ def load_inference_model(path_prefix, executor, **kwargs):
     return [program, list(program.data), fetches]
 
 
-def _parsed(where, content):
+def _parsed(where: str, content: Any) -> Any:
     try:
         return parse(content)
     except CorruptFileError as error:
         raise CorruptModelError(f"{where}: cannot read the program in memory: {error}.") from error
 
 
-def _decoded(where, content, stored):
+def _decoded(where: str, content: Any, stored: dict[str, Any]) -> dict[str, np.ndarray]:
     try:
         if stored:
             return parameters.decode(content, stored)
@@ -248,7 +276,7 @@ def _decoded(where, content, stored):
         raise CorruptModelError(f"{where}: cannot read the parameters in memory: {error}.") from error
 
 
-def _program(pir):
+def _program(pir: Any) -> tuple[Program, Any]:
     """(Program, Variables of its results) that runs a PIR program."""
     program = Program()
     runner = Runner(pir)
@@ -264,7 +292,12 @@ def _program(pir):
     return program, fetches
 
 
-def serialize_program(feed_vars, fetch_vars, program=None, **kwargs):
+def serialize_program(
+    feed_vars: Variable | Sequence[Variable],
+    fetch_vars: Variable | Sequence[Variable],
+    program: Program | None = None,
+    **kwargs: Any,
+) -> bytes:
     """The bytes that `save_inference_model` writes to the `.json` file. Arguments as there.
 
     Returns:
@@ -274,7 +307,7 @@ def serialize_program(feed_vars, fetch_vars, program=None, **kwargs):
     return _encode("serialize_program", feed_vars, fetch_vars, program)[0]
 
 
-def encode_program(where, program):
+def encode_program(where: str, program: Program) -> bytes:
     """The bytes of the `.json` file of a whole Program: from all its inputs to the results that no
     operation of it uses."""
     used = {symbol for op in program.ops for symbol in op.inputs}
@@ -285,7 +318,13 @@ def encode_program(where, program):
     return _encode(where, feeds, ends, program, blank=True)[0]
 
 
-def serialize_persistables(feed_vars, fetch_vars, executor, program=None, **kwargs):
+def serialize_persistables(
+    feed_vars: Variable | Sequence[Variable],
+    fetch_vars: Variable | Sequence[Variable],
+    executor: object,
+    program: Program | None = None,
+    **kwargs: Any,
+) -> bytes:
     """The bytes that `save_inference_model` writes to the `.pdiparams` file. Arguments as there.
 
     Returns:
@@ -296,7 +335,7 @@ def serialize_persistables(feed_vars, fetch_vars, executor, program=None, **kwar
     return parameters.encode(arrays)
 
 
-def deserialize_program(data):
+def deserialize_program(data: bytes) -> Program:
     """The Program in bytes from `serialize_program`; its results are `program.fetched`.
 
     Args:
@@ -310,7 +349,7 @@ def deserialize_program(data):
     return _program(_parsed("deserialize_program", data))[0]
 
 
-def deserialize_persistables(program, data, executor):
+def deserialize_persistables(program: Program, data: bytes, executor: object) -> None:
     """Puts the parameters in bytes from `serialize_persistables` into the Scope.
 
     Args:
@@ -331,7 +370,12 @@ def deserialize_persistables(program, data, executor):
         global_scope().values[name] = put(np.array(array))
 
 
-def normalize_program(program, feed_vars, fetch_vars, **kwargs):
+def normalize_program(
+    program: Program,
+    feed_vars: Variable | Sequence[Variable],
+    fetch_vars: Variable | Sequence[Variable],
+    **kwargs: Any,
+) -> Program:
     """The part of a Program that leads from inputs to results, as a Program of its own.
 
     Args:
@@ -346,7 +390,7 @@ def normalize_program(program, feed_vars, fetch_vars, **kwargs):
     return _program(parse(_encode("normalize_program", feed_vars, fetch_vars, program)[0]))[0]
 
 
-def save_to_file(path, content):
+def save_to_file(path: str | PathLike[str], content: bytes) -> None:
     """Writes bytes to a file.
 
     Args:
@@ -367,7 +411,7 @@ def save_to_file(path, content):
         stream.write(content)
 
 
-def load_from_file(path):
+def load_from_file(path: str | PathLike[str]) -> bytes:
     """The bytes of a file.
 
     Args:
@@ -379,7 +423,7 @@ def load_from_file(path):
 # the state of training --------------------------------------------------------------------------------------
 
 
-def save(program, model_path, protocol=4, **configs):
+def save(program: Program, model_path: str | PathLike[str], protocol: int = 4, **configs: Any) -> None:
     """Saves what a Program keeps in the Scope: parameters in `<model_path>.pdparams`, the rest (states of
     optimizers) in `<model_path>.pdopt`.
 
@@ -402,7 +446,9 @@ def save(program, model_path, protocol=4, **configs):
             files.write_arrays({name: np.asarray(values[name]) for name in chosen}, prefix + suffix, protocol)
 
 
-def load_program_state(model_path, var_list=None):
+def load_program_state(
+    model_path: str | PathLike[str], var_list: Sequence[Tensor] | None = None
+) -> dict[str, np.ndarray]:
     """The arrays that `save` wrote, by name.
 
     Args:
@@ -426,7 +472,7 @@ def load_program_state(model_path, var_list=None):
     return {name: array for name, array in state.items() if wanted is None or name in wanted}
 
 
-def set_program_state(program, state_dict):
+def set_program_state(program: Program, state_dict: dict[str, np.ndarray]) -> None:
     """Puts arrays into the Scope, for those Variables of a Program that have their names.
 
     Args:
@@ -443,7 +489,12 @@ def set_program_state(program, state_dict):
     )
 
 
-def load(program, model_path, executor=None, var_list=None):
+def load(
+    program: Program | None,
+    model_path: str | PathLike[str],
+    executor: object = None,
+    var_list: Sequence[Tensor] | None = None,
+) -> None:
     """Loads what `save` wrote into the Scope.
 
     Args:

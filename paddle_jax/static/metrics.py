@@ -1,5 +1,9 @@
 """Metrics inside static programs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -11,8 +15,15 @@ from paddle_jax._program.parameters import declare_variable
 from paddle_jax.metric.metrics import accuracy as _accuracy
 from paddle_jax.tensor.joining import concat
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def accuracy(input, label, k=1, correct=None, total=None):
+    import jax
+
+
+def accuracy(
+    input: Tensor, label: Tensor, k: int = 1, correct: Tensor | None = None, total: Tensor | None = None
+) -> Tensor:
     """The fraction of samples whose label is among the `k` classes of highest score. See
     `paddle.metric.accuracy`.
 
@@ -36,7 +47,9 @@ def accuracy(input, label, k=1, correct=None, total=None):
 
 
 @op("score label weight", register=False, method=False, nondiff=True)
-def auc_counts(score, label, weight=None, buckets=4096):
+def auc_counts(
+    score: jax.Array, label: jax.Array, weight: jax.Array | None = None, buckets: int = 4096
+) -> jax.Array:
     """How many positive and negative samples have a score in each of the buckets: int64 [2, buckets]."""
     at = jnp.clip((score[:, -1] * (buckets - 1)).astype(jnp.int32), 0, buckets - 1)
     positive = (label.reshape(-1) > 0).astype(jnp.int64)
@@ -49,7 +62,7 @@ def auc_counts(score, label, weight=None, buckets=4096):
 
 
 @op("counts", register=False, method=False, nondiff=True)
-def auc_area(counts, curve="ROC"):
+def auc_area(counts: jax.Array, curve: str = "ROC") -> jax.Array:
     """The area under a curve of (positive, negative) counts per bucket, by trapezoids from the highest score
     down: float64 []."""
     down = counts[:, ::-1].astype(jnp.float64)
@@ -63,7 +76,15 @@ def auc_area(counts, curve="ROC"):
     return jnp.where((hits[-1] > 0) & (misses[-1] > 0), area / jnp.maximum(hits[-1] * misses[-1], 1), 0.0)
 
 
-def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, ins_tag_weight=None):
+def auc(
+    input: Tensor,
+    label: Tensor,
+    curve: str = "ROC",
+    num_thresholds: int = 4095,
+    topk: int = 1,
+    slide_steps: int = 1,
+    ins_tag_weight: Tensor | None = None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
     """The area under the curve of a two-class model: over all runs so far, and over the last
     `slide_steps` ones.
 
@@ -107,7 +128,7 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
     buckets = num_thresholds + 1
     counts = auc_counts(input, label, ins_tag_weight, buckets)
 
-    def state(kind, shape):
+    def state(kind: str, shape: Sequence[int]) -> Tensor:
         return declare_variable(
             recorder.program,
             unique_name.generate(kind),

@@ -1,7 +1,10 @@
 """`minimize` in static Programs: the optimizers' own update rules as one operation; their states are
 Variables in the Scope."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,11 +21,20 @@ from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import jax
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._program.operation import Operation
+    from paddle_jax.optimizer.optimizer import Optimizer
+
 
 class Rate:
     """The learning rate of an optimizer in a program, a Variable in the Scope."""
 
-    def __init__(self, optimizer, program, startup):
+    def __init__(self, optimizer: Optimizer, program: Program, startup: Program | None) -> None:
         self.optimizer = optimizer
         self.given = None
         self.variable = declare_variable(
@@ -35,7 +47,7 @@ class Rate:
         )
         program.learning_rates[self.variable.name] = self
 
-    def rate_now(self, held):
+    def rate_now(self, held: Any) -> Any:
         """The value for a run: that of the optimizer, or what was put into the Scope by hand
         since the last run."""
         value = self.optimizer.get_lr()
@@ -45,7 +57,13 @@ class Rate:
         return held
 
 
-def minimize(optimizer, loss, startup_program=None, parameters=None, no_grad_set=None):
+def minimize(
+    optimizer: Optimizer,
+    loss: Tensor,
+    startup_program: Program | None = None,
+    parameters: Sequence[Tensor] | None = None,
+    no_grad_set: Iterable[Tensor | str] | None = None,
+) -> tuple[list[Operation], list[tuple[Tensor, Tensor]]]:
     """Adds gradients and updates to the program of the loss; returns (operations, pairs of
     Parameter and gradient)."""
     if loss._raw.program.remote is not None:
@@ -57,14 +75,25 @@ def minimize(optimizer, loss, startup_program=None, parameters=None, no_grad_set
     return apply_gradients(optimizer, pairs, loss._raw.program, startup_program), pairs
 
 
-def backward(optimizer, loss, parameters=None, no_grad_set=None, callbacks=None):
+def backward(
+    optimizer: Optimizer,
+    loss: Tensor,
+    parameters: Sequence[Tensor] | None = None,
+    no_grad_set: Iterable[Tensor | str] | None = None,
+    callbacks: Sequence[Callable[..., None]] = None,
+) -> list[tuple[Tensor, Tensor]]:
     """The pairs of Parameter and gradient that an optimizer updates by."""
     chosen = parameters or list(optimizer._all_params()) or None
     pairs = append_backward(loss, chosen, no_grad_set, callbacks)
     return [(p, g) for p, g in pairs if g is not None]
 
 
-def apply_gradients(optimizer, pairs, program=None, startup_program=None):
+def apply_gradients(
+    optimizer: Optimizer,
+    pairs: Sequence[tuple[Tensor, Tensor]],
+    program: Program | None = None,
+    startup_program: Program | None = None,
+) -> list[Operation]:
     """Adds the updates for given gradients; returns the operations."""
     if not pairs:
         raise ValueError(
@@ -95,7 +124,14 @@ def apply_gradients(optimizer, pairs, program=None, startup_program=None):
     return program.ops[start:]
 
 
-def _update(optimizer, group, pairs, program, rate, startup):
+def _update(
+    optimizer: Optimizer,
+    group: Any,
+    pairs: Sequence[tuple[Tensor, Tensor]],
+    program: Program,
+    rate: Rate,
+    startup: Program | None,
+) -> None:
     clip = group.settings.get("grad_clip", optimizer._grad_clip)
     rule = None
     if clip is not None and optimizer._clips_inside(clip):
@@ -122,7 +158,9 @@ def _update(optimizer, group, pairs, program, rate, startup):
         program.write(target, out._raw)
 
 
-def _states(optimizer, group, param, program, startup):
+def _states(
+    optimizer: Optimizer, group: Any, param: Tensor, program: Program, startup: Program | None
+) -> dict[str, Tensor]:
     """The state Variables of a Parameter, by slot."""
     raw = param._raw
     if not jnp.issubdtype(raw.dtype, jnp.floating):
@@ -151,7 +189,14 @@ def _states(optimizer, group, param, program, startup):
     return found
 
 
-def _held(program, name, shape, dtype, fill, startup):
+def _held(
+    program: Program,
+    name: str,
+    shape: Sequence[int],
+    dtype: DTypeLike,
+    fill: Callable[[], Any],
+    startup: Program | None,
+) -> Tensor:
     found = program.vars.get(name)
     if found is None:
         return declare_variable(program, name, shape, dtype, fill, startup=startup)
@@ -159,14 +204,16 @@ def _held(program, name, shape, dtype, fill, startup):
 
 
 @ft.lru_cache(maxsize=256)
-def _kernel(update, layout, skips=False):
+def _kernel(
+    update: Any, layout: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...], skips: bool = False
+) -> Kernel:
     """The update as a kernel: (rate, parameters, gradients, states, columns, skip where it `skips`) ->
     (parameters, states).
 
     Each parameter is a stack of its own."""
     count = len(layout)
 
-    def fn(rate, *flat):
+    def fn(rate: jax.Array, *flat: jax.Array) -> tuple[jax.Array, ...]:
         values = iter(flat)
         params, grads = ([[next(values)] for _ in range(count)] for _ in range(2))
         states = [{slot: next(values)[None] for slot in slots} for slots, _ in layout]
@@ -179,7 +226,7 @@ def _kernel(update, layout, skips=False):
     return Kernel("optimizer_step", fn, nondiff=True)
 
 
-def in_static(loss_or_pairs):
+def in_static(loss_or_pairs: Any) -> bool:
     """Whether a call of an optimizer concerns a static program."""
     first = loss_or_pairs
     while isinstance(first, list | tuple) and first:

@@ -1,5 +1,9 @@
 """Parameters and other persistable Variables of static Programs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
@@ -8,8 +12,21 @@ from paddle_jax._core.base.state import local
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax.nn.layer.parameter import create_parameter
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, name=None):
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def create_global_var(
+    shape: Sequence[int],
+    value: float,
+    dtype: DTypeLike,
+    persistable: bool = False,
+    force_cpu: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Creates a Variable that lives in the Scope and starts with one value.
 
     Args:

@@ -1,6 +1,9 @@
 """`Print`: shows a Variable's value whenever the program runs."""
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import jax
 
@@ -13,21 +16,24 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.operation import Operation
 from paddle_jax.tensor.creation import assign
 
+if TYPE_CHECKING:
+    import numpy as np
+
 _PHASES = ("FORWARD", "BACKWARD", "BOTH")
 
 
 def Print(
-    input,
-    first_n=-1,
-    message=None,
-    summarize=20,
-    print_tensor_name=True,
-    print_tensor_type=True,
-    print_tensor_shape=True,
-    print_tensor_layout=True,
-    print_tensor_lod=True,
-    print_phase="both",
-):
+    input: Tensor,
+    first_n: int = -1,
+    message: str | None = None,
+    summarize: int = 20,
+    print_tensor_name: bool = True,
+    print_tensor_type: bool = True,
+    print_tensor_shape: bool = True,
+    print_tensor_layout: bool = True,
+    print_tensor_lod: bool = True,
+    print_phase: str = "both",
+) -> Tensor:
     """Shows the value of a Variable whenever the program runs.
 
     Args:
@@ -68,7 +74,7 @@ def Print(
         ("dtype", print_tensor_type, lambda a: dtypes.convert(a.dtype)._key),
     ]
 
-    def show(value):
+    def show(value: np.ndarray) -> None:
         array = to_numpy(value, "Print")
         if 0 <= first_n <= next(count):
             return

@@ -1,6 +1,9 @@
 """Settings that Paddle's own compiler takes. XLA decides these things itself."""
 
+from __future__ import annotations
+
 import enum
+from typing import Any
 
 from paddle_jax._program.program import Program
 
@@ -70,7 +73,7 @@ class BuildStrategy:
         "trainers_endpoints",
     )
 
-    def __init__(self):
+    def __init__(self) -> None:
         for name, value in _DEFAULTS.items():
             object.__setattr__(self, name, value)
         for name, value in (
@@ -81,7 +84,7 @@ class BuildStrategy:
         ):
             object.__setattr__(self, name, value)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if name not in self.__slots__:
             raise AttributeError(
                 f"BuildStrategy: there is no setting {name!r}; allowed are {', '.join(self.__slots__)}"
@@ -96,7 +99,7 @@ class BuildStrategy:
             raise TypeError(f"BuildStrategy.{name}: got {type(value).__name__}; it must be {kind.__name__}")
         object.__setattr__(self, name, value)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             "\n".join(
                 ["BuildStrategy:", *[f"{name}: {getattr(self, name)}" for name in sorted(self.__slots__)]]
@@ -125,7 +128,7 @@ class CompiledProgram:
         >>> paddle.disable_static()
     """
 
-    def __init__(self, program_or_graph, build_strategy=None):
+    def __init__(self, program_or_graph: Program, build_strategy: BuildStrategy | None = None) -> None:
         if not isinstance(program_or_graph, Program):
             raise TypeError(
                 f"CompiledProgram: program_or_graph: got {type(program_or_graph).__name__}; "

@@ -1,9 +1,12 @@
 """Single Variables of a Program in files, one each or all in one."""
 
+from __future__ import annotations
+
 import io
 import os
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import global_scope, put_all
@@ -12,8 +15,19 @@ from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.tensor_record import read_record
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from os import PathLike
 
-def _chosen(where, program, variables, predicate):
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def _chosen(
+    where: str,
+    program: Program | None,
+    variables: Sequence[Tensor | str] | None,
+    predicate: Callable[[Tensor], bool] | None,
+) -> tuple[Program, list[str]]:
     if program is None:
         program = default_main_program()
     if not isinstance(program, Program):
@@ -29,7 +43,14 @@ def _chosen(where, program, variables, predicate):
     return program, found
 
 
-def save_vars(executor, dirname, main_program=None, vars=None, predicate=None, filename=None):
+def save_vars(
+    executor: object,
+    dirname: str | PathLike[str] | None,
+    main_program: Program | None = None,
+    vars: Sequence[Tensor | str] | None = None,
+    predicate: Callable[[Tensor], bool] | None = None,
+    filename: str | None = None,
+) -> bytes | None:
     """Writes what the Scope holds for Variables of a Program, each into the file of its name.
 
     Args:
@@ -65,7 +86,14 @@ def save_vars(executor, dirname, main_program=None, vars=None, predicate=None, f
     return None
 
 
-def load_vars(executor, dirname, main_program=None, vars=None, predicate=None, filename=None):
+def load_vars(
+    executor: object,
+    dirname: str | PathLike[str] | None,
+    main_program: Program | None = None,
+    vars: Sequence[Tensor | str] | None = None,
+    predicate: Callable[[Tensor], bool] | None = None,
+    filename: str | None = None,
+) -> None:
     """Puts into the Scope what `save_vars` wrote, here or in the real Paddle. Arguments as there.
 
     Raises:

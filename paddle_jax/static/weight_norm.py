@@ -1,6 +1,9 @@
 """Weights as a length times a direction, in static programs."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +11,13 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._program.program import default_startup_program
 from paddle_jax._program.scope import global_scope
 from paddle_jax.base.param_attr import ParamAttr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.initializer.initializer import Initializer
+    from paddle_jax.regularizer import WeightDecayRegularizer
 
 
 class WeightNormParamAttr(ParamAttr):
@@ -33,31 +43,37 @@ class WeightNormParamAttr(ParamAttr):
 
     def __init__(
         self,
-        dim=None,
-        name=None,
-        initializer=None,
-        learning_rate=1.0,
-        regularizer=None,
-        trainable=True,
-        do_model_average=False,
-        need_clip=True,
-    ):
+        dim: int | None = None,
+        name: str | None = None,
+        initializer: Initializer | None = None,
+        learning_rate: float = 1.0,
+        regularizer: WeightDecayRegularizer | None = None,
+        trainable: bool = True,
+        do_model_average: bool = False,
+        need_clip: bool = True,
+    ) -> None:
         super().__init__(
             name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip
         )
         self.dim = dim
 
 
-def _length(array, axes):
+def _length(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.sqrt((array.astype(np.float64) ** 2).sum(axes, keepdims=True))
 
 
-def normalized(attr, make, shape, default, owner):
+def normalized(
+    attr: WeightNormParamAttr,
+    make: Callable[..., Tensor],
+    shape: Sequence[int],
+    default: Initializer | None,
+    owner: str,
+) -> Tensor:
     """The weight; `make(shape, ParamAttr, default initializer)` creates a Parameter. owner: what a generated
     name begins with."""
     base = attr.name or unique_name.generate(f"{owner}.w")
 
-    def named(end):
+    def named(end: str) -> ParamAttr:
         plain = ParamAttr.__new__(ParamAttr)
         plain.__dict__.update({k: v for k, v in copy.copy(vars(attr)).items() if k != "dim"})
         plain.name = base + end

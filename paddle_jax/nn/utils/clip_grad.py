@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 
@@ -11,22 +12,27 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import jax
+
 
 @op("*grads", method=False, register=False, nondiff=True)
-def _total_norm(grads, p):
+def _total_norm(grads: Sequence[jax.Array], p: float) -> jax.Array:
     """The p-norm of the p-norms of all gradients."""
     norms = jnp.stack([jnp.linalg.norm(g.reshape(-1), p) for g in grads])
     return jnp.linalg.norm(norms, p)
 
 
 @op("*grads factor", method=False, register=False, nondiff=True)
-def _scaled(grads, factor):
+def _scaled(grads: Sequence[jax.Array], factor: jax.Array) -> list[jax.Array]:
     """All gradients times a number."""
     return [g * factor.astype(g.dtype) for g in grads]
 
 
 @op("*grads", method=False, register=False, nondiff=True)
-def _clipped(grads, limit):
+def _clipped(grads: Sequence[jax.Array], limit: float) -> list[jax.Array]:
     """All gradients cut off at -limit and limit."""
     return [jnp.clip(g, -limit, limit) for g in grads]
 

@@ -1,6 +1,9 @@
 """Optimizers of static programs that train in mixed precision."""
 
+from __future__ import annotations
+
 import inspect
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +17,17 @@ from paddle_jax.static import optimize
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype
 from paddle_jax.static.amp.fp16_utils import cast_model_to_fp16, cast_parameters_to_fp16
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.place import Place
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.operation import Operation
+    from paddle_jax._program.program import Program
+    from paddle_jax._program.scope import Scope
+    from paddle_jax.optimizer.optimizer import Optimizer
+
 
 class OptimizerWithMixedPrecision:
     """An optimizer whose `minimize` makes a program train in mixed precision; use `decorate`.
@@ -23,20 +37,20 @@ class OptimizerWithMixedPrecision:
 
     def __init__(
         self,
-        optimizer,
-        amp_lists,
-        level,
-        dtype,
-        init_loss_scaling,
-        use_dynamic_loss_scaling,
-        incr_every_n_steps,
-        decr_every_n_nan_or_inf,
-        incr_ratio,
-        decr_ratio,
-        use_amp_guard=None,
-        use_master_grad=False,
-        use_promote=False,
-    ):
+        optimizer: Optimizer,
+        amp_lists: AutoMixedPrecisionLists | None,
+        level: str,
+        dtype: DTypeLike,
+        init_loss_scaling: float,
+        use_dynamic_loss_scaling: bool,
+        incr_every_n_steps: int,
+        decr_every_n_nan_or_inf: int,
+        incr_ratio: float,
+        decr_ratio: float,
+        use_amp_guard: bool | None = None,
+        use_master_grad: bool = False,
+        use_promote: bool = False,
+    ) -> None:
         self._optimizer, self._level, self._dtype = optimizer, level, low_dtype("decorate", dtype)
         self._amp_lists = amp_lists or AutoMixedPrecisionLists(dtype=self._dtype)
         self._init_loss_scaling = float(init_loss_scaling)
@@ -48,22 +62,27 @@ class OptimizerWithMixedPrecision:
         self._program = self._scale = self._scaled_loss = None
         self._low = set()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == "_optimizer":  # while it is being made or copied
             raise AttributeError(name)
         return getattr(self._optimizer, name)
 
-    def get_loss_scaling(self):
+    def get_loss_scaling(self) -> Tensor | None:
         """The Variable of the scale, None without one."""
         return self._scale
 
-    def get_scaled_loss(self):
+    def get_scaled_loss(self) -> Tensor | None:
         """The Variable of the scaled loss, None before `backward`."""
         return self._scaled_loss
 
     def amp_init(
-        self, place, scope=None, test_program=None, use_fp16_test=False, rewrite_master_weight=False
-    ):
+        self,
+        place: Place,
+        scope: Scope | None = None,
+        test_program: Program | None = None,
+        use_fp16_test: bool = False,
+        rewrite_master_weight: bool = False,
+    ) -> None:
         """Casts the values of the parameters in a Scope, after the startup program has run; at level O1 there
         is nothing to do.
 
@@ -89,7 +108,14 @@ class OptimizerWithMixedPrecision:
                 place, self._program, scope, self._low, self._dtype, rewrite_master_weight, masters
             )
 
-    def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None, callbacks=None):
+    def backward(
+        self,
+        loss: Tensor,
+        startup_program: Program | None = None,
+        parameter_list: Sequence[Tensor] | None = None,
+        no_grad_set: Iterable[Tensor | str] | None = None,
+        callbacks: Sequence[Callable[..., None]] = None,
+    ) -> list[tuple[Tensor, Tensor]]:
         """Rewrites the program of a loss into mixed precision and adds gradients of the scaled loss; returns
         pairs of Parameter and gradient."""
         program = self._program = loss._raw.program
@@ -127,15 +153,20 @@ class OptimizerWithMixedPrecision:
             )
 
     @property
-    def _scales(self):
+    def _scales(self) -> bool:
         return self._dynamic or self._init_loss_scaling != 1.0
 
-    def apply_gradients(self, params_grads):
+    def apply_gradients(self, params_grads: Sequence[tuple[Tensor, Tensor]]) -> list[Operation]:
         """Adds the updates: nothing changes in a run whose gradients are infinite or NaN.
         Returns the operations."""
         return self.apply_optimize(None, None, params_grads)
 
-    def apply_optimize(self, loss, startup_program, params_grads):
+    def apply_optimize(
+        self,
+        loss: Tensor | None,
+        startup_program: Program | None,
+        params_grads: Sequence[tuple[Tensor, Tensor]],
+    ) -> list[Operation]:
         """As `apply_gradients`; the loss is accepted."""
         program = self._program
         optimizer = self._optimizer
@@ -177,32 +208,38 @@ class OptimizerWithMixedPrecision:
                     program.write(variable, new._raw)
         return done
 
-    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
+    def minimize(
+        self,
+        loss: Tensor,
+        startup_program: Program | None = None,
+        parameter_list: Sequence[Tensor] | None = None,
+        no_grad_set: Iterable[Tensor | str] | None = None,
+    ) -> tuple[list[Operation], list[tuple[Tensor, Tensor]]]:
         """Adds gradients and updates in mixed precision; returns (operations, pairs of
         Parameter and gradient)."""
         pairs = self.backward(loss, startup_program, parameter_list, no_grad_set)
         return self.apply_optimize(loss, startup_program, pairs), pairs
 
 
-def _lowered(fill, dtype):
+def _lowered(fill: Callable[[], Any], dtype: np.dtype) -> Callable[[], Any]:
     """An initialisation that gives a low precision."""
     return lambda: wrap(fill())._value.astype(dtype)
 
 
 def _older(
-    optimizer,
-    amp_lists=None,
-    init_loss_scaling=2**15,
-    incr_every_n_steps=1000,
-    decr_every_n_nan_or_inf=2,
-    incr_ratio=2.0,
-    decr_ratio=0.8,
-    use_dynamic_loss_scaling=True,
-    use_pure_fp16=False,
-    use_fp16_guard=None,
-    use_bf16=False,
-    use_promote=False,
-):
+    optimizer: Optimizer,
+    amp_lists: AutoMixedPrecisionLists | None = None,
+    init_loss_scaling: float = 2**15,
+    incr_every_n_steps: int = 1000,
+    decr_every_n_nan_or_inf: int = 2,
+    incr_ratio: float = 2.0,
+    decr_ratio: float = 0.8,
+    use_dynamic_loss_scaling: bool = True,
+    use_pure_fp16: bool = False,
+    use_fp16_guard: bool | None = None,
+    use_bf16: bool = False,
+    use_promote: bool = False,
+) -> OptimizerWithMixedPrecision:
     if use_fp16_guard is None:
         guard = use_pure_fp16
     else:
@@ -229,21 +266,21 @@ def _older(
 
 
 def _newer(
-    optimizer,
-    amp_lists=None,
-    level="O1",
-    dtype="float16",
-    master_weight=None,
-    master_grad=False,
-    init_loss_scaling=2**16,
-    incr_every_n_steps=2000,
-    decr_every_n_nan_or_inf=1,
-    incr_ratio=2.0,
-    decr_ratio=0.5,
-    use_dynamic_loss_scaling=None,
-    use_amp_guard=False,
-    use_promote=False,
-):
+    optimizer: Optimizer,
+    amp_lists: AutoMixedPrecisionLists | None = None,
+    level: str = "O1",
+    dtype: DTypeLike = "float16",
+    master_weight: bool | None = None,
+    master_grad: bool = False,
+    init_loss_scaling: float = 2**16,
+    incr_every_n_steps: int = 2000,
+    decr_every_n_nan_or_inf: int = 1,
+    incr_ratio: float = 2.0,
+    decr_ratio: float = 0.5,
+    use_dynamic_loss_scaling: bool | None = None,
+    use_amp_guard: bool = False,
+    use_promote: bool = False,
+) -> OptimizerWithMixedPrecision:
     if level not in ("OD", "O1", "O2"):
         raise ValueError(f"decorate: level: got {level!r}; it must be 'OD', 'O1' or 'O2'")
     if use_dynamic_loss_scaling is None:
@@ -271,7 +308,7 @@ def _newer(
     )
 
 
-def decorate(*args, **kwargs):
+def decorate(*args: Any, **kwargs: Any) -> OptimizerWithMixedPrecision:
     """Makes an optimizer train static programs in mixed precision.
 
     Args:

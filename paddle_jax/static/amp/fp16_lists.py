@@ -1,11 +1,21 @@
 """Lists of operations by precision, for static programs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def low_dtype(where, dtype):
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax.amp.policy import Policy
+
+
+def low_dtype(where: str, dtype: Any) -> str:
     """The name of a low-precision dtype in any spelling."""
     name = dtypes.convert(dtype).np.name
     if name not in LOW:
@@ -32,8 +42,12 @@ class AutoMixedPrecisionLists:
     """
 
     def __init__(
-        self, custom_white_list=None, custom_black_list=None, custom_black_varnames=None, dtype="float16"
-    ):
+        self,
+        custom_white_list: Iterable[str] | None = None,
+        custom_black_list: Iterable[str] | None = None,
+        custom_black_varnames: Iterable[str] | None = None,
+        dtype: DTypeLike = "float16",
+    ) -> None:
         more = set(custom_white_list or ())
         less = set(custom_black_list or ())
         if more & less:
@@ -47,7 +61,7 @@ class AutoMixedPrecisionLists:
         self.black_list = (black_list()[self.amp_dtype]["O1"] | less) - more
         self._custom = frozenset(more), frozenset(less)
 
-    def policy(self, level, dtype, use_promote):
+    def policy(self, level: str, dtype: DTypeLike, use_promote: bool) -> Policy:
         """The Policy of these lists at a level."""
         black = frozenset(self.black_list)
         if level == "O2":

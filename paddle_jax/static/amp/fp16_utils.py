@@ -1,7 +1,10 @@
 """Programs rewritten into mixed precision: casts are put between their operations, and their parameters get
 a low precision."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +22,22 @@ from paddle_jax.amp.policy import FLOAT32, FLOATS, LOW
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype
 from paddle_jax.static.guards import name_scope
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from paddle_jax._core.lazy.aval import Aval
+    from paddle_jax._core.tensors.place import Place
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.program import Program
+    from paddle_jax._program.scope import Scope
+    from paddle_jax.amp.policy import Policy
+
 _GUARD = "__use_fp16__"
 _NORMS = {"batch_norm_train", "batch_norm_infer", "layer_norm"}  # their parameters stay float32
 
 
 @contextlib.contextmanager
-def fp16_guard():
+def fp16_guard() -> Iterator[None]:
     """Marks the operations of a program that may run in low precision, for `cast_model_to_fp16` and
     `decorate` at level O2.
 
@@ -41,8 +54,13 @@ def fp16_guard():
 
 
 def cast_model_to_fp16(
-    program, amp_lists=None, use_fp16_guard=True, dest_type="float16", level="O2", use_promote=False
-):
+    program: Program,
+    amp_lists: AutoMixedPrecisionLists | None = None,
+    use_fp16_guard: bool = True,
+    dest_type: str = "float16",
+    level: str = "O2",
+    use_promote: bool = False,
+) -> set[str]:
     """Rewrites a program into mixed precision, in place. Gradients and updates come afterwards.
 
     Args:
@@ -78,7 +96,7 @@ def cast_model_to_fp16(
     policy = lists.policy(level, dtype, use_promote)
     kept = set(lists.black_varnames or ())
 
-    def lowered(op):
+    def lowered(op: Operation) -> bool:
         made = op.kernel.declaration is not None and (not use_fp16_guard or _GUARD in op.scope)
         return made and not any(s.name in kept for s in (*op.inputs, *op.outputs))
 
@@ -95,7 +113,13 @@ class _Rewriting:
     """Puts casts before the operations of a program. casts: what has been cast already, by
     Symbol and dtype."""
 
-    def __init__(self, program, policy, lowered, before):
+    def __init__(
+        self,
+        program: Program,
+        policy: Policy,
+        lowered: Callable[[Operation], bool],
+        before: dict[Symbol, np.dtype],
+    ) -> None:
         self.program = program
         self.policy = policy
         self.lowered = lowered
@@ -103,7 +127,7 @@ class _Rewriting:
         self.casts = {}
         self.ops = []
 
-    def run(self):
+    def run(self) -> None:
         program = self.program
         for op in program.ops:
             op.inputs = self._inputs(op)
@@ -116,7 +140,7 @@ class _Rewriting:
         program.ops[:] = self.ops
         program.changed()
 
-    def _inputs(self, op):
+    def _inputs(self, op: Operation) -> list[Symbol]:
         """The operands of an operation, cast; those of operations that are no single call keep the dtypes
         they were recorded with."""
         if op.kernel.declaration is None:
@@ -131,7 +155,7 @@ class _Rewriting:
             return op.inputs
         return [self._cast(s, target) if count is None or i < count else s for i, s in enumerate(op.inputs)]
 
-    def _cast(self, symbol, dtype):
+    def _cast(self, symbol: Symbol, dtype: np.dtype) -> Symbol:
         if symbol.dtype not in FLOATS or symbol.dtype == dtype or dtype not in FLOATS:
             return symbol
         found = self.casts.get((symbol, dtype))
@@ -145,12 +169,12 @@ class _Rewriting:
         return found
 
 
-def _as(avals, dtype):
+def _as(avals: Sequence[Aval], dtype: np.dtype) -> tuple[Aval, Aval]:
     first, second = (aval_of(a.shape, dtype) for a in avals)
     return first, second
 
 
-def _lower_parameters(program, lowered, dtype):
+def _lower_parameters(program: Program, lowered: Callable[[Operation], bool], dtype: np.dtype) -> set[str]:
     """Gives a low precision to the Parameters that only operations of low precision use;
     returns their names."""
     kept = set()
@@ -173,14 +197,14 @@ def _lower_parameters(program, lowered, dtype):
 
 
 def cast_parameters_to_fp16(
-    place,
-    program,
-    scope=None,
-    to_fp16_var_names=None,
-    dest_type="float16",
-    rewrite_master_weight=False,
-    master_weights={},  # noqa: B006
-):
+    place: Place,
+    program: Program,
+    scope: Scope | None = None,
+    to_fp16_var_names: Iterable[str] | None = None,
+    dest_type: str = "float16",
+    rewrite_master_weight: bool = False,
+    master_weights: dict[str, Tensor] = {},  # noqa: B006
+) -> None:
     """Casts the values of parameters in a Scope.
 
     Args:

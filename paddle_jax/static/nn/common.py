@@ -1,6 +1,9 @@
 """Layers as functions: each call creates its parameters in the program and applies them."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.tensors.tensor import Tensor
@@ -13,11 +16,17 @@ from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.remote_lookup import RemoteLookup
 from paddle_jax.static.weight_norm import WeightNormParamAttr, normalized
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import DTypeLike, ParamAttrLike
+    from paddle_jax.nn.initializer.initializer import Initializer
+
 
 class Owner:
     """Creates the parameters of one call, named after it."""
 
-    def __init__(self, kind, name, *inputs):
+    def __init__(self, kind: str, name: str, *inputs: Tensor) -> None:
         if in_dynamic_mode():
             raise RuntimeError(
                 f"{kind}: it creates parameters of a static program; "
@@ -28,7 +37,14 @@ class Owner:
                 raise TypeError(f"{kind}: input: got {type(x).__name__}; it must be a Variable")
         self.kind, self.name = kind, name or unique_name.generate(kind)
 
-    def parameter(self, shape, attr, dtype, is_bias=False, default=None):
+    def parameter(
+        self,
+        shape: Sequence[int],
+        attr: ParamAttrLike | None,
+        dtype: DTypeLike,
+        is_bias: bool = False,
+        default: Initializer | None = None,
+    ) -> Any:
         """A Parameter, or None for attr=False."""
         if isinstance(attr, WeightNormParamAttr):
             return normalized(
@@ -40,7 +56,15 @@ class Owner:
             )
         return new_parameter(shape, attr, dtype, is_bias, default, self.name)
 
-    def affine(self, count, factor, offset, dtype, has_factor=True, has_offset=True):
+    def affine(
+        self,
+        count: int,
+        factor: ParamAttrLike | None,
+        offset: ParamAttrLike | None,
+        dtype: DTypeLike,
+        has_factor: bool = True,
+        has_offset: bool = True,
+    ) -> tuple[Tensor | None, Tensor | None]:
         """Factor (ones at first) and offset of a normalisation; None for what it does not have."""
         if has_factor:
             weight = self.parameter([count], factor, dtype, default=Constant(1.0))
@@ -49,7 +73,7 @@ class Owner:
         return weight, self.parameter([count], offset, dtype, is_bias=True) if has_offset else None
 
 
-def activated(out, act):
+def activated(out: Tensor, act: str | None) -> Tensor:
     """The result after an activation given by name."""
     if act is None:
         return out
@@ -61,7 +85,15 @@ def activated(out, act):
     return function(out)
 
 
-def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation=None, name=None):
+def fc(
+    x: Tensor | Sequence[Tensor],
+    size: int,
+    num_flatten_dims: int = 1,
+    weight_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    activation: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """A fully connected layer: `activation(x @ w + b)`; of several inputs the products are added.
 
     Args:
@@ -117,8 +149,14 @@ def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation
 
 
 def embedding(
-    input, size, is_sparse=False, is_distributed=False, padding_idx=None, param_attr=None, dtype="float32"
-):
+    input: Tensor,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: ParamAttrLike | None = None,
+    dtype: DTypeLike = "float32",
+) -> Tensor:
     """Rows of a table that is a Parameter.
 
     Args:
@@ -150,7 +188,15 @@ def embedding(
     return F.embedding(input, table, padding_idx=padding_idx, sparse=is_sparse)
 
 
-def _remote(owner, input, size, padding_idx, param_attr, dtype, **how):
+def _remote(
+    owner: Owner,
+    input: Tensor,
+    size: Sequence[int],
+    padding_idx: int | None,
+    param_attr: ParamAttrLike | None,
+    dtype: DTypeLike,
+    **how: Any,
+) -> Tensor:
     """Rows of a table that parameter servers have."""
     attr = ParamAttr._to_attr(param_attr)
     if not isinstance(attr, ParamAttr):
@@ -162,16 +208,16 @@ def _remote(owner, input, size, padding_idx, param_attr, dtype, **how):
 
 
 def sparse_embedding(
-    input,
-    size,
-    padding_idx=None,
-    is_test=False,
-    entry=None,
-    table_class="MemorySparseTable",
-    param_attr=None,
-    dtype="float32",
-    slot=None,
-):
+    input: Tensor,
+    size: Sequence[int],
+    padding_idx: int | None = None,
+    is_test: bool = False,
+    entry: object = None,
+    table_class: str = "MemorySparseTable",
+    param_attr: ParamAttrLike | None = None,
+    dtype: DTypeLike = "float32",
+    slot: object = None,
+) -> Tensor:
     """Rows of a table that parameter servers have: any int64 is an id, and a row is there once it was used.
 
     Without servers the table is a Parameter of `size`.
@@ -220,21 +266,21 @@ def sparse_embedding(
 
 
 def batch_norm(
-    input,
-    act=None,
-    is_test=False,
-    momentum=0.9,
-    epsilon=1e-05,
-    param_attr=None,
-    bias_attr=None,
-    data_layout="NCHW",
-    in_place=False,
-    name=None,
-    moving_mean_name=None,
-    moving_variance_name=None,
-    do_model_average_for_mean_and_var=True,
-    use_global_stats=False,
-):
+    input: Tensor,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    data_layout: str = "NCHW",
+    in_place: bool = False,
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = True,
+    use_global_stats: bool = False,
+) -> Tensor:
     """Normalises each channel over the batch. Running the program updates the running
     statistics, unless is_test.
 
@@ -277,16 +323,16 @@ def batch_norm(
 
 
 def layer_norm(
-    input,
-    scale=True,
-    shift=True,
-    begin_norm_axis=1,
-    epsilon=1e-05,
-    param_attr=None,
-    bias_attr=None,
-    act=None,
-    name=None,
-):
+    input: Tensor,
+    scale: bool = True,
+    shift: bool = True,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-05,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Normalises the axes from `begin_norm_axis` on, for each sample.
 
     Args:
@@ -320,8 +366,15 @@ def layer_norm(
 
 
 def group_norm(
-    input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, act=None, data_layout="NCHW", name=None
-):
+    input: Tensor,
+    groups: int,
+    epsilon: float = 1e-05,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """Normalises groups of channels of each sample.
 
     Args:
@@ -351,7 +404,13 @@ def group_norm(
     return activated(F.group_norm(input, groups, epsilon, weight, bias, data_layout), act)
 
 
-def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=None):
+def instance_norm(
+    input: Tensor,
+    epsilon: float = 1e-05,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Normalises each channel of each sample.
 
     Args:
@@ -378,7 +437,13 @@ def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=No
     return F.instance_norm(input, weight=weight, bias=bias, eps=epsilon)
 
 
-def prelu(x, mode, param_attr=None, data_format="NCHW", name=None):
+def prelu(
+    x: Tensor,
+    mode: str,
+    param_attr: ParamAttrLike | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """max(x, 0) + slope * min(x, 0), the slope a Parameter.
 
     Args:
@@ -418,7 +483,15 @@ def prelu(x, mode, param_attr=None, data_format="NCHW", name=None):
     return x.maximum(x * 0) + slope * x.minimum(x * 0)
 
 
-def bilinear_tensor_product(x, y, size, act=None, name=None, param_attr=None, bias_attr=None):
+def bilinear_tensor_product(
+    x: Tensor,
+    y: Tensor,
+    size: int,
+    act: str | None = None,
+    name: str | None = None,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+) -> Tensor:
     """`x @ w[i] @ y + b[i]` for each output i.
 
     Args:
@@ -446,7 +519,9 @@ def bilinear_tensor_product(x, y, size, act=None, name=None, param_attr=None, bi
     return activated(F.bilinear(x, y, weight, bias), act)
 
 
-def spectral_norm(weight, dim=0, power_iters=1, eps=1e-12, name=None):
+def spectral_norm(
+    weight: Tensor, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None
+) -> Tensor:
     """A weight divided by its largest singular value; see `paddle.nn.SpectralNorm`.
 
     Args:
@@ -469,7 +544,9 @@ def spectral_norm(weight, dim=0, power_iters=1, eps=1e-12, name=None):
     return SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype)(weight)
 
 
-def row_conv(input, future_context_size, param_attr=None, act=None):
+def row_conv(
+    input: Tensor, future_context_size: int, param_attr: ParamAttrLike | None = None, act: str | None = None
+) -> Tensor:
     """Each position plus the following ones, each weighted per channel.
 
     Args:
@@ -499,7 +576,7 @@ def row_conv(input, future_context_size, param_attr=None, act=None):
     return activated(sum(ahead[:, k : k + length] * weight[k] for k in range(future_context_size + 1)), act)
 
 
-def he_normal(kernel, channels):
+def he_normal(kernel: Sequence[int], channels: int) -> Initializer:
     """The default initializer of convolutions."""
     return Normal(0.0, math.sqrt(2.0 / (math.prod(kernel) * channels)))
 

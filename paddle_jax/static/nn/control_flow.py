@@ -1,6 +1,10 @@
 """Branches and loops on Tensors: in static programs, in functions being compiled, and, where the values are
 known, in Python."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tensors.tensor import Tensor
@@ -10,8 +14,11 @@ from paddle_jax._program.control_flow.while_loop import while_loop as repeat_whi
 from paddle_jax._program.variable import variable
 from paddle_jax.framework.mode import in_dynamic_mode
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def _kind(tensor):
+
+def _kind(tensor: Tensor) -> str:
     """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = tensor._raw
     if not isinstance(raw, ABSTRACT_TYPES):
@@ -23,12 +30,18 @@ def _kind(tensor):
     return "traced"
 
 
-def _callable(where, name, function, optional=True):
+def _callable(where: str, name: str, function: Any, optional: bool = True) -> None:
     if not (callable(function) or optional and function is None):
         raise TypeError(f"{where}: {name}: got {type(function).__name__}; it must be callable")
 
 
-def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
+def cond(
+    pred: Tensor | bool,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+    return_names: Any = None,
+) -> Any:
     """Calls one of two functions, depending on a Tensor.
 
     Args:
@@ -76,16 +89,22 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     return chosen()
 
 
-def _nothing():
+def _nothing() -> None:
     return None
 
 
-def _as_variable(tensor):
+def _as_variable(tensor: Tensor) -> Tensor:
     """A Tensor as a Variable of the program that is being recorded."""
     return variable(local.ctx.frame.symbol(tensor), tensor.stop_gradient)
 
 
-def while_loop(cond, body, loop_vars, is_test=False, name=None):
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    is_test: bool = False,
+    name: str | None = None,
+) -> Any:
     """Repeats `loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` holds.
 
     Args:
@@ -113,13 +132,13 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
     if not in_dynamic_mode():
         return loop(cond, body, loop_vars)
 
-    def tested(*state):
+    def tested(*state: Any) -> Any:
         answer = cond(*state)
         if isinstance(answer, Tensor) and answer._raw.size != 1:
             raise TypeError(f"while_loop: cond returns shape {list(answer.shape)}; it must have one element")
         return answer
 
-    def stepped(*state):
+    def stepped(*state: Any) -> list[Any]:
         out = body(*state)
         out = list(out) if isinstance(out, list | tuple) else [out]
         if len(out) != len(state):
@@ -132,7 +151,11 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
     return repeat_while(tested, stepped, list(loop_vars))
 
 
-def case(pred_fn_pairs, default=None, name=None):
+def case(
+    pred_fn_pairs: Sequence[tuple[Tensor, Callable[[], Any]]],
+    default: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
     """Calls the function of the first condition that holds.
 
     Args:
@@ -174,14 +197,19 @@ def case(pred_fn_pairs, default=None, name=None):
     return _chained(pairs, default)
 
 
-def _chained(pairs, default):
+def _chained(pairs: Sequence[tuple[Tensor, Callable[[], Any]]], default: Callable[[], Any]) -> Any:
     if not pairs:
         return default()
     (pred, function), *rest = pairs
     return cond(pred, function, lambda: _chained(rest, default))
 
 
-def switch_case(branch_index, branch_fns, default=None, name=None):
+def switch_case(
+    branch_index: Tensor,
+    branch_fns: dict[int, Callable[[], Any]] | Sequence[Any],
+    default: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
     """Calls the function that has a number.
 
     Args:

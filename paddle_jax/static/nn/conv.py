@@ -1,33 +1,41 @@
 """Convolutions as functions that create their parameters."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax.nn import functional as F
 from paddle_jax.static.nn.common import Owner, activated, he_normal
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, ParamAttrLike, Size
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _tuple(value, n):
+
+def _tuple(value: Size, n: int) -> list[int]:
     if isinstance(value, int | np.integer):
         return [value] * n
     return [int(v) for v in value]
 
 
 def _conv(
-    kind,
-    n,
-    input,
-    num_filters,
-    filter_size,
-    stride,
-    padding,
-    dilation,
-    groups,
-    param_attr,
-    bias_attr,
-    act,
-    name,
-    data_format,
-):
+    kind: str,
+    n: int,
+    input: Tensor,
+    num_filters: int,
+    filter_size: Size,
+    stride: Size,
+    padding: Padding,
+    dilation: Size,
+    groups: int | None,
+    param_attr: ParamAttrLike | None,
+    bias_attr: ParamAttrLike | None,
+    act: str | None,
+    name: str | None,
+    data_format: str,
+) -> Tensor:
     owner = Owner(kind, name, input)
     channels = input.shape[-1 if data_format[-1] == "C" else 1]
     groups = groups or 1
@@ -50,20 +58,20 @@ def _conv(
 
 
 def conv2d(
-    input,
-    num_filters,
-    filter_size,
-    stride=1,
-    padding=0,
-    dilation=1,
-    groups=None,
-    param_attr=None,
-    bias_attr=None,
-    use_cudnn=True,
-    act=None,
-    name=None,
-    data_format="NCHW",
-):
+    input: Tensor,
+    num_filters: int,
+    filter_size: Size,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int | None = None,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Tensor:
     """A convolution over images, with parameters of its own.
 
     Args:
@@ -108,20 +116,20 @@ def conv2d(
 
 
 def conv3d(
-    input,
-    num_filters,
-    filter_size,
-    stride=1,
-    padding=0,
-    dilation=1,
-    groups=None,
-    param_attr=None,
-    bias_attr=None,
-    use_cudnn=True,
-    act=None,
-    name=None,
-    data_format="NCDHW",
-):
+    input: Tensor,
+    num_filters: int,
+    filter_size: Size,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int | None = None,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Tensor:
     """A convolution over volumes, with parameters of its own. Arguments as for `conv2d`, with one more axis.
 
     Differs from Paddle: it works; Paddle 3.3.1 raises.
@@ -152,22 +160,22 @@ def conv3d(
 
 
 def _transposed(
-    kind,
-    n,
-    input,
-    num_filters,
-    output_size,
-    filter_size,
-    padding,
-    stride,
-    dilation,
-    groups,
-    param_attr,
-    bias_attr,
-    act,
-    name,
-    data_format,
-):
+    kind: str,
+    n: int,
+    input: Tensor,
+    num_filters: int,
+    output_size: Size | None,
+    filter_size: Size | None,
+    padding: Padding,
+    stride: Size,
+    dilation: Size,
+    groups: int | None,
+    param_attr: ParamAttrLike | None,
+    bias_attr: ParamAttrLike | None,
+    act: str | None,
+    name: str | None,
+    data_format: str,
+) -> Tensor:
     owner = Owner(kind, name, input)
     last = data_format[-1] == "C"
     channels = input.shape[-1 if last else 1]
@@ -207,21 +215,21 @@ def _transposed(
 
 
 def conv2d_transpose(
-    input,
-    num_filters,
-    output_size=None,
-    filter_size=None,
-    padding=0,
-    stride=1,
-    dilation=1,
-    groups=None,
-    param_attr=None,
-    bias_attr=None,
-    use_cudnn=True,
-    act=None,
-    name=None,
-    data_format="NCHW",
-):
+    input: Tensor,
+    num_filters: int,
+    output_size: Size | None = None,
+    filter_size: Size | None = None,
+    padding: Padding = 0,
+    stride: Size = 1,
+    dilation: Size = 1,
+    groups: int | None = None,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Tensor:
     """A transposed convolution over images, with parameters of its own.
 
     Args:
@@ -265,21 +273,21 @@ def conv2d_transpose(
 
 
 def conv3d_transpose(
-    input,
-    num_filters,
-    output_size=None,
-    filter_size=None,
-    padding=0,
-    stride=1,
-    dilation=1,
-    groups=None,
-    param_attr=None,
-    bias_attr=None,
-    use_cudnn=True,
-    act=None,
-    name=None,
-    data_format="NCDHW",
-):
+    input: Tensor,
+    num_filters: int,
+    output_size: Size | None = None,
+    filter_size: Size | None = None,
+    padding: Padding = 0,
+    stride: Size = 1,
+    dilation: Size = 1,
+    groups: int | None = None,
+    param_attr: ParamAttrLike | None = None,
+    bias_attr: ParamAttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Tensor:
     """A transposed convolution over volumes, with parameters of its own. Arguments as for `conv2d_transpose`,
     with one more axis.
 

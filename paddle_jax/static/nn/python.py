@@ -1,5 +1,9 @@
 """Python functions inside static programs, and operations with a gradient of one's own."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import numpy as np
 
@@ -12,8 +16,11 @@ from paddle_jax._program.custom_gradient import record_with_gradient, zero_gradi
 from paddle_jax._program.operation import Operation
 from paddle_jax._program.variable import Variable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def _listed(value):
+
+def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     if isinstance(value, list | tuple):
@@ -21,7 +28,13 @@ def _listed(value):
     return [value]
 
 
-def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
+def py_func(
+    func: Callable[..., Any],
+    x: Tensor | Sequence[Tensor] | None,
+    out: Tensor | Sequence[Tensor] | None,
+    backward_func: Callable[..., Any] | None = None,
+    skip_vars_in_backward_input: Tensor | Sequence[Tensor] | None = None,
+) -> Tensor | Sequence[Tensor] | None:
     """Calls a Python function on the values of Variables when the program runs.
 
     Args:
@@ -79,7 +92,7 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
     return out
 
 
-def _struct(symbol, symbols, arrays):
+def _struct(symbol: Symbol, symbols: Sequence[Symbol], arrays: Sequence[jax.Array]) -> jax.ShapeDtypeStruct:
     """Shape and dtype of a result: unknown lengths are those of the first input with an unknown length on
     that axis, or of the only one."""
     shape = list(symbol.shape)
@@ -99,11 +112,17 @@ def _struct(symbol, symbols, arrays):
     return jax.ShapeDtypeStruct(tuple(shape), symbol.dtype)
 
 
-def _calling(func, backward_func, symbols, outs, kept):
+def _calling(
+    func: Callable[..., Any],
+    backward_func: Callable[..., Any] | None,
+    symbols: Sequence[Symbol],
+    outs: Sequence[Symbol],
+    kept: Sequence[bool],
+) -> Callable[..., tuple[jax.Array, ...]]:
     """The function of a py_func."""
 
-    def called(structs):
-        def run(*arrays):
+    def called(structs: Sequence[jax.ShapeDtypeStruct]) -> Callable[..., tuple[np.ndarray, ...]]:
+        def run(*arrays: jax.Array) -> tuple[np.ndarray, ...]:
             out = _listed(func(*map(np.asarray, arrays)))
             if structs:
                 return tuple(
@@ -113,7 +132,7 @@ def _calling(func, backward_func, symbols, outs, kept):
 
         return run
 
-    def forward(*arrays):
+    def forward(*arrays: jax.Array) -> tuple[jax.Array, ...]:
         structs = tuple([_struct(s, symbols, arrays) for s in outs])
         if not structs:
             jax.debug.callback(called(()), *arrays, ordered=False)
@@ -124,7 +143,9 @@ def _calling(func, backward_func, symbols, outs, kept):
         return forward
     whole = jax.custom_vjp(forward)
 
-    def with_residuals(*arrays):
+    def with_residuals(
+        *arrays: jax.Array,
+    ) -> tuple[tuple[jax.Array, ...], tuple[tuple[jax.Array, ...], tuple[jax.Array, ...]]]:
         out = forward(*arrays)
         return out, (arrays, out)
 
@@ -132,14 +153,20 @@ def _calling(func, backward_func, symbols, outs, kept):
     return whole
 
 
-def _grads(backward_func, kept, arrays, out, cts):
+def _grads(
+    backward_func: Callable[..., Any],
+    kept: Sequence[bool],
+    arrays: Sequence[jax.Array],
+    out: Sequence[jax.Array],
+    cts: Sequence[jax.Array],
+) -> tuple[Any, ...]:
     """The gradients of the inputs of a py_func. kept: for each of its inputs and results whether
     backward_func gets it."""
     given = [v for v, keep in zip((*arrays, *out), kept, strict=True) if keep]
     smooth = [i for i, a in enumerate(arrays) if a.dtype.kind in INEXACT]
     structs = tuple([jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in smooth])
 
-    def run(*values):
+    def run(*values: jax.Array) -> tuple[np.ndarray, ...]:
         grads = _listed(backward_func(*map(np.asarray, values)))
         grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
         return tuple(
@@ -153,7 +180,12 @@ def _grads(backward_func, kept, arrays, out, cts):
     return tuple([by_place[i] if i in by_place else zero_gradient(a) for i, a in enumerate(arrays)])
 
 
-def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
+def static_pylayer(
+    forward_fn: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    backward_fn: Callable[..., Any] | None = None,
+    name: str | None = None,
+) -> Any:
     """Operations with a gradient of one's own.
 
     Args:
