@@ -1,5 +1,9 @@
 """Running the operations of a Program on arrays: inside a trace, or at once."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,10 +22,16 @@ from paddle_jax._program.operation import Operation
 from paddle_jax._program.shape_inference import is_shape, of_shape
 from paddle_jax.autograd import grad as tape_grad
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from paddle_jax._core.lazy.symbol import Symbol
+    from paddle_jax._program.program import Program
+
 _SMALL = 64  # elements of integers that are computed on the host, if they depend on shapes alone
 
 
-def evaluate(ops, env):
+def evaluate(ops: Sequence[Operation], env: dict[Symbol, Any]) -> None:
     """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward
     results of the same run."""
     host = any(op.host for op in ops)
@@ -36,7 +46,7 @@ def evaluate(ops, env):
             _store(op, _call(op, operands(op, env), host), env)
 
 
-def operands(op, env):
+def operands(op: Operation, env: dict[Symbol, Any]) -> list[Any]:
     """The arrays of an operation's inputs; where gradients end, they end for JAX's derivatives too (loops,
     derivatives of derivatives)."""
     found = []
@@ -47,7 +57,7 @@ def operands(op, env):
     return found
 
 
-def value_of(symbol, env):
+def value_of(symbol: Symbol, env: dict[Symbol, Any]) -> Any:
     """The array of a Symbol: one that has been computed, or a constant."""
     if symbol in env:
         return env[symbol]
@@ -59,7 +69,7 @@ def value_of(symbol, env):
     return to_array(symbol.value)
 
 
-def _call(op, values, host=False):
+def _call(op: Operation, values: Sequence[Any], host: bool = False) -> Any:
     try:
         if is_shape(op.kernel):
             return of_shape(op.kernel, np.shape(values[0]))
@@ -84,12 +94,14 @@ def _call(op, values, host=False):
         ) from cause_for(found, error)
 
 
-def _store(op, out, env):
+def _store(op: Operation, out: Any, env: dict[Symbol, Any]) -> None:
     for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
         env[symbol] = value
 
 
-def _taped(op, env, host):
+def _taped(
+    op: Operation, env: dict[Symbol, Any], host: bool
+) -> tuple[tuple[int, ...], Callable[..., Sequence[Any]]] | None:
     """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their
     gradients), or None."""
     values = operands(op, env)
@@ -105,7 +117,7 @@ def _taped(op, env, host):
     out, pull = linearize(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
     _store(op, out, env)
 
-    def back(cts):
+    def back(cts: Sequence[Any]) -> Sequence[Any]:
         found = pull_back(
             out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
         )
@@ -116,7 +128,9 @@ def _taped(op, env, host):
     return diff, back
 
 
-def _taped_on_host(op, values, diff, env):
+def _taped_on_host(
+    op: Operation, values: Sequence[Any], diff: tuple[int, ...], env: dict[Symbol, Any]
+) -> tuple[tuple[int, ...], Callable[..., Sequence[Any]]]:
     """As `_taped` for an operation that needs values: by the tape of eager operations."""
     tensors = [wrap(jnp.asarray(v), i not in diff) for i, v in enumerate(values)]
     fn = getattr(op.kernel.fn, "on_tensors", None)
@@ -125,7 +139,7 @@ def _taped_on_host(op, values, diff, env):
     results = list(out) if isinstance(out, tuple | list) else [out]
     _store(op, tuple(to_array(t._raw) for t in results) if op.many else to_array(results[0]._raw), env)
 
-    def pull(cts):
+    def pull(cts: Sequence[Any]) -> list[Any]:
         starts = [None if c is None else wrap(c) for c in cts]
         pairs = [
             (t, c) for t, c in zip(results, starts, strict=True) if c is not None and not t.stop_gradient
@@ -152,7 +166,15 @@ class Gradient(Operation):
 
     __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")
 
-    def __init__(self, region, targets, starts, wanted, ends, scope=""):
+    def __init__(
+        self,
+        region: Sequence[Operation],
+        targets: Sequence[Symbol],
+        starts: Sequence[Symbol | None],
+        wanted: Sequence[Symbol],
+        ends: set[Symbol],
+        scope: str = "",
+    ) -> None:
         self.region = region
         self.targets = targets
         self.starts = starts
@@ -167,7 +189,7 @@ class Gradient(Operation):
         inputs = [*self.outside, *[s for s in starts if s is not None], *targets]
         super().__init__(Kernel("gradients", self._alone), inputs, (False,) * len(inputs), tuple, scope)
 
-    def _alone(self, *values):
+    def _alone(self, *values: Any) -> tuple[Any, ...]:
         """The derivatives as a function of the inputs alone, for derivatives of derivatives."""
         env = dict(zip(self.inputs, values, strict=True))
         for target in self.targets:
@@ -176,7 +198,7 @@ class Gradient(Operation):
         evaluate([*self.region, self], env)
         return tuple([env[o] for o in self.outputs])
 
-    def pull(self, env, pulls):
+    def pull(self, env: dict[Symbol, Any], pulls: dict[Operation, Any]) -> None:
         """Computes the derivatives into `env` from what the region left."""
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
@@ -199,14 +221,14 @@ class Gradient(Operation):
             env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
 
 
-def random_values(program, words, offset, symbols):
+def random_values(program: Program, words: Any, offset: Any, symbols: Iterable[Symbol]) -> dict[Symbol, Any]:
     """{Symbol: value} of the random operands among some Symbols."""
     return {
         s: words if s.value is None else offset + np.uint32(s.value) for s in symbols if s.kind == "random"
     }
 
 
-def symbols_of(ops):
+def symbols_of(ops: Iterable[Operation]) -> list[Symbol]:
     """All Symbols that operations take in, each once, in order."""
     return list(dict.fromkeys(s for op in ops for s in op.inputs))
 

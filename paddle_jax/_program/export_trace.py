@@ -8,10 +8,13 @@ with a known length; else the function is refused. More recordings check the res
 with ones for which expressions change that had the same value until then (`min(n, 12)`).
 """
 
+from __future__ import annotations
+
 import dataclasses
 import itertools
 import random
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +29,9 @@ from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.length_recorder import KnownVariable, LengthRecorder
 from paddle_jax._program.merged_recordings import Merge, Recording
 from paddle_jax._program.variable import variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # (first, second) value for each axis. Odd ones, so that half of a length is seen to be rounded; multiples of
 # 32, for models that halve lengths again and again; short ones, for tables of few positions; the same for all
@@ -46,7 +52,9 @@ _LARGE = ((2049, 600), (1500, 800), (1100, 900), (1000, 950), (900, 1001), (800,
 # recording a function ---------------------------------------------------------------------------------------
 
 
-def record(function, specs, converted=None) -> Recording:
+def record(
+    function: Callable[..., Any], specs: list[Any], converted: Callable[[], Callable[..., Any]] | None = None
+) -> Recording:
     """Records a function on descriptions of its arguments.
 
     Args:
@@ -76,7 +84,9 @@ def record(function, specs, converted=None) -> Recording:
     raise first
 
 
-def _converted(function, specs, sets, is_open):
+def _converted(
+    function: Callable[..., Any], specs: list[Any], sets: Sequence[Sequence[tuple[int, int]]], is_open: bool
+) -> Recording:
     """As `record` for a converted function."""
     first = None
     for probes in sets:
@@ -87,7 +97,13 @@ def _converted(function, specs, sets, is_open):
     raise first
 
 
-def _recorded(function, specs, converted, probes, is_open):
+def _recorded(
+    function: Callable[..., Any],
+    specs: list[Any],
+    converted: bool,
+    probes: Sequence[tuple[int, int]],
+    is_open: bool,
+) -> Recording:
     """The Recording with some values for lengths, checked with others."""
     varying: set[tuple[int, int]] = set()
     for _ in range(_ROUNDS):
@@ -123,13 +139,13 @@ class _Task:
     varying: set[tuple[int, int]]
     count: int = 0
 
-    def run(self, probes):
+    def run(self, probes: Sequence[tuple[int, int]]) -> _Run:
         """One more recording."""
         self.count += 1
         recorder = LengthRecorder(self.converted, self.varying, self.count - 1)
         return _one_run(self.function, self.specs, recorder, probes)
 
-    def attempt(self, probes):
+    def attempt(self, probes: Sequence[tuple[int, int]]) -> _Run | None:
         """As `run`; None for lengths that the function refuses, which show nothing."""
         try:
             return self.run(probes)
@@ -139,13 +155,13 @@ class _Task:
             return None
 
 
-def _checks(task, probes):
+def _checks(task: _Task, probes: Sequence[tuple[int, int]]) -> list[_Run]:
     """Runs with lengths of other kinds, as far as the function takes them."""
     runs = [task.attempt(others) for others in (_SHORT, _SAME, _LARGE) if others is not probes]
     return [run for run in runs if run is not None]
 
 
-def _changes(task, runs):
+def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
     seen = runs[0].recorder.seen_values
     others = [one.recorder.seen_values for one in runs[1:]]
@@ -174,12 +190,12 @@ def _changes(task, runs):
     return more_runs
 
 
-def _changed(nodes, probes, seen):
+def _changed(nodes: set[Any], probes: Sequence[tuple[int, int]], seen: dict[Any, Any]) -> set[Any]:
     """Those expressions whose value is another one for some lengths."""
     return {node for node in nodes if _value(node, probes) not in (None, seen[node])}
 
 
-def _candidates(nodes):
+def _candidates(nodes: set[Any]) -> list[list[tuple[int, int]]]:
     """Lengths for which expressions may have other values: random ones, and ones beside their constants."""
     generator = random.Random(0)
     found = []
@@ -196,18 +212,18 @@ def _candidates(nodes):
     return found
 
 
-def _near_constants(nodes):
+def _near_constants(nodes: set[Any]) -> list[int]:
     """Lengths beside the constants of expressions, for which a comparison may have another answer."""
     constants = {abs(n) for node in nodes for n in ex.constants_of(node)}
     return sorted({m for n in constants for m in (n - 1, n, n + 1) if 0 < m <= _LONGEST})[:_NEAR]
 
 
-def _is_of_inputs(node, inputs):
+def _is_of_inputs(node: Any, inputs: set[int]) -> bool:
     """Whether an expression is made of the lengths of inputs alone. inputs: set of their numbers."""
     return all(kind == "dim" and number in inputs for kind, number, _ in ex.leaves_of(node))
 
 
-def _value(node, probes):
+def _value(node: Any, probes: Sequence[tuple[int, int]]) -> Any:
     """The value of an expression of the lengths of inputs; None where it has none."""
     try:
         return ex.evaluate(node, lambda leaf: probes[min(leaf[2], len(probes) - 1)][0])
@@ -215,7 +231,7 @@ def _value(node, probes):
         return None
 
 
-def by_key(mapping):
+def by_key(mapping: dict[Any, Any]) -> list[Any]:
     """The keys of a dict in the order in which its items become inputs, which is Paddle's."""
     try:
         return sorted(mapping)
@@ -223,7 +239,7 @@ def by_key(mapping):
         return sorted(mapping, key=lambda key: (type(key).__name__, str(key)))
 
 
-def _specs(value):
+def _specs(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return [s for v in value for s in _specs(v)]
     if isinstance(value, dict):
@@ -252,7 +268,12 @@ class _Run:
     has_distinct_axes: bool
 
 
-def _one_run(function, specs, recorder, probes):
+def _one_run(
+    function: Callable[..., Any],
+    specs: list[Any],
+    recorder: LengthRecorder,
+    probes: Sequence[tuple[int, int]],
+) -> _Run:
     inputs = []
     arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
     try:
@@ -276,7 +297,7 @@ def _one_run(function, specs, recorder, probes):
     return _Run(recorder, inputs, out, ops, len(set(probes)) == len(probes))
 
 
-def _with_tensors(recorder, value):
+def _with_tensors(recorder: LengthRecorder, value: Any) -> Any:
     """What a function returned, with Tensors for Lengths, as Paddle has them."""
     if ls.is_length(value):
         return recorder.tensor_of(value, number_dtype([value]))
@@ -287,7 +308,9 @@ def _with_tensors(recorder, value):
     return value
 
 
-def _argument(value, recorder, probes, inputs):
+def _argument(
+    value: Any, recorder: LengthRecorder, probes: Sequence[tuple[int, int]], inputs: list[Symbol]
+) -> Any:
     """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
     if isinstance(value, list | tuple):
         return make_sequence(type(value), [_argument(v, recorder, probes, inputs) for v in value])

@@ -1,9 +1,18 @@
 """The description of an input: shape, dtype, name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import DTypeLike
 
 
 class InputSpec:
@@ -22,7 +31,13 @@ class InputSpec:
         InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)
     """
 
-    def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
+    def __init__(
+        self,
+        shape: Sequence[int | None],
+        dtype: DTypeLike = "float32",
+        name: str | None = None,
+        stop_gradient: bool = False,
+    ) -> None:
         if not isinstance(shape, list | tuple):
             raise TypeError(
                 f"InputSpec: shape: got {type(shape).__name__}; it must be a list or tuple of ints"
@@ -39,7 +54,7 @@ class InputSpec:
         self.stop_gradient = stop_gradient
 
     @classmethod
-    def from_tensor(cls, tensor, name=None):
+    def from_tensor(cls, tensor: Tensor, name: str | None = None) -> InputSpec:
         """The description of a Tensor.
 
         Raises:
@@ -52,11 +67,11 @@ class InputSpec:
         return cls(list(tensor.shape), tensor.dtype, name or tensor.name)
 
     @classmethod
-    def from_numpy(cls, ndarray, name=None):
+    def from_numpy(cls, ndarray: np.ndarray, name: str | None = None) -> InputSpec:
         """The description of a NumPy array."""
         return cls(list(np.shape(ndarray)), ndarray.dtype, name)
 
-    def batch(self, batch_size):
+    def batch(self, batch_size: int) -> InputSpec:
         """Puts an axis of this size in front; returns itself.
 
         Args:
@@ -78,23 +93,23 @@ class InputSpec:
         self.shape = (int(batch_size), *self.shape)
         return self
 
-    def unbatch(self):
+    def unbatch(self) -> InputSpec:
         """Removes the first axis; returns itself."""
         if not self.shape:
             raise ValueError("InputSpec.unbatch: the shape is (); there is no axis to remove")
         self.shape = self.shape[1:]
         return self
 
-    def _key(self):
+    def _key(self) -> tuple[Any, ...]:
         return type(self), self.shape, self.dtype, self.name, self.stop_gradient
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, InputSpec) and self._key() == other._key()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._key())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, "
             f"stop_gradient={self.stop_gradient})"

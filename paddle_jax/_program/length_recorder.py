@@ -1,5 +1,9 @@
 """A recorder in which lengths that are not known are Lengths, numbers with an expression."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import numpy as np
 
@@ -28,6 +32,11 @@ from paddle_jax._program.symbolic_shapes import Call
 from paddle_jax._program.variable import Variable, variable
 from paddle_jax.tensor.joining import stack
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from paddle_jax._core.kernels.kernel import Kernel
+
 _SMALL = 64  # elements up to which operations on constants are carried out while recording
 _HINTS = ((5, 8), (7, 11), (6, 9), (3, 4))  # lengths that depend on values, in one recording
 
@@ -36,24 +45,24 @@ class KnownVariable(Variable):
     """A Variable whose lengths can be computed with."""
 
     @property
-    def shape(self):
+    def shape(self) -> ls.OpenSize:
         """The lengths of the axes, Lengths for those that are not fixed."""
         return ls.OpenSize(self._raw.shape)
 
     @property
-    def size(self):
+    def size(self) -> Any:
         """The number of elements."""
         shape = self.shape
         if ls.has_lengths(shape):
             return shape.numel()
         return Tensor.size.fget(self)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         if self.ndim and ls.is_length(self.shape[0]):
             ls.check_caller()  # converted code loops over the rows in the file
         return Tensor.__iter__(self)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if self.ndim and ls.is_length(self.shape[0]):
             ls.check_caller()
         return Tensor.__len__(self)
@@ -86,7 +95,7 @@ class LengthRecorder(Recorder):
     symbolic = True
     variable_class = KnownVariable
 
-    def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0):
+    def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0) -> None:
         super().__init__(Program())
         self.composite_depth = 1
         self.probe = 0
@@ -108,7 +117,9 @@ class LengthRecorder(Recorder):
 
     # lengths ------------------------------------------------------------------------------------------------
 
-    def add_symbol(self, symbol, shape=None, doubtful=()):
+    def add_symbol(
+        self, symbol: Symbol, shape: Sequence[Any] | None = None, doubtful: Iterable[Any] = ()
+    ) -> Symbol:
         """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others. doubtful:
         lengths that may vary, though the two values are equal."""
         number = len(self.numbered)
@@ -127,18 +138,18 @@ class LengthRecorder(Recorder):
         self.shapes[symbol] = tuple(lengths)
         return symbol
 
-    def lengths_of(self, symbol):
+    def lengths_of(self, symbol: Symbol) -> tuple[Any, ...]:
         """The shape of a Symbol, with Lengths."""
         if symbol not in self.shapes:
             self.add_symbol(symbol)
         return self.shapes[symbol]
 
-    def number_of(self, symbol):
+    def number_of(self, symbol: Symbol) -> int:
         """The number of a Symbol in expressions."""
         self.lengths_of(symbol)
         return self.numbers[symbol]
 
-    def on_length_text(self, is_converted):
+    def on_length_text(self, is_converted: bool) -> None:
         self.has_length_texts = True
         if not is_converted:
             error = NeedsConversion(
@@ -148,14 +159,14 @@ class LengthRecorder(Recorder):
             self.on_refusal(error)
             raise error
 
-    def on_length(self, node, value):
+    def on_length(self, node: Any, value: Any) -> None:
         self.seen_values[node] = value
 
-    def has_unknown(self, values):
+    def has_unknown(self, values: Any) -> bool:
         """Whether there are Lengths or Variables in nested arguments."""
         return ls.has_lengths(values) or self.has_variables(values)
 
-    def numbers_of(self, tensor):
+    def numbers_of(self, tensor: Tensor) -> Any:
         """The elements of a small Tensor of numbers as Lengths, nested as it is."""
         symbol = self.symbol(tensor)
         if symbol.kind == "constant" and isinstance(symbol.value, Tensor):
@@ -174,7 +185,7 @@ class LengthRecorder(Recorder):
             items[position] = ls.number(pair, ("item", number, position))
         return items.reshape(symbol.avals[0].shape).tolist()
 
-    def _guess(self, symbol):
+    def _guess(self, symbol: Symbol) -> Any:
         """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
         if symbol not in self.guesses:
             self.guesses[symbol] = None
@@ -185,18 +196,18 @@ class LengthRecorder(Recorder):
             self.guesses[symbol] = self._hints_of(symbol) if computed is None else computed
         return self.guesses[symbol]
 
-    def _guess_if_whole(self, symbol):
+    def _guess_if_whole(self, symbol: Symbol) -> Any:
         pairs = self._values_of(symbol)
         if pairs is None and symbol.dtype.kind in "iu" and max(a.size for a in symbol.avals) <= _SMALL:
             return self._guess(symbol)
         return pairs
 
-    def _hints(self, number):
+    def _hints(self, number: int) -> tuple[int, int]:
         """The two values of a length that depends on values."""
         self.has_guessed = True
         return _HINTS[(number + self.turn) % len(_HINTS)]
 
-    def _hints_of(self, symbol):
+    def _hints_of(self, symbol: Symbol) -> tuple[np.ndarray, np.ndarray]:
         """Values for a Tensor of sizes that nothing is known of."""
         shape = symbol.avals[0].shape
         kind = symbol.dtype.kind
@@ -205,14 +216,14 @@ class LengthRecorder(Recorder):
         one, other = self._hints(self.number_of(symbol))
         return np.full(shape, one, symbol.dtype), np.full(shape, other, symbol.dtype)
 
-    def _values_of(self, symbol):
+    def _values_of(self, symbol: Symbol) -> Any:
         """The two arrays of a Symbol that depends on lengths and constants alone; else None."""
         if symbol not in self.values:
             self.values[symbol] = None
             self.values[symbol] = self._computed(symbol, self._values_of)
         return self.values[symbol]
 
-    def _computed(self, symbol, values_of):
+    def _computed(self, symbol: Symbol, values_of: Callable[[Symbol], Any]) -> Any:
         """The two arrays of a Symbol, given a function that gives those of operands, or None."""
         if symbol.kind == "constant":
             return self._constant_values(symbol)
@@ -237,7 +248,7 @@ class LengthRecorder(Recorder):
             results.append(np.asarray(out[position] if isinstance(out, tuple | list) else out))
         return results
 
-    def _constant_values(self, symbol):
+    def _constant_values(self, symbol: Symbol) -> list[np.ndarray] | None:
         value = symbol.value
         if isinstance(value, Filled | Ramp) or max(a.size for a in symbol.avals) > _SMALL:
             return None
@@ -246,7 +257,7 @@ class LengthRecorder(Recorder):
         array = to_numpy(to_array(value._raw if isinstance(value, Tensor) else value))
         return [array, array]
 
-    def tensor_of(self, value, dtype=None):
+    def tensor_of(self, value: Any, dtype: Any = None) -> Tensor:
         """A Variable of a Length, or of nested lists with Lengths."""
         if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
             parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
@@ -261,11 +272,11 @@ class LengthRecorder(Recorder):
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=value))
         return variable(symbol, True, self.variable_class)
 
-    def condition_tensor(self, answer):
+    def condition_tensor(self, answer: Any) -> Tensor:
         """A Variable of a LengthBool."""
         return self.tensor_of(answer, np.bool_)
 
-    def filled(self, shape, value, dtype):
+    def filled(self, shape: Sequence[Any], value: Any, dtype: Any) -> Symbol:
         """What an array of one value holds, of a shape with Lengths."""
         pair = tuple([aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
         nodes = [ls.expression_of(n) if ls.is_length(n) else None for n in shape]
@@ -280,14 +291,14 @@ class LengthRecorder(Recorder):
 
     # operations ---------------------------------------------------------------------------------------------
 
-    def control_flow(self, args, plain, converted):
+    def control_flow(self, args: Any, plain: Callable[[], Any], converted: Any) -> Any:
         return plain()
 
-    def custom_gradient(self, layer, forward, inputs, taped):
+    def custom_gradient(self, layer: Any, forward: Callable[..., Any], inputs: Any, taped: Any) -> Any:
         _, result = forward(inputs)  # model files have no derivatives
         return result
 
-    def composite(self, op, args, kwargs):
+    def composite(self, op: Any, args: Any, kwargs: Any) -> Any:
         rule = None
         if isinstance(op, Op) and self.has_variables((args, kwargs)):
             rule = ExportRules.composite_rule(op.record)
@@ -299,7 +310,9 @@ class LengthRecorder(Recorder):
             return map_tensors(op.fn(*args, **kwargs), self.as_variable)
         return results
 
-    def add_opaque(self, operation, tensors, results, **settings):
+    def add_opaque(
+        self, operation: Any, tensors: Sequence[Tensor], results: Sequence[Any], **settings: Any
+    ) -> list[Any]:
         """Records an operation of Paddle.
 
         Args:
@@ -328,19 +341,19 @@ class LengthRecorder(Recorder):
         self.attributes[self.ops[-1]] = attrs
         return variables
 
-    def as_variable(self, tensor):
+    def as_variable(self, tensor: Tensor) -> Tensor:
         """A Variable for a result."""
         if type(tensor._raw) is Symbol and not isinstance(tensor, Variable):
             return variable(tensor._raw, tensor.stop_gradient, self.variable_class)
         return tensor
 
-    def on_refusal(self, error):
+    def on_refusal(self, error: Exception) -> None:
         self.refusal = self.refusal or error
 
-    def loop(self, code, steps=0):
+    def loop(self, code: Any, steps: Any = 0) -> list[Any]:
         return [code, steps, ls.is_length(steps)]
 
-    def capture_tensor(self, tensor, name=None):
+    def capture_tensor(self, tensor: Tensor, name: str | None = None) -> Any:
         raw = tensor._raw
         aval = aval_of(raw.shape, raw.dtype)
         taken = self.program.captured
@@ -348,12 +361,12 @@ class LengthRecorder(Recorder):
         taken[id(tensor)] = tensor, raw, symbol
         return taken[id(tensor)]
 
-    def block_input(self, avals, stop_gradient):
+    def block_input(self, avals: Any, stop_gradient: bool) -> Any:
         block_input = super().block_input(avals, stop_gradient)
         self.add_symbol(block_input._raw)
         return block_input
 
-    def call_with_lengths(self, op, operands, attrs):
+    def call_with_lengths(self, op: Any, operands: Any, attrs: Any) -> Any:
         """Calls an op whose attributes hold Lengths or Variables."""
         attrs = tuple(map(freeze, attrs))
         flat, layout = op._flatten(operands)
@@ -371,7 +384,7 @@ class LengthRecorder(Recorder):
         symbols = [self.symbol(t) for t in flat]
         return self._record(first, second, attrs, symbols, [t.stop_gradient for t in flat])
 
-    def call(self, kernel, tensors):
+    def call(self, kernel: Kernel, tensors: Sequence[Tensor]) -> Any:
         """Records a call. What is known from small constants stays known."""
         held = [t._raw for t in tensors]
         if held and not any(
@@ -390,7 +403,7 @@ class LengthRecorder(Recorder):
             return super().call(kernel, tensors)
         return results
 
-    def _decomposed(self, kernel, attrs, tensors):
+    def _decomposed(self, kernel: Kernel, attrs: Any, tensors: Sequence[Tensor]) -> Any:
         """The results of a call that Paddle computes by other functions; None of other calls."""
         decomposed = ExportRules.decomposition(kernel, attrs, tensors)
         if decomposed is None:
@@ -405,10 +418,12 @@ class LengthRecorder(Recorder):
                 self.roll_back(position)
         return results
 
-    def record(self, kernel, symbols, stops):
+    def record(self, kernel: Kernel, symbols: Sequence[Symbol], stops: Sequence[bool]) -> Any:
         return self._record(kernel, kernel, None, symbols, stops)
 
-    def _record(self, first, second, attrs, symbols, stops):
+    def _record(
+        self, first: Kernel, second: Kernel, attrs: Any, symbols: Sequence[Symbol], stops: Sequence[bool]
+    ) -> Any:
         """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
         call = self._call_of(first, attrs, symbols)
         many, outs, others = self._results(first, second, symbols, call)
@@ -430,14 +445,14 @@ class LengthRecorder(Recorder):
             return inferred.many(results)
         return results[0]
 
-    def _call_of(self, kernel, attrs, symbols):
+    def _call_of(self, kernel: Kernel, attrs: Any, symbols: Sequence[Symbol]) -> Any:
         """The Call; None where no length is open."""
         shapes = [self.lengths_of(s) for s in symbols]
         if not ls.has_lengths(shapes) and not ls.has_lengths(attrs):
             return None
         return Call(kernel, attrs, shapes, [s.dtype for s in symbols])
 
-    def _results(self, first, second, symbols, call):
+    def _results(self, first: Kernel, second: Kernel, symbols: Sequence[Symbol], call: Call | None) -> Any:
         """(tuple, list or None, avals for the first values of Lengths, avals for the second ones)."""
         operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
         weak = tuple([one.weak for one in operands[0]])
@@ -462,7 +477,7 @@ class LengthRecorder(Recorder):
             call.note(weak, many, outs, others)
         return many, outs, others
 
-    def _shapes(self, call, inferred):
+    def _shapes(self, call: Call, inferred: Inferred) -> Any:
         """For each result its lengths as expressions of those of the operands, None where they are not known;
         and likely ones for these, which hold where axes of operands fit together."""
         shapes = call.lengths(inferred.avals)
@@ -472,7 +487,16 @@ class LengthRecorder(Recorder):
         likely = alike.lengths(inferred.avals)
         return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
-    def add(self, kernel, symbols, stops, inferred, result_stops, shapes=None, doubtful=()):
+    def add(
+        self,
+        kernel: Kernel,
+        symbols: Sequence[Symbol],
+        stops: Sequence[bool],
+        inferred: Inferred,
+        result_stops: Sequence[bool],
+        shapes: Any = None,
+        doubtful: Iterable[Any] = (),
+    ) -> list[Any]:
         """Adds an operation whose results are known."""
         results = super().add(kernel, symbols, stops, inferred, result_stops)
         operation = self.ops[-1]
@@ -483,30 +507,30 @@ class LengthRecorder(Recorder):
         self.locations[operation] = user_line()
         return results
 
-    def _doubtful(self, blocks, position):
+    def _doubtful(self, blocks: Any, position: int) -> Any:
         """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""
         last_symbols = [block.results[position] for block in blocks if position < len(block.results)]
         return ls.apparently_fixed([self.lengths_of(end) for end in last_symbols])
 
     # branches and loops -------------------------------------------------------------------------------------
 
-    def condition_values(self, tensor):
+    def condition_values(self, tensor: Tensor) -> Any:
         """The two answers to a condition, as far as they are known; else True and False."""
         pairs = self._values_of(self.symbol(tensor))
         if pairs is None:
             return (True, False)
         return tuple([bool(np.all(one)) for one in pairs])
 
-    def joined_avals(self, pairs):
+    def joined_avals(self, pairs: Any) -> Any:
         common = pairs[0]
         for pair in pairs[1:]:
             common = common and self._joined(common, pair)
         return common
 
-    def branch_avals(self, index, yes, no):
+    def branch_avals(self, index: Any, yes: Any, no: Any) -> Any:
         return self._joined(yes, no, self.condition_values(index))
 
-    def _joined(self, yes, no, answers=(True, False)):
+    def _joined(self, yes: Any, no: Any, answers: Any = (True, False)) -> Any:
         """The avals of a result that has these avals in the branches; None where they do not fit."""
         if yes[0].dtype != no[0].dtype or yes[0].ndim != no[0].ndim:
             return None
@@ -520,7 +544,7 @@ class LengthRecorder(Recorder):
             return pair
         return (pair[0], pair[0])
 
-    def widened_avals(self, before, after):
+    def widened_avals(self, before: Any, after: Any) -> Any:
         """The avals of what a loop carries: lengths that a step changes vary."""
         if before[0].dtype != after[0].dtype or before[0].ndim != after[0].ndim:
             return None
@@ -534,7 +558,7 @@ class LengthRecorder(Recorder):
             return before
         return pair
 
-    def number_from(self, tensor, yes, no, answers=(True, False)):
+    def number_from(self, tensor: Tensor, yes: Any, no: Any, answers: Any = (True, False)) -> Any:
         """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
         in both branches, or before and after a step."""
         symbol = self.symbol(tensor)
@@ -550,7 +574,7 @@ class LengthRecorder(Recorder):
         return ls.number(pair, ("item", self.number_of(symbol), 0))
 
 
-def _joined_length(yes, no, answers):
+def _joined_length(yes: Any, no: Any, answers: Any) -> Any:
     """Two values of a number that is one of two pairs: those of the branches taken, but different ones where
     the branches differ."""
     first = (yes if answers[0] else no)[0]
@@ -561,7 +585,7 @@ def _joined_length(yes, no, answers):
     return first, second
 
 
-def _equal_ones(inferred, numbers):
+def _equal_ones(inferred: Inferred, numbers: Any) -> Any:
     """For each result its lengths as expressions of Lengths of the same two values, None for others."""
     known = {}
     for one in ls.lengths_in(numbers):
@@ -574,14 +598,14 @@ def _equal_ones(inferred, numbers):
     ]
 
 
-def listed(value):
+def listed(value: Any) -> Any:
     """Nested lists for nested lists and tuples."""
     if isinstance(value, list | tuple):
         return [listed(item) for item in value]
     return value
 
 
-def _default_dtype(array):
+def _default_dtype(array: np.ndarray) -> Any:
     if array.dtype.kind == "f":
         return dtypes.default().np
     return array.dtype

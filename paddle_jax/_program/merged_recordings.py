@@ -1,7 +1,9 @@
 """What several recordings of a function have in common."""
 
+from __future__ import annotations
+
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +16,12 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import GIVE_LENGTHS, NeedsConversion, NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp, is_uniform
 from paddle_jax._program.length_recorder import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paddle_jax._core.lazy.symbol import Symbol
+    from paddle_jax._program.operation import Operation
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -41,7 +49,7 @@ class Step:
     location: str | None = None
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.kernel.name
 
 
@@ -72,7 +80,7 @@ class Recording:
     shapes: dict = dataclasses.field(default_factory=dict)
     stored: set = dataclasses.field(default_factory=set)
 
-    def prune(self):
+    def prune(self) -> None:
         """Leaves out the steps that no output needs."""
         needed = set()
         kept = []
@@ -83,7 +91,7 @@ class Recording:
                 kept.append(step)
         self.steps = kept[::-1]
 
-    def _need_step(self, step, needed):
+    def _need_step(self, step: Step, needed: set[Symbol]) -> None:
         self._need(step.inputs, needed)
         self._need_numbers(list(step.attrs.values()), needed)
         for symbol in step.outputs:
@@ -93,13 +101,13 @@ class Recording:
             for inner in steps:
                 self._need_step(inner, needed)
 
-    def _need(self, symbols, needed):
+    def _need(self, symbols: Iterable[Symbol], needed: set[Symbol]) -> None:
         for symbol in symbols:
             if symbol not in needed:
                 needed.add(symbol)
                 self._need_numbers(self.tensors.get(symbol), needed)
 
-    def _need_numbers(self, value, needed):
+    def _need_numbers(self, value: Any, needed: set[Symbol]) -> None:
         if isinstance(value, Filled | Ramp):
             self._need_numbers([*value.shape, getattr(value, "number", 0)], needed)
         elif isinstance(value, list | tuple):
@@ -119,7 +127,7 @@ class Merge:
         known: dict from the values that a number has in all runs to the Length that has them.
     """
 
-    def __init__(self, runs):
+    def __init__(self, runs: Sequence[Any]) -> None:
         first = runs[0]
         self.runs = runs
         self.recording = Recording(
@@ -136,7 +144,7 @@ class Merge:
         for symbols in zip(*[one.outputs for one in runs], strict=True):
             self.pair(symbols)
 
-    def _likely(self, number):
+    def _likely(self, number: int) -> list[Any]:
         """Likely lengths of a Symbol, as far as the runs with distinct lengths of axes say the same."""
         distinct = [one for one in self.runs if one.has_distinct_axes] or self.runs
         likely_of_runs = [one.recorder.likely.get(number) or () for one in distinct]
@@ -144,7 +152,7 @@ class Merge:
             return [None] * len(likely_of_runs[0])
         return [nodes[0] if len(set(nodes)) == 1 else None for nodes in zip(*likely_of_runs, strict=True)]
 
-    def note_shape(self, symbol):
+    def note_shape(self, symbol: Symbol) -> None:
         """Takes over the shape of a Symbol, and compares it with that in the other runs."""
         shape = self.runs[0].recorder.lengths_of(symbol)
         others = [
@@ -158,7 +166,7 @@ class Merge:
             for axis, n in enumerate(shape)
         ]
 
-    def agreed(self, what, values, leaf=None):
+    def agreed(self, what: str, values: list[Any], leaf: tuple[Symbol, int] | None = None) -> Any:
         """One value for those of an attribute, a length or a constant in all runs. leaf: of a length, its
         Symbol and axis."""
         first = values[0]
@@ -179,7 +187,7 @@ class Merge:
         shown = " and ".join(dict.fromkeys(repr(n) for n in plain))
         raise NeedsConversion(f"{what}: {shown} for different lengths; {GIVE_LENGTHS}")
 
-    def pair(self, symbols):
+    def pair(self, symbols: Sequence[Symbol]) -> None:
         """Notes that these Symbols, one of each run, are the same."""
         x = symbols[0]
         others = zip(self.partners, symbols[1:], strict=True)
@@ -196,7 +204,7 @@ class Merge:
         self.note_shape(x)
         self.recording.tensors[x] = self.constant([s.value for s in symbols], self.recording.shapes[x])
 
-    def constant(self, values, shape):
+    def constant(self, values: list[Any], shape: list[Any]) -> Any:
         """What a constant is, of its value in all runs."""
         first = values[0]
         is_plain = not ls.has_lengths(first) and not isinstance(first, Filled)
@@ -213,7 +221,7 @@ class Merge:
         arrays = [to_numpy(to_array(v._raw if isinstance(v, Tensor) else v)) for v in values]
         return self.array(arrays, shape)
 
-    def array(self, arrays, shape):
+    def array(self, arrays: list[np.ndarray], shape: list[Any]) -> Any:
         """The constant that has these arrays in the runs."""
         first = arrays[0]
         exact = first.dtype.kind in "fc"
@@ -232,7 +240,7 @@ class Merge:
             return items
         return items[0]
 
-    def steps(self, columns):
+    def steps(self, columns: Sequence[Any]) -> list[Step]:
         """The Steps of the operations in all runs."""
         steps = []
         for position in range(max(map(len, columns))):
@@ -251,7 +259,7 @@ class Merge:
             steps[-1].location = location
         return steps
 
-    def step(self, ops):
+    def step(self, ops: Sequence[Any]) -> Step:
         """The Step of one operation, given in all runs."""
         first = ops[0]
         declarations = [op.kernel.declaration for op in ops]
@@ -283,13 +291,13 @@ class Merge:
         }
         return Step(first.kernel, op, attrs, layout, first.inputs, first.outputs)
 
-    def note_result(self, symbols):
+    def note_result(self, symbols: Sequence[Symbol]) -> None:
         """Takes in a Symbol that is a result, given in all runs."""
         for partner, other in zip(self.partners, symbols[1:], strict=True):
             partner[symbols[0]] = other
         self.note_shape(symbols[0])
 
-    def blocks(self, ops):
+    def blocks(self, ops: Sequence[Operation]) -> list[Any]:
         """The blocks of a `cond` (both branches) or `while` (test and body)."""
         done = []
         for parts in zip(*[op.kernel.fn.blocks for op in ops], strict=True):
@@ -302,14 +310,14 @@ class Merge:
         return done
 
 
-def _same(one, other):
+def _same(one: Any, other: Any) -> bool:
     """Whether two attributes are equal, NaN included."""
     if one is other:
         return True
     return type(one) is type(other) and bool(one == other or (one != one and other != other))
 
 
-def _varying_constant(arrays, shape):
+def _varying_constant(arrays: list[np.ndarray], shape: list[Any]) -> Any:
     """The Filled or Ramp that arrays of different shapes are."""
     first = arrays[0]
     if all(a.size and is_uniform(a) for a in arrays) and all(

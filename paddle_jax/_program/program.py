@@ -29,7 +29,10 @@ from paddle_jax._program.operation import Operation, type_text
 from paddle_jax._program.scope import DenseTensor, global_scope, put_into
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.scope import Scope
     from paddle_jax._program.variable import PersistentVariable, Variable
 
 
@@ -64,7 +67,7 @@ class Program:
 
     random_seed = 0
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.ops: list[Operation] = []
         self.data: dict[str, Variable] = {}
         self.vars: dict[str, PersistentVariable] = {}
@@ -84,7 +87,7 @@ class Program:
 
     # symbols ------------------------------------------------------------------------------------------------
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         raise TypeError(
             "cannot pickle 'paddle.base.libpaddle.pir.Program' object: "
             "write it with paddle.save, copy it with clone"
@@ -124,7 +127,7 @@ class Program:
             if symbol is not self.scope_symbols[name]
         }
 
-    def append(self, operation):
+    def append(self, operation: Operation) -> None:
         """Adds an operation."""
         self.ops.append(operation)
         self.changed()
@@ -144,48 +147,48 @@ class Program:
     # Paddle's names -----------------------------------------------------------------------------------------
 
     @property
-    def num_blocks(self):
+    def num_blocks(self) -> int:
         """1: control flow keeps its blocks inside the operation."""
         return 1
 
     @property
-    def blocks(self):
+    def blocks(self) -> list[Program]:
         """A list of the one block."""
         return [self]
 
-    def global_block(self):
+    def global_block(self) -> Program:
         """The block of all operations: the Program itself."""
         return self
 
-    def current_block(self):
+    def current_block(self) -> Program:
         """The block of all operations: the Program itself."""
         return self
 
-    def block(self, index):
+    def block(self, index: int) -> Program:
         """The block with a number: the Program itself for 0."""
         return [self][index]
 
-    def num_ops(self):
+    def num_ops(self) -> int:
         """How many operations it has."""
         return len(self.ops) + len(self.initializers)
 
-    def all_parameters(self):
+    def all_parameters(self) -> list[PersistentVariable]:
         """The Parameters, in the order they were made."""
         return [v for v in self.vars.values() if v.is_parameter]
 
-    def parameters_num(self):
+    def parameters_num(self) -> int:
         """How many Parameters it has."""
         return len(self.all_parameters())
 
-    def list_vars(self):
+    def list_vars(self) -> list[Variable]:
         """All Variables that have a name: inputs, and what lives in the Scope."""
         return [*self.data.values(), *self.vars.values()]
 
-    def has_var(self, name):
+    def has_var(self, name: str) -> bool:
         """Whether a Variable has this name."""
         return name in self.data or name in self.vars
 
-    def var(self, name):
+    def var(self, name: str) -> Variable:
         """The input or persistable Variable of a name.
 
         Raises:
@@ -200,15 +203,15 @@ class Program:
         return variable
 
     @property
-    def _seed(self):
+    def _seed(self) -> int:
         """The seed of its random operations."""
         return self.random_seed
 
-    def global_seed(self, seed):
+    def global_seed(self, seed: int) -> None:
         """Sets the seed of its random operations."""
         self.random_seed = int(seed)
 
-    def clone(self, for_test=False):
+    def clone(self, for_test: bool = False) -> Program:
         """A Program with the same operations, whose Variables are those of this one.
 
         Args:
@@ -217,15 +220,15 @@ class Program:
         """
         return clone_program(self, for_test)
 
-    def _prune(self, targets):
+    def _prune(self, targets: Any) -> Program:
         """A Program of the operations that lead to a list of Variables, and the inputs these use."""
         return prune_program(self, targets)
 
-    def set_is_test_attr(self):
+    def set_is_test_attr(self) -> None:
         """Makes normalisation use running statistics, and drops nothing at random any more."""
         use_evaluation_forms(self)
 
-    def state_dict(self, mode="all", scope=None):
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Any]:
         """The values of its persistable Variables as a dict of DenseTensors by name.
 
         Args:
@@ -244,24 +247,26 @@ class Program:
             if v.is_parameter in kinds[mode] and name in values
         }
 
-    def set_state_dict(self, state_dict, scope=None, copy_tensor=False):
+    def set_state_dict(
+        self, state_dict: dict[str, Any], scope: Scope | None = None, copy_tensor: bool = False
+    ) -> None:
         """Puts values, a dict by name, into a Scope; names that the program does not have are left out."""
         for name, value in state_dict.items():
             if name in self.vars:
                 put_into(scope, name, value, self.vars[name].avals)
 
-    def get_parameter_value_by_name(self, name):
+    def get_parameter_value_by_name(self, name: str) -> PersistentVariable | None:
         """The Parameter of a name, or None."""
         variable = self.vars.get(name)
         if variable is not None and variable.is_parameter:
             return variable
         return None
 
-    def get_all_parameter_values(self):
+    def get_all_parameter_values(self) -> dict[str, PersistentVariable]:
         """The Parameters by name."""
         return {p.name: p for p in self.all_parameters()}
 
-    def get_output_value_by_name(self, name):
+    def get_output_value_by_name(self, name: str) -> Variable:
         """The Variable of a name.
 
         Raises:
@@ -269,7 +274,7 @@ class Program:
         """
         return self.var(name)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return listing(self)
 
     __repr__ = __str__
@@ -299,7 +304,7 @@ def listing(program: Program) -> str:
     return "\n".join(["{", *lines, "}"]) + "\n"
 
 
-def default_main_program():
+def default_main_program() -> Program:
     """Returns the Program that operations are added to in static mode.
 
     Example:
@@ -311,7 +316,7 @@ def default_main_program():
     return DefaultPrograms.main
 
 
-def default_startup_program():
+def default_startup_program() -> Program:
     """Returns the Program that fills the parameters which are made in static mode; run it once before
     the main program.
 
@@ -325,7 +330,7 @@ def default_startup_program():
 
 
 @contextlib.contextmanager
-def program_guard(main_program, startup_program=None):
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
     """Inside the block operations go to `main_program`, and the initialisation of parameters to
     `startup_program`.
 

@@ -12,7 +12,7 @@ import contextlib
 import functools as ft
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from paddle_jax._program.program import Program, default_main_program, default_s
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.shape_inference import Inferred, infer
 from paddle_jax._program.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
 
 # what a composite raises that needs a value, or that a probe does not fit
 _NEEDS_VALUE = (SymbolError, TracedValueError, TypeError, ValueError)
@@ -618,7 +621,9 @@ def start() -> None:
         unique_name.enter_static()
 
 
-def data(name, shape, dtype=None, lod_level=0):
+def data(
+    name: str, shape: Sequence[int | None], dtype: DTypeLike | None = None, lod_level: int = 0
+) -> Variable:
     """Declares an input of the program, to be fed by its name.
 
     Args:

@@ -14,25 +14,27 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.dense_tensor import DenseTensor, copy_array
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from paddle_jax._program.program import Program
 
 
 class ScopeVariable:
     """A name in a Scope."""
 
-    def __init__(self, values, name):
+    def __init__(self, values: dict[str, Any], name: str) -> None:
         self._values = values
         self._name = name
 
-    def name(self):
+    def name(self) -> str:
         """The name."""
         return self._name
 
-    def get_tensor(self):
+    def get_tensor(self) -> DenseTensor:
         """The value, a DenseTensor."""
         return DenseTensor(self._values, self._name)
 
-    def is_initialized(self):
+    def is_initialized(self) -> bool:
         """Whether there is a value."""
         return self._values.get(self._name) is not None
 
@@ -45,40 +47,40 @@ class Scope:
         declared: set of the names that have a variable, whether or not it has a value.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.declared: set[str] = set()
 
-    def var(self, name):
+    def var(self, name: str) -> ScopeVariable:
         """The variable of a name, made if it is not there."""
         self.declared.add(name)
         return ScopeVariable(self.values, name)
 
-    def find_var(self, name):
+    def find_var(self, name: str) -> ScopeVariable | None:
         """The variable of a name, or None."""
         if name in self.values or name in self.declared:
             return ScopeVariable(self.values, name)
         return None
 
-    def erase(self, names):
+    def erase(self, names: Iterable[str]) -> None:
         """Removes variables."""
         for name in names:
             self.values.pop(name, None)
             self.declared.discard(name)
 
-    def local_var_names(self):
+    def local_var_names(self) -> list[str]:
         """The names of all variables."""
         return sorted({*self.values, *self.declared})
 
-    def new_scope(self):
+    def new_scope(self) -> Scope:
         """A Scope of its own."""
         return Scope()
 
-    def drop_kids(self):
+    def drop_kids(self) -> None:
         """Does nothing: scopes are not nested."""
 
 
-def global_scope():
+def global_scope() -> Scope:
     """Returns the Scope that programs run in by default.
 
     Example:
@@ -91,7 +93,7 @@ def global_scope():
 
 
 @contextlib.contextmanager
-def scope_guard(scope):
+def scope_guard(scope: Scope) -> Iterator[None]:
     """Inside the block programs run in another Scope.
 
     Args:

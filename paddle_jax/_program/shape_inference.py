@@ -7,7 +7,10 @@ along, so that they may be lengths themselves. Operations whose result's shape d
 run on small samples; where these differ, the length is unknown, and the operation runs on the host.
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +23,12 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import PROBE_LENGTHS, known_lengths
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from paddle_jax._core.lazy.aval import Aval
+    from paddle_jax._core.lazy.symbol import Symbol
 
 _MAX = 1 << 14
 _TRIES = 160
@@ -34,7 +43,7 @@ class Inferred:
 
     __slots__ = ("avals", "host", "known", "many")
 
-    def __init__(self, many, avals, host=False):
+    def __init__(self, many: type | None, avals: list[Any], host: bool = False) -> None:
         self.many, self.avals, self.host, self.known = many, avals, host, [None] * len(avals)
 
 
@@ -42,7 +51,7 @@ class _Varies(ValueError):
     """The number of results is not known."""
 
 
-def infer(kernel, symbols, probe=None):
+def infer(kernel: Kernel, symbols: Sequence[Symbol], probe: int | None = None) -> Inferred:
     """What a kernel gives for Symbols, under one probe or under both."""
     if probe is not None:
         many, outs = results_of(kernel, tuple([s.avals[probe] for s in symbols]))
@@ -66,7 +75,7 @@ def infer(kernel, symbols, probe=None):
     return found
 
 
-def results_of(kernel, avals):
+def results_of(kernel: Kernel, avals: tuple[Aval, ...]) -> tuple[type | None, tuple[Aval, ...]]:
     """(tuple, list or None, tuple of avals) of a kernel on operands of these avals."""
     if getattr(kernel.fn, "once", False):
         return _traced(kernel, kernel.fn, [a.struct for a in avals])
@@ -79,7 +88,9 @@ def results_of(kernel, avals):
     return found
 
 
-def _traced(kernel, fn, structs):
+def _traced(
+    kernel: Kernel, fn: Callable[..., Any], structs: Sequence[jax.ShapeDtypeStruct]
+) -> tuple[type | None, tuple[Aval, ...]]:
     try:
         out = jax.eval_shape(fn, *structs)
     except Exception as error:
@@ -88,7 +99,7 @@ def _traced(kernel, fn, structs):
     return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in (out if many else (out,))])
 
 
-def _both(kernel, first, second):
+def _both(kernel: Kernel, first: tuple[Aval, ...], second: tuple[Aval, ...]) -> Inferred:
     many, outs = results_of(kernel, first)
     if first == second:
         others = outs
@@ -97,7 +108,7 @@ def _both(kernel, first, second):
     return _paired(kernel, many, outs, others)
 
 
-def _paired(kernel, many, outs, others):
+def _paired(kernel: Kernel, many: type | None, outs: Sequence[Aval], others: Sequence[Aval]) -> Inferred:
     if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=False)):
         raise _Varies(
             f"{kernel.name}: the number of results depends on a length that is not known; "
@@ -106,7 +117,7 @@ def _paired(kernel, many, outs, others):
     return Inferred(many, list(zip(outs, others, strict=True)))
 
 
-def _fitted(kernel, symbols):
+def _fitted(kernel: Kernel, symbols: Sequence[Symbol]) -> Inferred | None:
     """As `infer`, with unknown lengths taken to be known ones that make the call possible; None
     where none does."""
     places = [(i, axis) for i, s in enumerate(symbols) for axis, n in enumerate(s.shape) if n == -1]
@@ -134,7 +145,7 @@ def _fitted(kernel, symbols):
     return None
 
 
-def _ints(value):
+def _ints(value: Any) -> Iterator[int]:
     if isinstance(value, tuple):
         for item in value:
             yield from _ints(item)
@@ -145,7 +156,7 @@ def _ints(value):
 # values that depend on shapes -------------------------------------------------------------------------------
 
 
-def known_value(symbol, probe):
+def known_value(symbol: Any, probe: int) -> Any:
     """The value of a small Symbol of integers under a probe, where it depends on shapes and constants
     alone; else None."""
     if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
@@ -155,19 +166,19 @@ def known_value(symbol, probe):
     return None
 
 
-def is_shape(kernel):
+def is_shape(kernel: Kernel) -> bool:
     """Whether a kernel gives what its operand's shape says."""
     return kernel.declaration is not None and kernel.declaration[0].name in ("shape", "numel")
 
 
-def of_shape(kernel, shape):
+def of_shape(kernel: Kernel, shape: Sequence[int]) -> np.ndarray:
     """What such a kernel gives for a shape."""
     return np.asarray(
         shape if kernel.declaration[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64
     )
 
 
-def _fold(kernel, symbols, found):
+def _fold(kernel: Kernel, symbols: Sequence[Symbol], found: Inferred) -> None:
     """Computes results that depend on shapes alone."""
     if (
         found.host
@@ -193,7 +204,7 @@ def _fold(kernel, symbols, found):
     found.known = list(zip(*results, strict=True))
 
 
-def _with_values(kernel, symbols):
+def _with_values(kernel: Kernel, symbols: Sequence[Symbol]) -> Inferred:
     """Inference of a kernel that has to look at values: at those that depend on shapes, else at samples."""
     results = []
     for probe in (0, 1):
@@ -202,7 +213,7 @@ def _with_values(kernel, symbols):
             return _sampled(kernel, symbols)
         open_ = [i for i, v in enumerate(values) if v is None]
 
-        def fn(*rest, values=values, open_=open_):
+        def fn(*rest: Any, values: list[Any] = values, open_: list[int] = open_) -> Any:
             full = list(values)
             for i, array in zip(open_, rest, strict=True):
                 full[i] = array
@@ -215,7 +226,9 @@ def _with_values(kernel, symbols):
     return _paired(kernel, results[0][0], results[0][1], results[1][1])
 
 
-def varying_results(kernel, symbols, hints):
+def varying_results(
+    kernel: Kernel, symbols: Sequence[Symbol], hints: Sequence[int]
+) -> tuple[type | None, tuple[Aval, ...], tuple[Aval, ...]]:
     """(tuple, list or None, avals, avals) of a kernel whose results have shapes that depend on values, for
     the first and second values of lengths: what varies has two lengths of its own.
 
@@ -246,7 +259,7 @@ class Sample:
         op: Operation that gives it, or None.
     """
 
-    def __init__(self, symbol):
+    def __init__(self, symbol: Symbol) -> None:
         self.kind = symbol.kind
         self.dtype = symbol.dtype
         self.value = symbol.value
@@ -256,7 +269,7 @@ class Sample:
         self.op = symbol.op
 
 
-def _sampled(kernel, symbols):
+def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
     runs = []
     error = None
@@ -287,19 +300,19 @@ def _sampled(kernel, symbols):
     return Inferred(many, pairs, host=True)
 
 
-def _sample(symbol, length, make):
+def _sample(symbol: Any, length: int, make: Callable[..., np.ndarray]) -> np.ndarray:
     known = _value_for(symbol, length)
     if known is not None:
         return known
     return make(_shape_for(symbol, length)).astype(symbol.dtype)
 
 
-def _shape_for(symbol, length):
+def _shape_for(symbol: Any, length: int) -> tuple[int, ...]:
     """The shape of a Symbol where unknown lengths are this one."""
     return tuple([length if n == -1 else n for n in symbol.shape])
 
 
-def _value_for(symbol, length):
+def _value_for(symbol: Any, length: int) -> Any:
     """As `known_value` where unknown lengths are this one."""
     known = known_value(symbol, 0)
     if known is None or symbol.kind == "constant" or symbol.op is None:
@@ -315,20 +328,20 @@ def _value_for(symbol, length):
     return np.asarray(out[operation.outputs.index(symbol)] if isinstance(out, tuple | list) else out)
 
 
-def _count(shape):
+def _count(shape: Sequence[int]) -> np.ndarray:
     return np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape) + 1
 
 
-def _mixed(shape):
+def _mixed(shape: Sequence[int]) -> np.ndarray:
     return _count(shape) % 2
 
 
-def _more(shape):
+def _more(shape: Sequence[int]) -> np.ndarray:
     """Numbers above one: sizes that are not the least ones."""
     return _count(shape) + 1
 
 
-def _zeros_and(size):
+def _zeros_and(size: int) -> Callable[[Sequence[int]], np.ndarray]:
     """Zeros, and a number without axes that is a possible size."""
     return lambda shape: np.zeros(shape) if shape else np.asarray(size)
 
@@ -339,7 +352,7 @@ _SAMPLES = (np.zeros, _count, _mixed, _more, _zeros_and(4), _zeros_and(5))
 # constants --------------------------------------------------------------------------------------------------
 
 
-def full_kernel(shape, value, dtype):
+def full_kernel(shape: tuple[int, ...], value: Any, dtype: Any) -> Kernel:
     """The kernel that makes an array of one value; the same object for the same arguments."""
     key = (shape, dtype, type(value), str(value))
     found = _fills.get(key)

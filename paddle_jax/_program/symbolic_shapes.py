@@ -1,5 +1,7 @@
 """Lengths of results as expressions of the lengths of operands, by JAX's symbolic dimensions."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import jax
@@ -32,7 +34,9 @@ class Call:
         key: hashable.
     """
 
-    def __init__(self, kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value: bool = False):
+    def __init__(
+        self, kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value: bool = False
+    ) -> None:
         """by_value: whether Lengths of equal values count as the same one."""
         self.kernel = kernel
         self.attrs = attrs

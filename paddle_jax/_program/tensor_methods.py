@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.base.state import local
@@ -24,7 +26,7 @@ Tensor.block = property(
 
 
 @_attach
-def _to_static_var(self: Tensor, to_parameter: bool = False, **kwargs) -> Variable:
+def _to_static_var(self: Tensor, to_parameter: bool = False, **kwargs: Any) -> Variable:
     name = kwargs.get("name", self.name)
     shape = list(self.shape)
     if not (to_parameter or isinstance(self, Parameter)):

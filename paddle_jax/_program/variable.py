@@ -6,7 +6,7 @@ import copy
 import sys
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
@@ -21,7 +21,11 @@ from paddle_jax.tensor.attribute import numel
 from paddle_jax.tensor.indexing import setitem
 
 if TYPE_CHECKING:
+    from paddle_jax._core.base.dtype import DType
+    from paddle_jax._core.tensors.place import Place
+    from paddle_jax._program.operation import Operation
     from paddle_jax._program.program import Program
+    from paddle_jax._program.scope import Scope
 
 
 def _unknown(what: str, instead: str) -> SymbolError:
@@ -32,7 +36,7 @@ def _unknown(what: str, instead: str) -> SymbolError:
 
 
 def _eager_only(name: str) -> Callable[..., Any]:
-    def method(self, *args, **kwargs):
+    def method(self: Variable, *args: Any, **kwargs: Any) -> NoReturn:
         raise NoValueError(
             f"{name}: a Variable of a static program has no value to ask for; "
             "run the program and fetch it, or call paddle.disable_static()"
@@ -44,7 +48,7 @@ def _eager_only(name: str) -> Callable[..., Any]:
 
 
 def _absent(name: str) -> property:
-    def get(self):
+    def get(self: Variable) -> NoReturn:
         raise AttributeError(f"'Variable' object has no attribute '{name}': eager Tensors alone have it")
 
     return property(get, doc="Eager Tensors alone have it.")
@@ -80,7 +84,7 @@ class Variable(Tensor):
     __iter__ = None  # type: ignore[assignment]
     is_parameter = False
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(
             "Variable: a program makes them; use paddle.static.data for an input, "
             "paddle.static.create_parameter for a parameter"
@@ -89,74 +93,74 @@ class Variable(Tensor):
     # what is known ------------------------------------------------------------------------------------------
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name; that of a result is made on first use."""
         if self._raw.name is None:
             self._raw.name = unique_name.generate("tmp")
         return self._raw.name
 
     @name.setter
-    def name(self, value):
+    def name(self, value: str) -> None:
         self._raw.name = value
 
     @property
-    def shape(self):
+    def shape(self) -> Size:
         """The lengths of the axes, -1 for those that are not known."""
         return Size(self._raw.shape)
 
     @property
-    def size(self):
+    def size(self) -> Any:
         """The number of elements: an int, or a Variable where a length is not known."""
         if -1 in self._raw.shape:
             return numel(self)
         return Tensor.size.fget(self)
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         """The data type."""
         return dtypes.of(self._raw)
 
     @property
-    def place(self):
+    def place(self) -> Place:
         """The device that programs run on."""
         return places.current()
 
     @property
-    def block(self):
+    def block(self) -> Program:
         """The Program it belongs to, which is its only block."""
         return self._raw.program
 
     @property
-    def op(self):
+    def op(self) -> Operation | None:
         """The Operation that makes it; None for inputs and parameters."""
         return self._raw.op
 
-    def get_defining_op(self):
+    def get_defining_op(self) -> Operation | None:
         """The Operation that makes it; None for inputs and parameters."""
         return self._raw.op
 
     # what is not --------------------------------------------------------------------------------------------
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         error = _unknown("bool", "use paddle.static.nn.cond or while_loop")
         recorder = local.ctx.frame
         if recorder.recording and not is_ours(sys._getframe(1).f_globals):
             recorder.on_refusal(error)  # the user's code might catch it
         raise error
 
-    def __float__(self):
+    def __float__(self) -> NoReturn:
         raise _unknown("float", "use astype('float64')")
 
-    def __int__(self):
+    def __int__(self) -> NoReturn:
         raise _unknown("int", "use astype('int64')")
 
-    def __complex__(self):
+    def __complex__(self) -> NoReturn:
         raise _unknown("complex", "use astype('complex64')")
 
-    def __index__(self):
+    def __index__(self) -> NoReturn:
         raise _unknown("index", "use gather or slice")
 
-    def item(self, *args):
+    def item(self, *args: int) -> NoReturn:
         """Raises TypeError, as the value is not known; ValueError for more than one element."""
         if not args and self._raw.size != 1:
             raise ValueError(
@@ -165,19 +169,19 @@ class Variable(Tensor):
             )
         raise _unknown("item", "run the program and fetch it")
 
-    def __len__(self):
+    def __len__(self) -> NoReturn:
         raise TypeError("object of type 'Variable' has no len() in static graph mode; use its shape")
 
-    def __contains__(self, item):
+    def __contains__(self, item: object) -> NoReturn:
         raise _unknown("bool", "use paddle.isin")
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise _unknown("array", "run the program and fetch it")
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         raw = self._raw
         op_name = raw.kind if raw.op is None else raw.op.name
         return (
@@ -189,33 +193,33 @@ class Variable(Tensor):
 
     # copies -------------------------------------------------------------------------------------------------
 
-    def detach(self):
+    def detach(self) -> Variable:
         """A Variable with the same value that no gradient flows through."""
         return variable(self._raw)
 
     _snapshot = detach
 
-    def __copy__(self):
+    def __copy__(self) -> Variable:
         return variable(self._raw, self.stop_gradient)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         copy = variable(self._raw, self.stop_gradient)
         memo[id(self)] = copy
         return copy
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError(
             "cannot pickle a Variable: it has no value; fetch it, or save the program with paddle.static.save"
         )
 
-    def __getitem__(self, item):
+    def __getitem__(self, item: Any) -> Any:
         recorder = local.ctx.frame
         getitem = Tensor.__getitem__
         if recorder.recording:
             return recorder.composite(getitem.op, (self, item), {})
         return getitem(self, item)
 
-    def __setitem__(self, item, value):
+    def __setitem__(self, item: Any, value: Any) -> None:
         recorder = local.ctx.frame
         if not recorder.recording:
             setitem(self, item, value)
@@ -246,24 +250,24 @@ class PersistentVariable(Variable):
     is_data = False
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name in the Scope."""
         return self._own_name
 
     @property
-    def avals(self):
+    def avals(self) -> Any:
         """Shape and dtype, as a Symbol has them."""
         return self._avals
 
-    def get_value(self, scope=None):
+    def get_value(self, scope: Scope | None = None) -> Tensor:
         """The value in the Scope, as an eager Tensor."""
         return value_in(scope, self._own_name)
 
-    def set_value(self, value, scope=None):
+    def set_value(self, value: Any, scope: Scope | None = None) -> None:
         """Puts a value into the Scope."""
         put_into(scope, self._own_name, value, self._avals)
 
-    def __copy__(self):
+    def __copy__(self) -> PersistentVariable:
         return self
 
 
@@ -272,11 +276,11 @@ class ParameterVariable(PersistentVariable, Parameter):
 
     is_parameter = True
 
-    def initialize(self):
+    def initialize(self) -> NoReturn:
         """Raises AssertionError: running the startup program fills it."""
         raise AssertionError(f"initialize: {self.name} is filled by running the startup program")
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A Parameter of its own, with a new name and the same initialisation."""
         recorder = local.ctx.frame
         if not recorder.recording:
