@@ -1,5 +1,9 @@
 """The Viterbi decoder of linear-chain conditional random fields."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -9,11 +13,16 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor, host_value
 from paddle_jax.nn import Layer
 
+if TYPE_CHECKING:
+    import jax
+
 __all__ = ["ViterbiDecoder", "viterbi_decode"]
 
 
 @op("potentials transitions lengths", nondiff=True, method=False, register=False)
-def _decode(potentials, transitions, lengths, bounded):
+def _decode(
+    potentials: jax.Array, transitions: jax.Array, lengths: jax.Array, bounded: bool
+) -> tuple[jax.Array, jax.Array]:
     """Scores [batch] and paths [batch, steps], zeros beyond the end of each."""
     steps = potentials.shape[1]
     last = lengths[:, None] - 1
@@ -24,7 +33,7 @@ def _decode(potentials, transitions, lengths, bounded):
     alpha = potentials[:, 0] + (transitions[-1] if bounded else 0.0)
     alpha = jnp.where(last == 0, alpha + stop, alpha)
 
-    def forward(alpha, item):
+    def forward(alpha: jax.Array, item: Any) -> tuple[Any, Any]:
         step, potential = item
         scores = alpha[:, :, None] + transitions
         new = scores.max(1) + potential + jnp.where(last == step, stop, 0.0)
@@ -32,7 +41,7 @@ def _decode(potentials, transitions, lengths, bounded):
 
     alpha, back = lax.scan(forward, alpha, (jnp.arange(1, steps), jnp.moveaxis(potentials[:, 1:], 1, 0)))
 
-    def backward(tag, item):
+    def backward(tag: jax.Array, item: Any) -> tuple[Any, Any]:
         step, came_from = item
         before = jnp.take_along_axis(came_from, tag[:, None], 1)[:, 0]
         inside = step <= last[:, 0]
@@ -45,7 +54,13 @@ def _decode(potentials, transitions, lengths, bounded):
 
 @known_as(code="data_dependent:viterbi")
 @composite(method=False, register=False)
-def viterbi_decode(potentials, transition_params, lengths, include_bos_eos_tag=True, name=None):
+def viterbi_decode(
+    potentials: Tensor,
+    transition_params: Tensor,
+    lengths: Tensor,
+    include_bos_eos_tag: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Finds the sequences of tags with the highest scores.
 
     A score is the sum of the potentials of the tags and of the transitions between neighbours.
@@ -112,12 +127,14 @@ class ViterbiDecoder(Layer):
         [[0, 1]]
     """
 
-    def __init__(self, transitions, include_bos_eos_tag=True, name=None):
+    def __init__(
+        self, transitions: Tensor, include_bos_eos_tag: bool = True, name: str | None = None
+    ) -> None:
         super().__init__()
         self.transitions = transitions
         self.include_bos_eos_tag = include_bos_eos_tag
         self.name = name
 
-    def forward(self, potentials, lengths):
+    def forward(self, potentials: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Returns (scores [batch], paths [batch, largest length])."""
         return viterbi_decode(potentials, self.transitions, lengths, self.include_bos_eos_tag, self.name)

@@ -1,5 +1,7 @@
 """What is known about a file of sound."""
 
+from __future__ import annotations
+
 
 class AudioInfo:
     """Facts about a file: `sample_rate`, `num_samples`, `num_channels`, `bits_per_sample`, `encoding`.
@@ -9,7 +11,9 @@ class AudioInfo:
         8000
     """
 
-    def __init__(self, sample_rate, num_samples, num_channels, bits_per_sample, encoding):
+    def __init__(
+        self, sample_rate: int, num_samples: int, num_channels: int, bits_per_sample: int, encoding: str
+    ) -> None:
         self.sample_rate = sample_rate
         self.num_samples = num_samples
         self.num_channels = num_channels

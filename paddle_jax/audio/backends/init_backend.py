@@ -1,8 +1,14 @@
 """Which backend reads and writes files: Python's own module for WAV files, or the package soundfile."""
 
+from __future__ import annotations
+
 import importlib.util
+from typing import TYPE_CHECKING
 
 from paddle_jax.audio.backends import backend, soundfile_backend, wave_backend
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 _BACKENDS = {"soundfile": soundfile_backend, "wave_backend": wave_backend}
 # the modules whose `info`, `load` and `save` are those of the chosen backend; paddle_jax.audio adds itself
@@ -11,7 +17,7 @@ _FRONTS = [backend]
 __all__ = ["get_current_backend", "list_available_backends", "set_backend"]
 
 
-def list_available_backends():
+def list_available_backends() -> list[str]:
     """The names of the backends: "soundfile" is among them if that package is installed.
 
     Example:
@@ -23,7 +29,7 @@ def list_available_backends():
     ]
 
 
-def get_current_backend():
+def get_current_backend() -> str:
     """The name of the backend in use.
 
     Example:
@@ -34,7 +40,7 @@ def get_current_backend():
     return next((name for name, module in _BACKENDS.items() if load is module.load), "wave_backend")
 
 
-def set_backend(backend_name):
+def set_backend(backend_name: str) -> None:
     """Chooses what `paddle.audio.load`, `save` and `info` are.
 
     Args:
@@ -57,6 +63,6 @@ def set_backend(backend_name):
             setattr(module, name, getattr(_BACKENDS[backend_name], name))
 
 
-def _load_file(path):
+def _load_file(path: str) -> tuple[Tensor, int]:
     """What `paddle.audio.load` returns: (sound, sample rate)."""
     return _FRONTS[-1].load(path)

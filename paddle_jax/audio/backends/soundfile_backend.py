@@ -1,12 +1,18 @@
 """Files of sound of many formats, by the package soundfile (libsndfile)."""
 
+from __future__ import annotations
+
 import importlib
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.audio.backends.backend import AudioInfo
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = ["info", "load", "save"]
 
@@ -33,7 +39,7 @@ _KINDS = {
 _WHOLE = {"PCM_S8": "int16", "PCM_U8": "int16", "PCM_16": "int16", "PCM_24": "int32", "PCM_32": "int32"}
 
 
-def _soundfile():
+def _soundfile() -> Any:
     try:
         return importlib.import_module("soundfile")
     except (ImportError, OSError) as error:  # OSError: libsndfile is not there
@@ -42,13 +48,13 @@ def _soundfile():
         ) from error
 
 
-def _named(file):
+def _named(file: Any) -> Any:
     if isinstance(file, os.PathLike):
         return os.fspath(file)
     return file
 
 
-def info(filepath):
+def info(filepath: Any) -> AudioInfo:
     """Facts about a file.
 
     Args:
@@ -67,7 +73,13 @@ def info(filepath):
     )
 
 
-def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first=True):
+def load(
+    filepath: Any,
+    frame_offset: int = 0,
+    num_frames: int = -1,
+    normalize: bool = True,
+    channels_first: bool = True,
+) -> tuple[Tensor, int]:
     """Reads a file.
 
     Args:
@@ -93,7 +105,15 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
         return to_tensor(np.ascontiguousarray(samples.T if channels_first else samples)), file.samplerate
 
 
-def save(filepath, src, sample_rate, channels_first=True, encoding=None, bits_per_sample=None, format=None):
+def save(
+    filepath: Any,
+    src: Tensor,
+    sample_rate: int,
+    channels_first: bool = True,
+    encoding: str | None = None,
+    bits_per_sample: int | None = None,
+    format: str | None = None,
+) -> None:
     """Writes a file; its format follows from the end of its name.
 
     Args:
@@ -117,7 +137,7 @@ def save(filepath, src, sample_rate, channels_first=True, encoding=None, bits_pe
     )
 
 
-def _subtype(encoding, bits):
+def _subtype(encoding: str | None, bits: int | None) -> str | None:
     """What libsndfile calls an encoding."""
     if encoding in (None, "PCM_S"):
         if encoding is None and bits is None:

@@ -1,23 +1,29 @@
 """WAV files with whole numbers, by Python's module `wave`."""
 
+from __future__ import annotations
+
 import os
 import wave
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.audio.backends.backend import AudioInfo
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 __all__ = ["info", "load", "save"]
 
 _TYPES = {1: np.uint8, 2: np.dtype("<i2"), 4: np.dtype("<i4")}
 
 
-def _opened(file, mode):
+def _opened(file: Any, mode: str) -> Any:
     return wave.open(os.fspath(file) if isinstance(file, os.PathLike) else file, mode)
 
 
-def info(filepath):
+def info(filepath: Any) -> AudioInfo:
     """Facts about a WAV file.
 
     Args:
@@ -34,7 +40,13 @@ def info(filepath):
         )
 
 
-def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first=True):
+def load(
+    filepath: Any,
+    frame_offset: int = 0,
+    num_frames: int = -1,
+    normalize: bool = True,
+    channels_first: bool = True,
+) -> tuple[Tensor, int]:
     """Reads a WAV file of 8, 16 or 32 bits per sample.
 
     Args:
@@ -76,7 +88,14 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
     return to_tensor(np.ascontiguousarray(samples.T if channels_first else samples).astype("float32")), rate
 
 
-def save(filepath, src, sample_rate, channels_first=True, encoding=None, bits_per_sample=16):
+def save(
+    filepath: Any,
+    src: Tensor,
+    sample_rate: int,
+    channels_first: bool = True,
+    encoding: str | None = None,
+    bits_per_sample: int = 16,
+) -> None:
     """Writes a WAV file of 16 bits per sample.
 
     Args:

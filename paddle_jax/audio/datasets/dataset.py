@@ -1,12 +1,20 @@
 """What data sets of sound share: files with labels, and features of them."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.audio.backends.init_backend import _load_file
 from paddle_jax.audio.features import MFCC, LogMelSpectrogram, MelSpectrogram, Spectrogram
 from paddle_jax.dataset import common
 from paddle_jax.io import Dataset
 from paddle_jax.utils.download import get_path_from_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []
 
@@ -41,7 +49,14 @@ class AudioClassificationDataset(Dataset):
         (paddle.Size([33, 1]), 3)
     """
 
-    def __init__(self, files, labels, feat_type="raw", sample_rate=None, **kwargs):
+    def __init__(
+        self,
+        files: Sequence[str],
+        labels: Sequence[int],
+        feat_type: str = "raw",
+        sample_rate: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         if feat_type not in feat_funcs:
             raise RuntimeError(
@@ -54,7 +69,7 @@ class AudioClassificationDataset(Dataset):
         self.sample_rate = sample_rate
         self.feat_config = kwargs
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[Tensor, int]:
         sound, self.sample_rate = _load_file(self.files[idx])
         if sound.ndim == 2:
             sound = sound.squeeze(0)
@@ -64,11 +79,11 @@ class AudioClassificationDataset(Dataset):
             sound = layer(**rate, **self.feat_config)(sound.unsqueeze(0)).squeeze(0)
         return sound, self.labels[idx]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.files)
 
 
-def home(archive, *needed):
+def home(archive: Any, *needed: str) -> Any:
     """The folder of data sets; the archive is downloaded and unpacked there unless what is
     needed is there."""
     folder = Path(common.DATA_HOME)
@@ -78,6 +93,6 @@ def home(archive, *needed):
     return folder
 
 
-def belongs(mode, fold, split):
+def belongs(mode: str, fold: int, split: int) -> bool:
     """Whether a fold belongs to a mode: all but one to "train", that one to any other."""
     return (fold != split) == (mode == "train")

@@ -1,8 +1,10 @@
 """Sounds of the surroundings (Piczak, ESC: Dataset for Environmental Sound Classification, 2015)."""
 
+from __future__ import annotations
+
 import csv
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paddle_jax.audio.datasets.dataset import AudioClassificationDataset, belongs, home
 
@@ -97,7 +99,14 @@ class ESC50(AudioClassificationDataset):
         src_file: str
         take: str
 
-    def __init__(self, mode="train", split=1, feat_type="raw", archive=None, **kwargs):
+    def __init__(
+        self,
+        mode: str = "train",
+        split: int = 1,
+        feat_type: str = "raw",
+        archive: dict[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         if split not in range(1, 6):
             raise AssertionError(f"ESC50: split: got {split!r}; it must be one of 1..5")
         if archive is None:
@@ -107,11 +116,11 @@ class ESC50(AudioClassificationDataset):
         files, labels = self._get_data(mode, split)
         super().__init__(files, labels, feat_type, **kwargs)
 
-    def _get_meta_info(self, folder):
+    def _get_meta_info(self, folder: Any) -> list[Any]:
         with (folder / self.meta).open(newline="") as table:
             return [self.meta_info(*row) for row in list(csv.reader(table))[1:]]
 
-    def _get_data(self, mode, split):
+    def _get_data(self, mode: str, split: int) -> tuple[list[str], list[int]]:
         folder = home(self.archive, self.audio_path, self.meta)
         chosen = [row for row in self._get_meta_info(folder) if belongs(mode, int(row.fold), split)]
         return (

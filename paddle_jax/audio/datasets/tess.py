@@ -1,10 +1,15 @@
 """Words spoken in seven moods (Pichora-Fuller and Dupuis, Toronto emotional speech set, 2020)."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax.audio.datasets.dataset import AudioClassificationDataset, belongs, home
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = []
 
@@ -43,7 +48,15 @@ class TESS(AudioClassificationDataset):
         word: str
         emotion: str
 
-    def __init__(self, mode="train", n_folds=5, split=1, feat_type="raw", archive=None, **kwargs):
+    def __init__(
+        self,
+        mode: str = "train",
+        n_folds: int = 5,
+        split: int = 1,
+        feat_type: str = "raw",
+        archive: dict[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         if not isinstance(n_folds, int) or n_folds < 1:
             raise AssertionError(f"TESS: n_folds: got {n_folds!r}; it must be a positive int")
         if split not in range(1, n_folds + 1):
@@ -55,10 +68,10 @@ class TESS(AudioClassificationDataset):
         files, labels = self._get_data(mode, n_folds, split)
         super().__init__(files, labels, feat_type, **kwargs)
 
-    def _get_meta_info(self, files):
+    def _get_meta_info(self, files: Sequence[str]) -> list[Any]:
         return [self.meta_info(*Path(file).stem.split("_")) for file in files]
 
-    def _get_data(self, mode, n_folds, split):
+    def _get_data(self, mode: str, n_folds: int, split: int) -> tuple[list[str], list[int]]:
         folder = home(self.archive, self.audio_path) / self.audio_path
         files = sorted(
             str(Path(root) / name)

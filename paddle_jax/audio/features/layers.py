@@ -1,5 +1,9 @@
 """Spectrograms and what is made of them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.audio.functional.functional import compute_fbank_matrix, create_dct, power_to_db
 from paddle_jax.audio.functional.window import get_window
 from paddle_jax.nn import Layer
@@ -7,6 +11,10 @@ from paddle_jax.signal import stft
 from paddle_jax.tensor.linalg import matmul
 from paddle_jax.tensor.math import pow
 from paddle_jax.tensor.ops import abs
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Spectrogram(Layer):
@@ -30,15 +38,15 @@ class Spectrogram(Layer):
 
     def __init__(
         self,
-        n_fft=512,
-        hop_length=512,
-        win_length=None,
-        window="hann",
-        power=1.0,
-        center=True,
-        pad_mode="reflect",
-        dtype="float32",
-    ):
+        n_fft: int = 512,
+        hop_length: int = 512,
+        win_length: int | None = None,
+        window: str | tuple[str, float] = "hann",
+        power: float = 1.0,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        dtype: DTypeLike = "float32",
+    ) -> None:
         super().__init__()
         if power <= 0:
             raise AssertionError(f"Spectrogram: power: got {power}; it must be positive")
@@ -54,7 +62,7 @@ class Spectrogram(Layer):
             "pad_mode": pad_mode,
         }
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """Returns a Tensor [batch, n_fft // 2 + 1, frames] for one [batch, samples]."""
         return pow(abs(stft(x, window=self.fft_window, **self._settings)), self.power)
 
@@ -74,21 +82,21 @@ class MelSpectrogram(Layer):
 
     def __init__(
         self,
-        sr=22050,
-        n_fft=2048,
-        hop_length=512,
-        win_length=None,
-        window="hann",
-        power=2.0,
-        center=True,
-        pad_mode="reflect",
-        n_mels=64,
-        f_min=50.0,
-        f_max=None,
-        htk=False,
-        norm="slaney",
-        dtype="float32",
-    ):
+        sr: int = 22050,
+        n_fft: int = 2048,
+        hop_length: int = 512,
+        win_length: int | None = None,
+        window: str | tuple[str, float] = "hann",
+        power: float = 2.0,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        n_mels: int = 64,
+        f_min: float = 50.0,
+        f_max: float | None = None,
+        htk: bool = False,
+        norm: str | float = "slaney",
+        dtype: DTypeLike = "float32",
+    ) -> None:
         super().__init__()
         self._spectrogram = Spectrogram(n_fft, hop_length, win_length, window, power, center, pad_mode, dtype)
         self.n_mels = n_mels
@@ -100,7 +108,7 @@ class MelSpectrogram(Layer):
             "fbank_matrix", compute_fbank_matrix(sr, n_fft, n_mels, f_min, f_max, htk, norm, dtype)
         )
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """Returns a Tensor [batch, n_mels, frames] for one [batch, samples]."""
         return matmul(self.fbank_matrix, self._spectrogram(x))
 
@@ -119,24 +127,24 @@ class LogMelSpectrogram(Layer):
 
     def __init__(
         self,
-        sr=22050,
-        n_fft=512,
-        hop_length=None,
-        win_length=None,
-        window="hann",
-        power=2.0,
-        center=True,
-        pad_mode="reflect",
-        n_mels=64,
-        f_min=50.0,
-        f_max=None,
-        htk=False,
-        norm="slaney",
-        ref_value=1.0,
-        amin=1e-10,
-        top_db=None,
-        dtype="float32",
-    ):
+        sr: int = 22050,
+        n_fft: int = 512,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: str | tuple[str, float] = "hann",
+        power: float = 2.0,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        n_mels: int = 64,
+        f_min: float = 50.0,
+        f_max: float | None = None,
+        htk: bool = False,
+        norm: str | float = "slaney",
+        ref_value: float = 1.0,
+        amin: float = 1e-10,
+        top_db: float | None = None,
+        dtype: DTypeLike = "float32",
+    ) -> None:
         super().__init__()
         self._melspectrogram = MelSpectrogram(
             sr,
@@ -158,7 +166,7 @@ class LogMelSpectrogram(Layer):
         self.amin = amin
         self.top_db = top_db
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """Returns a Tensor [batch, n_mels, frames] for one [batch, samples]."""
         return power_to_db(
             self._melspectrogram(x), ref_value=self.ref_value, amin=self.amin, top_db=self.top_db
@@ -181,25 +189,25 @@ class MFCC(Layer):
 
     def __init__(
         self,
-        sr=22050,
-        n_mfcc=40,
-        n_fft=512,
-        hop_length=None,
-        win_length=None,
-        window="hann",
-        power=2.0,
-        center=True,
-        pad_mode="reflect",
-        n_mels=64,
-        f_min=50.0,
-        f_max=None,
-        htk=False,
-        norm="slaney",
-        ref_value=1.0,
-        amin=1e-10,
-        top_db=None,
-        dtype="float32",
-    ):
+        sr: int = 22050,
+        n_mfcc: int = 40,
+        n_fft: int = 512,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: str | tuple[str, float] = "hann",
+        power: float = 2.0,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        n_mels: int = 64,
+        f_min: float = 50.0,
+        f_max: float | None = None,
+        htk: bool = False,
+        norm: str | float = "slaney",
+        ref_value: float = 1.0,
+        amin: float = 1e-10,
+        top_db: float | None = None,
+        dtype: DTypeLike = "float32",
+    ) -> None:
         super().__init__()
         if n_mfcc > n_mels:
             raise AssertionError(f"MFCC: n_mfcc: got {n_mfcc}; it may not be larger than n_mels, {n_mels}")
@@ -224,6 +232,6 @@ class MFCC(Layer):
         )
         self.register_buffer("dct_matrix", create_dct(n_mfcc, n_mels, dtype=dtype))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """Returns a Tensor [batch, n_mfcc, frames] for one [batch, samples]."""
         return matmul(self.dct_matrix, self._log_melspectrogram(x), transpose_x=True)

@@ -4,7 +4,10 @@ The mel scale is Slaney's (Auditory Toolbox, 1998): linear below 1000 Hz with 20
 above with 27 mels per factor 6.4; or that of HTK: 2595 log10(1 + f / 700).
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +18,16 @@ from paddle_jax.tensor.math import maximum
 from paddle_jax.tensor.ops import exp, log, log10
 from paddle_jax.tensor.search import where
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 # hertz per mel below the break; where the scale becomes logarithmic, in hertz
 _WIDTH = 200.0 / 3
 _BREAK = 1000.0
 _STEP = math.log(6.4) / 27.0
 
 
-def hz_to_mel(freq, htk=False):
+def hz_to_mel(freq: float | Tensor, htk: bool = False) -> float | Tensor:
     """Converts hertz to mels.
 
     Args:
@@ -46,7 +52,7 @@ def hz_to_mel(freq, htk=False):
     return freq / _WIDTH
 
 
-def mel_to_hz(mel, htk=False):
+def mel_to_hz(mel: float | Tensor, htk: bool = False) -> float | Tensor:
     """Converts mels to hertz.
 
     Args:
@@ -68,7 +74,7 @@ def mel_to_hz(mel, htk=False):
     return mel * _WIDTH
 
 
-def _mels(n_mels, f_min, f_max, htk):
+def _mels(n_mels: int, f_min: float, f_max: float, htk: bool) -> np.ndarray:
     """Frequencies in hertz that are equally far apart in mels."""
     return np.array(
         [
@@ -78,7 +84,13 @@ def _mels(n_mels, f_min, f_max, htk):
     )
 
 
-def mel_frequencies(n_mels=64, f_min=0.0, f_max=11025.0, htk=False, dtype="float32"):
+def mel_frequencies(
+    n_mels: int = 64,
+    f_min: float = 0.0,
+    f_max: float = 11025.0,
+    htk: bool = False,
+    dtype: DTypeLike = "float32",
+) -> Tensor:
     """Frequencies that are equally far apart on the mel scale.
 
     Args:
@@ -96,11 +108,11 @@ def mel_frequencies(n_mels=64, f_min=0.0, f_max=11025.0, htk=False, dtype="float
     return _as_tensor(_mels(n_mels, f_min, f_max, htk), dtype)
 
 
-def _as_tensor(values, dtype):
+def _as_tensor(values: Any, dtype: DTypeLike) -> Tensor:
     return to_tensor(np.asarray(values).astype(dtypes.convert(dtype).np))
 
 
-def fft_frequencies(sr, n_fft, dtype="float32"):
+def fft_frequencies(sr: int, n_fft: int, dtype: DTypeLike = "float32") -> Tensor:
     """The frequencies of the bins of a Fourier transform.
 
     Args:
@@ -117,8 +129,15 @@ def fft_frequencies(sr, n_fft, dtype="float32"):
 
 
 def compute_fbank_matrix(
-    sr, n_fft, n_mels=64, f_min=0.0, f_max=None, htk=False, norm="slaney", dtype="float32"
-):
+    sr: int,
+    n_fft: int,
+    n_mels: int = 64,
+    f_min: float = 0.0,
+    f_max: float | None = None,
+    htk: bool = False,
+    norm: str | float = "slaney",
+    dtype: DTypeLike = "float32",
+) -> Tensor:
     """Triangular filters that take the bins of a Fourier transform to mel bands.
 
     Args:
@@ -148,7 +167,7 @@ def compute_fbank_matrix(
     return _as_tensor(weights, dtype)
 
 
-def power_to_db(spect, ref_value=1.0, amin=1e-10, top_db=80.0):
+def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_db: float = 80.0) -> Tensor:
     """Converts power to decibels: 10 log10(spect / ref_value).
 
     Args:
@@ -177,7 +196,7 @@ def power_to_db(spect, ref_value=1.0, amin=1e-10, top_db=80.0):
     return maximum(decibels, decibels.max() - float(top_db))
 
 
-def create_dct(n_mfcc, n_mels, norm="ortho", dtype="float32"):
+def create_dct(n_mfcc: int, n_mels: int, norm: str | float = "ortho", dtype: DTypeLike = "float32") -> Tensor:
     """The matrix of the discrete cosine transform of type 2.
 
     Args:

@@ -1,10 +1,18 @@
 """Windows for signals, from SciPy."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 _NAMES = (
     "hamming",
@@ -34,7 +42,9 @@ _NEED = {
 }  # parameters that must be given
 
 
-def get_window(window, win_length, fftbins=True, dtype="float64"):
+def get_window(
+    window: str | tuple[str, float], win_length: int, fftbins: bool = True, dtype: DTypeLike = "float64"
+) -> Tensor:
     """A window by name.
 
     Args:

@@ -1,14 +1,21 @@
 """Semantic roles of words in newspaper sentences (Carreras and Màrquez, CoNLL-2005)."""
 
+from __future__ import annotations
+
 import gzip
 import tarfile
 from itertools import pairwise, zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.io import Dataset
 from paddle_jax.text.datasets.source import located
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
 
 __all__ = []
 
@@ -50,13 +57,13 @@ class Conll05st(Dataset):
 
     def __init__(
         self,
-        data_file=None,
-        word_dict_file=None,
-        verb_dict_file=None,
-        target_dict_file=None,
-        emb_file=None,
-        download=True,
-    ):
+        data_file: str | PathLike[str] | None = None,
+        word_dict_file: str | PathLike[str] | None = None,
+        verb_dict_file: str | PathLike[str] | None = None,
+        target_dict_file: str | PathLike[str] | None = None,
+        emb_file: str | PathLike[str] | None = None,
+        download: bool = True,
+    ) -> None:
         given = dict(
             zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file), strict=True)
         )
@@ -75,28 +82,30 @@ class Conll05st(Dataset):
             self.predicates.append(predicate)
             self.labels.append(labels)
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         sample = self.sentences[idx], self.predicates[idx], self.labels[idx]
         return tuple(map(np.array, fields(*sample, self.word_dict, self.predicate_dict, self.label_dict)))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.sentences)
 
-    def get_dict(self):
+    def get_dict(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
         """The dictionaries of words, verbs and roles: each maps a text to a number."""
         return self.word_dict, self.predicate_dict, self.label_dict
 
-    def get_embedding(self):
+    def get_embedding(self) -> str:
         """The path of the file with word vectors."""
         return self.emb_file
 
 
-def numbered_lines(path):
+def numbered_lines(path: str | PathLike[str]) -> dict[str, int]:
     """The lines of a file, with their numbers."""
     return {line: number for number, line in enumerate(_lines(Path(path).read_bytes()))}
 
 
-def propositions(path, words_name, roles_name):
+def propositions(
+    path: str | PathLike[str], words_name: str, roles_name: str
+) -> Iterator[tuple[list[str], str, list[str]]]:
     """(words, verb, labels) of each verb of each sentence in two files of an archive."""
     for words, columns in _sentences(path, words_name, roles_name):
         if columns:
@@ -107,7 +116,14 @@ def propositions(path, words_name, roles_name):
             yield words, verb, _spelled(column)
 
 
-def fields(words, predicate, labels, word_dict, predicate_dict, label_dict):
+def fields(
+    words: list[str],
+    predicate: str,
+    labels: list[str],
+    word_dict: dict[str, int],
+    predicate_dict: dict[str, int],
+    label_dict: dict[str, int],
+) -> tuple[Any, ...]:
     """The nine lists of a sample, as the class says."""
     verb = labels.index("B-V")
     length = len(words)
@@ -124,11 +140,11 @@ def fields(words, predicate, labels, word_dict, predicate_dict, label_dict):
     )
 
 
-def _lines(content):
+def _lines(content: bytes) -> list[str]:
     return [line.strip().decode() for line in content.splitlines()]
 
 
-def numbered_roles(path):
+def numbered_roles(path: str | PathLike[str]) -> dict[str, int]:
     """Numbers of "B-" and "I-" of each role, and of "O"."""
     names = list(
         dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes()) if line.startswith(("B-", "I-")))
@@ -137,7 +153,7 @@ def numbered_roles(path):
     return {label: number for number, label in enumerate([*labels, "O"])}
 
 
-def _sentences(path, *names):
+def _sentences(path: str | PathLike[str], *names: str) -> Iterator[Any]:
     """(words, columns of the file with roles) of each sentence; an empty line ends one."""
     with tarfile.open(path) as archive:
         words, roles = (_lines(gzip.decompress(archive.extractfile(name).read())) for name in names)
@@ -151,7 +167,7 @@ def _sentences(path, *names):
         )
 
 
-def _spelled(column):
+def _spelled(column: list[str]) -> list[str]:
     """A label for each word, from brackets: "(A0*", "*", "*)" is one role over three words, "(V*)"
     one over one word."""
     labels = []

@@ -1,13 +1,19 @@
 """Reviews of films (Maas et al., 2011)."""
 
+from __future__ import annotations
+
 import collections
 import re
 import string
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paddle_jax.io import Dataset
 from paddle_jax.text.datasets.source import check_mode, located, members, ranked
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 __all__ = []
 
@@ -32,7 +38,13 @@ class Imdb(Dataset):
         FileNotFoundError: there is no such file.
     """
 
-    def __init__(self, data_file=None, mode="train", cutoff=150, download=True):
+    def __init__(
+        self,
+        data_file: str | PathLike[str] | None = None,
+        mode: str = "train",
+        cutoff: int = 150,
+        download: bool = True,
+    ) -> None:
         self.mode = check_mode("Imdb", mode)
         self.data_file = located("imdb", data_file, download, URL, MD5)
         counts = collections.Counter()
@@ -52,8 +64,8 @@ class Imdb(Dataset):
         ]
         self.labels = [label for label, kind in enumerate(("pos", "neg")) for _ in texts[kind]]
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         return np.array(self.docs[idx]), np.array([self.labels[idx]])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.docs)

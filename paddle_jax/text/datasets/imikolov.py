@@ -1,11 +1,18 @@
 """The Penn Treebank as Mikolov prepared it (2010)."""
 
+from __future__ import annotations
+
 import collections
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.io import Dataset
 from paddle_jax.text.datasets.source import check_mode, located, members, ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
 
 __all__ = []
 
@@ -14,7 +21,7 @@ MD5 = "30177ea32e27c525793142b6bf2c8e2d"
 FILE = "./simple-examples/data/ptb.{}.txt"
 
 
-def counted(lines, counts=None):
+def counted(lines: Iterable[Any], counts: Any = None) -> Any:
     """How often the words of lines of bytes occur, and the ends of the lines; added to
     `counts` if it is given."""
     if counts is None:
@@ -25,23 +32,23 @@ def counted(lines, counts=None):
     return counts
 
 
-def lines_in(path, names):
+def lines_in(path: Any, names: Iterable[str]) -> dict[str, list[Any]]:
     """{name: lines of bytes} of files in the archive."""
     return {name: content.splitlines() for name, content in members(path, set(names).__contains__)}
 
 
-def words_of(training, testing, more_than):
+def words_of(training: Any, testing: Any, more_than: int) -> dict[Any, int]:
     """Numbers of the words that occur more often than that in the lines of both files, and of "<unk>"."""
     return ranked(counted(testing, counted(training)), more_than)
 
 
-def pieces(line, words, size):
+def pieces(line: Any, words: dict[Any, int], size: int) -> list[tuple[int, ...]]:
     """The numbers of each `size` neighbours among the words of a line and its ends."""
     numbers = [words.get(word, words["<unk>"]) for word in ("<s>", *line.strip().split(), "<e>")]
     return [tuple(numbers[i : i + size]) for i in range(len(numbers) - size + 1)]
 
 
-def pairs(line, words, longest):
+def pairs(line: Any, words: dict[Any, int], longest: int) -> list[tuple[list[int], list[int]]]:
     """The numbers of the words of a line after its start and before its end; nothing if they are more than
     `longest`, where that is positive."""
     start, *numbers, end = (words.get(word, words["<unk>"]) for word in ("<s>", *line.strip().split(), "<e>"))
@@ -71,8 +78,14 @@ class Imikolov(Dataset):
     """
 
     def __init__(
-        self, data_file=None, data_type="NGRAM", window_size=-1, mode="train", min_word_freq=50, download=True
-    ):
+        self,
+        data_file: str | PathLike[str] | None = None,
+        data_type: str = "NGRAM",
+        window_size: int = -1,
+        mode: str = "train",
+        min_word_freq: int = 50,
+        download: bool = True,
+    ) -> None:
         if data_type.upper() not in ("NGRAM", "SEQ"):
             raise AssertionError(f"Imikolov: data_type: got {data_type!r}; it must be 'NGRAM' or 'SEQ'")
         self.data_type = data_type.upper()
@@ -89,12 +102,12 @@ class Imikolov(Dataset):
             row for line in lines[FILE.format(self.mode)] for row in rows(line, self.word_idx, window_size)
         ]
 
-    def word_count(self, f, word_freq=None):
+    def word_count(self, f: Iterable[Any], word_freq: Any = None) -> Any:
         """Counts the words of lines of bytes, and their ends; adds to `word_freq` if it is given."""
         return counted(f, word_freq)
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         return tuple(np.array(field) for field in self.data[idx])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data)

@@ -1,12 +1,19 @@
 """Ratings of films (Harper and Konstan, The MovieLens Datasets, 2015)."""
 
+from __future__ import annotations
+
 import re
 import zipfile
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.io import Dataset
 from paddle_jax.text.datasets.source import check_mode, located
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from os import PathLike
 
 __all__ = []
 
@@ -19,12 +26,12 @@ _TITLE = re.compile(r"(.*)\(\d+\)")
 class MovieInfo:
     """A film: `index`, `title` (without the year), `categories`."""
 
-    def __init__(self, index, categories, title):
+    def __init__(self, index: str | int, categories: list[str], title: str) -> None:
         self.index = int(index)
         self.categories = categories
         self.title = title
 
-    def value(self, categories_dict, movie_title_dict):
+    def value(self, categories_dict: dict[str, int], movie_title_dict: dict[str, int]) -> list[list[int]]:
         """[[index], numbers of the categories, numbers of the words of the title]."""
         return [
             [self.index],
@@ -32,14 +39,14 @@ class MovieInfo:
             [movie_title_dict[word] for word in self.title.lower().split()],
         ]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<MovieInfo id({self.index}), title({self.title}), categories({self.categories})>"
 
 
 class UserInfo:
     """Somebody who rates: `index`, `is_male`, `age` (the number of a group), `job_id`."""
 
-    def __init__(self, index, gender, age, job_id):
+    def __init__(self, index: str | int, gender: str, age: str | int, job_id: str | int) -> None:
         self.index, self.is_male, self.age, self.job_id = (
             int(index),
             gender == "M",
@@ -47,11 +54,11 @@ class UserInfo:
             int(job_id),
         )
 
-    def value(self):
+    def value(self) -> list[list[int]]:
         """[[index], [0 for men, 1 for women], [group of age], [job]]."""
         return [[self.index], [int(not self.is_male)], [self.age], [self.job_id]]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), "
             f"job({self.job_id})>"
@@ -62,7 +69,12 @@ class Catalogue:
     """What the archive says of films and of those who rate: `movie_info`, `user_info`, and numbers of words,
     `movie_title_dict`, and of categories, `categories_dict`."""
 
-    def __init__(self, path, film=MovieInfo, user=UserInfo):
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        film: Callable[..., Any] = MovieInfo,
+        user: Callable[..., Any] = UserInfo,
+    ) -> None:
         with zipfile.ZipFile(path) as archive:
             movies = _rows(archive, "movies")
             users = _rows(archive, "users")
@@ -76,7 +88,9 @@ class Catalogue:
         self.categories_dict = _numbered(name for film in films for name in film.categories)
 
 
-def ratings_in(path, seed, test_ratio, test):
+def ratings_in(
+    path: str | PathLike[str], seed: int, test_ratio: float, test: bool
+) -> Iterator[tuple[int, int, float]]:
     """(user, film, rating from -3 to 5) of those ratings that belong to the tests, or of the others."""
     with zipfile.ZipFile(path) as archive:
         ratings = _rows(archive, "ratings")
@@ -103,7 +117,14 @@ class Movielens(Dataset):
     numbers change from run to run), and NumPy's random generator is left alone.
     """
 
-    def __init__(self, data_file=None, mode="train", test_ratio=0.1, rand_seed=0, download=True):
+    def __init__(
+        self,
+        data_file: str | PathLike[str] | None = None,
+        mode: str = "train",
+        test_ratio: float = 0.1,
+        rand_seed: int = 0,
+        download: bool = True,
+    ) -> None:
         self.mode = check_mode("Movielens", mode)
         self.data_file = located("sentiment", data_file, download, URL, MD5)
         self.test_ratio = test_ratio
@@ -118,22 +139,22 @@ class Movielens(Dataset):
             for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")
         ]
 
-    def _row(self, user, movie, rating):
+    def _row(self, user: int, movie: int, rating: float) -> list[Any]:
         film = self.movie_info[movie].value(self.categories_dict, self.movie_title_dict)
         return [*self.user_info[user].value(), *film, [rating]]
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         return tuple(np.array(field) for field in self.data[idx])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data)
 
 
-def _rows(archive, name):
+def _rows(archive: zipfile.ZipFile, name: str) -> list[list[str]]:
     return [
         line.decode("latin1").strip().split("::") for line in archive.read(f"ml-1m/{name}.dat").splitlines()
     ]
 
 
-def _numbered(words):
+def _numbered(words: Iterable[str]) -> dict[str, int]:
     return {word: number for number, word in enumerate(sorted(set(words)))}

@@ -1,14 +1,28 @@
 """Where the file of a data set is, and how files in an archive are read."""
 
+from __future__ import annotations
+
 import tarfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.utils.download import get_path_from_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
 
 HOME = "~/.cache/paddle/dataset"  # the folder the real Paddle uses
 
 
-def located(owner, data_file, download, url, md5, argument="data_file"):
+def located(
+    owner: str,
+    data_file: str | PathLike[str] | None,
+    download: bool,
+    url: str,
+    md5: str,
+    argument: str = "data_file",
+) -> str:
     """The path of the file: the given one, or a downloaded one."""
     if data_file is not None:
         return str(data_file)
@@ -21,14 +35,14 @@ def located(owner, data_file, download, url, md5, argument="data_file"):
     return get_path_from_url(url, str(folder), md5, decompress=False)
 
 
-def check_mode(owner, mode):
+def check_mode(owner: str, mode: str) -> str:
     """Lower case of "train" or "test"."""
     if str(mode).lower() not in ("train", "test"):
         raise AssertionError(f"{owner}: mode: got {mode!r}; it must be 'train' or 'test'")
     return mode.lower()
 
 
-def ranked(counts, more_than):
+def ranked(counts: dict[Any, int], more_than: int) -> dict[Any, int]:
     """Numbers of the words that occur more often than that, the most frequent first, equally frequent ones
     by their letters."""
     kept = [(word, count) for word, count in counts.items() if count > more_than]
@@ -38,7 +52,7 @@ def ranked(counts, more_than):
     return numbers
 
 
-def members(path, wanted):
+def members(path: str | PathLike[str], wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """(name, bytes) of the files in a tar archive whose names `wanted` accepts."""
     with tarfile.open(path) as archive:
         for member in archive:

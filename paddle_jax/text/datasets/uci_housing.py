@@ -1,10 +1,17 @@
 """Prices of houses in Boston (Harrison and Rubinfeld, 1978)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax._core.base.dtype import convert, get_default_dtype
 from paddle_jax.io import Dataset
 from paddle_jax.text.datasets.source import check_mode, located
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 __all__ = []
 
@@ -12,7 +19,9 @@ URL = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data"
 MD5 = "d4accdce7a25600298819f8e28e8d593"
 
 
-def parts_of(path, columns=14, ratio=0.8):
+def parts_of(
+    path: str | PathLike[str], columns: int = 14, ratio: float = 0.8
+) -> tuple[np.ndarray, np.ndarray]:
     """(rows for training, rows for testing) of the file; all columns but the last are centred and
     divided by their range."""
     rows = np.fromfile(path, sep=" ").reshape(-1, columns)
@@ -42,15 +51,17 @@ class UCIHousing(Dataset):
         (8, [(13,), (1,)])
     """
 
-    def __init__(self, data_file=None, mode="train", download=True):
+    def __init__(
+        self, data_file: str | PathLike[str] | None = None, mode: str = "train", download: bool = True
+    ) -> None:
         self.mode = check_mode("UCIHousing", mode)
         self.data_file = located("uci_housing", data_file, download, URL, MD5)
         self.dtype = get_default_dtype()
         self.data = parts_of(self.data_file)[self.mode == "test"].astype(convert(self.dtype).np)
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         row = self.data[idx]
         return row[:-1], row[-1:]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data)

@@ -1,7 +1,15 @@
 """English sentences and their French translations (Bojar et al., WMT 2014)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.text.datasets.source import located, members
 from paddle_jax.text.datasets.translation import Pairs, chosen, columns, positive, turned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
 
 __all__ = []
 
@@ -10,7 +18,7 @@ MD5 = "0791583d57d5beb693b9414c5b36798c"
 LONGEST = 80
 
 
-def dictionaries(path, size):
+def dictionaries(path: str | PathLike[str], size: int) -> tuple[dict[str, int], ...]:
     """Numbers of the words of the source and of the target: the first `size` lines of two
     files in the archive."""
     files = list(members(path, lambda name: name.endswith(("src.dict", "trg.dict"))))
@@ -20,7 +28,7 @@ def dictionaries(path, size):
     )
 
 
-def _words(path, contents, end, size):
+def _words(path: str | PathLike[str], contents: list[bytes], end: str, size: int) -> dict[str, int]:
     if len(contents) != 1:
         raise AssertionError(
             f"WMT14: data_file: got {len(contents)} files {end} in {path}; there must be one"
@@ -30,7 +38,7 @@ def _words(path, contents, end, size):
     }
 
 
-def pairs_in(path, end):
+def pairs_in(path: str | PathLike[str], end: str) -> Iterator[tuple[list[str], list[str]]]:
     """The words of both sentences of each line of the files whose names end so."""
     for _, content in members(path, lambda name: name.endswith(end)):
         yield from columns(content)
@@ -53,7 +61,13 @@ class WMT14(Pairs):
         FileNotFoundError: there is no such file.
     """
 
-    def __init__(self, data_file=None, mode="train", dict_size=-1, download=True):
+    def __init__(
+        self,
+        data_file: str | PathLike[str] | None = None,
+        mode: str = "train",
+        dict_size: int = -1,
+        download: bool = True,
+    ) -> None:
         self.mode = chosen("WMT14", mode, ("train", "test", "gen"))
         self.data_file = located("wmt14", data_file, download, URL, MD5)
         positive("WMT14", dict_size=dict_size)
@@ -61,7 +75,7 @@ class WMT14(Pairs):
         self.src_dict, self.trg_dict = dictionaries(self.data_file, dict_size)
         self._read(pairs_in(self.data_file, f"{self.mode}/{self.mode}"), LONGEST)
 
-    def get_dict(self, reverse=False):
+    def get_dict(self, reverse: bool = False) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The dictionaries of the source and of the target.
 
         Args:

@@ -1,11 +1,18 @@
 """English descriptions of pictures and their German translations (Elliott et al., Multi30K, 2016)."""
 
+from __future__ import annotations
+
 import collections
 import itertools
 import tarfile
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.text.datasets.source import located
 from paddle_jax.text.datasets.translation import END, START, UNKNOWN, Pairs, chosen, columns, positive, turned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
 
 __all__ = []
 
@@ -15,7 +22,7 @@ TOTAL = {"en": 11250, "de": 19220}
 _LANGUAGES = ("en", "de")
 
 
-def pairs_in(path, name, lang):
+def pairs_in(path: str | PathLike[str], name: str, lang: str) -> Iterable[tuple[list[str], list[str]]]:
     """(words of the source, words of the target) of each line of a file in the archive."""
     with tarfile.open(path) as archive:
         pairs = columns(archive.extractfile(name).read())
@@ -24,7 +31,7 @@ def pairs_in(path, name, lang):
     return ((words, others) for others, words in pairs)
 
 
-def counted(sentences, size):
+def counted(sentences: Iterable[list[str]], size: int) -> dict[str, int]:
     """Numbers of the marks and of the most frequent words."""
     counts = collections.Counter(itertools.chain.from_iterable(sentences))
     frequent = sorted(counts, key=counts.__getitem__, reverse=True)
@@ -53,8 +60,14 @@ class WMT16(Pairs):
     """
 
     def __init__(
-        self, data_file=None, mode="train", src_dict_size=-1, trg_dict_size=-1, lang="en", download=True
-    ):
+        self,
+        data_file: str | PathLike[str] | None = None,
+        mode: str = "train",
+        src_dict_size: int = -1,
+        trg_dict_size: int = -1,
+        lang: str = "en",
+        download: bool = True,
+    ) -> None:
         self.mode = chosen("WMT16", mode, ("train", "test", "val"))
         self.data_file = located("wmt16", data_file, download, URL, MD5)
         self.lang = lang
@@ -71,7 +84,7 @@ class WMT16(Pairs):
         )
         self._read(lines if self.mode == "train" else pairs_in(self.data_file, f"wmt16/{self.mode}", lang))
 
-    def get_dict(self, lang, reverse=False):
+    def get_dict(self, lang: str, reverse: bool = False) -> dict[Any, Any]:
         """The dictionary of a language.
 
         Args:
