@@ -1,20 +1,28 @@
 """What several image networks share: published weights, channel counts, features from the
 middle of a network."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.framework import load
 from paddle_jax.utils.download import get_weights_path_from_url
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+
 _HAPI = "https://paddle-hapi.bj.bcebos.com/models/"
 
 
-def urls(sums, home=_HAPI, ending=".pdparams"):
+def urls(sums: dict[str, str], home: str = _HAPI, ending: str = ".pdparams") -> dict[str, tuple[str, str]]:
     """{name: (address, MD5)} of weight files that lie in one folder under their names."""
     return {name: (f"{home}{name}{ending}", md5) for name, md5 in sums.items()}
 
 
-def with_weights(model, arch, pretrained, model_urls):
+def with_weights(model: Any, arch: str, pretrained: bool, model_urls: dict[str, tuple[str, str]]) -> Any:
     """The model, with the published weights of `arch` when asked for.
 
     Raises:
@@ -35,12 +43,12 @@ def with_weights(model, arch, pretrained, model_urls):
     return model
 
 
-def uniform(limit):
+def uniform(limit: float) -> ParamAttr:
     """ParamAttr with values drawn evenly from -limit to limit."""
     return ParamAttr(initializer=nn.initializer.Uniform(-limit, limit))
 
 
-def _make_divisible(v, divisor=8, min_value=None):
+def _make_divisible(v: float, divisor: int = 8, min_value: int | None = None) -> int:
     """The multiple of `divisor` nearest to v, at least `min_value` and at least 90 % of v."""
     near = max(min_value or divisor, int(v + divisor / 2) // divisor * divisor)
     if near < 0.9 * v:
@@ -64,7 +72,7 @@ class IntermediateLayerGetter(nn.LayerDict):
         {'map': [1, 16, 5, 5]}
     """
 
-    def __init__(self, model, return_layers):
+    def __init__(self, model: Layer, return_layers: dict[str, str]) -> None:
         children = dict(model.named_children())
         if unknown := [name for name in return_layers if name not in children]:
             raise ValueError(
@@ -74,7 +82,7 @@ class IntermediateLayerGetter(nn.LayerDict):
         super().__init__(dict(list(children.items())[: last + 1]))
         self.return_layers = return_layers.copy()
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
         """{name: result} of the chosen sublayers."""
         found = {}
         for name, layer in self.items():

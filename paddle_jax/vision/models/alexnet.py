@@ -1,10 +1,16 @@
 """AlexNet."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax import nn
 from paddle_jax.nn import functional as F
 from paddle_jax.vision.models._utils import uniform, with_weights
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 _HOME = "https://paddle-imagenet-models-name.bj.bcebos.com/dygraph/"
 model_urls = {"alexnet": (f"{_HOME}AlexNet_pretrained.pdparams", "7f0f9f737132e02732d75a1459d98a43")}
@@ -20,8 +26,16 @@ class ConvPoolLayer(nn.Layer):
     """
 
     def __init__(
-        self, input_channels, output_channels, filter_size, stride, padding, stdv, groups=1, act=None
-    ):
+        self,
+        input_channels: int,
+        output_channels: int,
+        filter_size: int,
+        stride: int,
+        padding: int,
+        stdv: float,
+        groups: int = 1,
+        act: str | None = None,
+    ) -> None:
         super().__init__()
         self.relu = nn.ReLU() if act == "relu" else None
         self._conv = nn.Conv2D(
@@ -36,7 +50,7 @@ class ConvPoolLayer(nn.Layer):
         )
         self._pool = nn.MaxPool2D(3, 2, 0)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """[N, C', H', W'] of `inputs` [N, C, H, W]."""
         x = self._conv(inputs)
         return self._pool(x if self.relu is None else self.relu(x))
@@ -56,7 +70,7 @@ class AlexNet(nn.Layer):
         Krizhevsky, "One weird trick for parallelizing convolutional neural networks", arXiv 1404.5997.
     """
 
-    def __init__(self, num_classes=1000):
+    def __init__(self, num_classes: int = 1000) -> None:
         super().__init__()
         self.num_classes = num_classes
         first, second, third, fourth, fifth = (
@@ -78,7 +92,7 @@ class AlexNet(nn.Layer):
             self._fc7 = nn.Linear(4096, 4096, **attrs)
             self._fc8 = nn.Linear(4096, num_classes, **attrs)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The class scores of `inputs`, before softmax, or the features."""
         x = self._conv2(self._conv1(inputs))
         x = self._conv5(F.relu(self._conv4(F.relu(self._conv3(x)))))
@@ -88,7 +102,7 @@ class AlexNet(nn.Layer):
         return self._fc8(F.relu(self._fc7(self._drop2(x))))
 
 
-def alexnet(pretrained=False, **kwargs):
+def alexnet(pretrained: bool = False, **kwargs: Any) -> AlexNet:
     """AlexNet.
 
     Args:

@@ -1,10 +1,16 @@
 """DenseNet."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax import nn
 from paddle_jax.tensor.joining import concat
 from paddle_jax.vision.models._utils import uniform, with_weights
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []
 
@@ -36,14 +42,23 @@ class BNACConvLayer(nn.Layer):
         act: str, name of the activation. Default "relu".
     """
 
-    def __init__(self, num_channels, num_filters, filter_size, stride=1, pad=0, groups=1, act="relu"):
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: int,
+        stride: int = 1,
+        pad: int = 0,
+        groups: int = 1,
+        act: str = "relu",
+    ) -> None:
         super().__init__()
         self._batch_norm = nn.BatchNorm(num_channels, act=act)
         self._conv = nn.Conv2D(
             num_channels, num_filters, filter_size, stride=stride, padding=pad, groups=groups, bias_attr=False
         )
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """The layer's output for `input`."""
         return self._conv(self._batch_norm(input))
 
@@ -61,7 +76,7 @@ class DenseLayer(nn.Layer):
         paddle.Size([1, 12, 3, 3])
     """
 
-    def __init__(self, num_channels, growth_rate, bn_size, dropout):
+    def __init__(self, num_channels: int, growth_rate: int, bn_size: int, dropout: float) -> None:
         super().__init__()
         self.dropout = dropout
         self.bn_ac_func1 = BNACConvLayer(num_channels, bn_size * growth_rate, 1)
@@ -69,7 +84,7 @@ class DenseLayer(nn.Layer):
         if dropout:
             self.dropout_func = nn.Dropout(dropout, mode="downscale_in_infer")
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """The layer's output for `input`."""
         new = self.bn_ac_func2(self.bn_ac_func1(input))
         return concat([input, self.dropout_func(new) if self.dropout else new], 1)
@@ -85,7 +100,15 @@ class DenseBlock(nn.Layer):
         name: str, what the names of the layers begin with.
     """
 
-    def __init__(self, num_channels, num_layers, bn_size, growth_rate, dropout, name=None):
+    def __init__(
+        self,
+        num_channels: int,
+        num_layers: int,
+        bn_size: int,
+        growth_rate: int,
+        dropout: float,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.dropout = dropout
         self.dense_layer_func = [
@@ -95,7 +118,7 @@ class DenseBlock(nn.Layer):
             for i in range(num_layers)
         ]
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """The block's output for `input`."""
         for layer in self.dense_layer_func:
             input = layer(input)
@@ -109,12 +132,12 @@ class TransitionLayer(nn.Layer):
         num_channels, num_output_features: int, channels before and after.
     """
 
-    def __init__(self, num_channels, num_output_features):
+    def __init__(self, num_channels: int, num_output_features: int) -> None:
         super().__init__()
         self.conv_ac_func = BNACConvLayer(num_channels, num_output_features, 1)
         self.pool2d_avg = nn.AvgPool2D(2, 2, 0)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """The layer's output for `input`."""
         return self.pool2d_avg(self.conv_ac_func(input))
 
@@ -127,14 +150,23 @@ class ConvBNLayer(nn.Layer):
         act: str, name of the activation. Default "relu".
     """
 
-    def __init__(self, num_channels, num_filters, filter_size, stride=1, pad=0, groups=1, act="relu"):
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: int,
+        stride: int = 1,
+        pad: int = 0,
+        groups: int = 1,
+        act: str = "relu",
+    ) -> None:
         super().__init__()
         self._conv = nn.Conv2D(
             num_channels, num_filters, filter_size, stride=stride, padding=pad, groups=groups, bias_attr=False
         )
         self._batch_norm = nn.BatchNorm(num_filters, act=act)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """The layer's output for `input`."""
         return self._batch_norm(self._conv(input))
 
@@ -162,7 +194,14 @@ class DenseNet(nn.Layer):
         Huang et al., arXiv 1608.06993.
     """
 
-    def __init__(self, layers=121, bn_size=4, dropout=0.0, num_classes=1000, with_pool=True):
+    def __init__(
+        self,
+        layers: int = 121,
+        bn_size: int = 4,
+        dropout: float = 0.0,
+        num_classes: int = 1000,
+        with_pool: bool = True,
+    ) -> None:
         super().__init__()
         if layers not in _BLOCKS:
             raise AssertionError(
@@ -189,7 +228,7 @@ class DenseNet(nn.Layer):
         if num_classes > 0:
             self.out = nn.Linear(channels, num_classes, weight_attr=uniform(1 / math.sqrt(channels)))
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """The class scores of `input`, before softmax, or its features."""
         x = self.pool2d_max(self.conv1_func(input))
         for i, block in enumerate(self.dense_block_func_list):
@@ -204,11 +243,11 @@ class DenseNet(nn.Layer):
         return x
 
 
-def _densenet(depth, pretrained, kwargs):
+def _densenet(depth: int, pretrained: bool, kwargs: dict[str, Any]) -> DenseNet:
     return with_weights(DenseNet(layers=depth, **kwargs), f"densenet{depth}", pretrained, model_urls)
 
 
-def densenet121(pretrained=False, **kwargs):
+def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet with 121 layers.
 
     Args:
@@ -226,21 +265,21 @@ def densenet121(pretrained=False, **kwargs):
     return _densenet(121, pretrained, kwargs)
 
 
-def densenet161(pretrained=False, **kwargs):
+def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet with 161 layers. Arguments as for `densenet121`."""
     return _densenet(161, pretrained, kwargs)
 
 
-def densenet169(pretrained=False, **kwargs):
+def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet with 169 layers. Arguments as for `densenet121`."""
     return _densenet(169, pretrained, kwargs)
 
 
-def densenet201(pretrained=False, **kwargs):
+def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet with 201 layers. Arguments as for `densenet121`."""
     return _densenet(201, pretrained, kwargs)
 
 
-def densenet264(pretrained=False, **kwargs):
+def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """DenseNet with 264 layers. Arguments as for `densenet121`."""
     return _densenet(264, pretrained, kwargs)

@@ -1,11 +1,18 @@
 """GoogLeNet."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax import nn
 from paddle_jax.nn import functional as F
 from paddle_jax.tensor.joining import concat
 from paddle_jax.vision.models._utils import uniform, with_weights
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.base.param_attr import ParamAttr
 
 __all__ = []
 
@@ -26,7 +33,7 @@ _BLOCKS = {
 }
 
 
-def xavier(channels, filter_size):
+def xavier(channels: int, filter_size: int) -> ParamAttr:
     """ParamAttr with values drawn evenly from -s to s, s = sqrt(3 / (filter_size ** 2 * channels))."""
     return uniform(math.sqrt(3.0 / (filter_size**2 * channels)))
 
@@ -38,7 +45,9 @@ class ConvLayer(nn.Layer):
         num_channels, num_filters, filter_size, stride, groups: of the convolution.
     """
 
-    def __init__(self, num_channels, num_filters, filter_size, stride=1, groups=1):
+    def __init__(
+        self, num_channels: int, num_filters: int, filter_size: int, stride: int = 1, groups: int = 1
+    ) -> None:
         super().__init__()
         self._conv = nn.Conv2D(
             num_channels,
@@ -50,7 +59,7 @@ class ConvLayer(nn.Layer):
             bias_attr=False,
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The layer's output for `inputs`."""
         return self._conv(inputs)
 
@@ -65,7 +74,17 @@ class Inception(nn.Layer):
             the 3x3 and 5x5 convolutions, and of the pooled path.
     """
 
-    def __init__(self, input_channels, output_channels, filter1, filter3R, filter3, filter5R, filter5, proj):
+    def __init__(
+        self,
+        input_channels: int,
+        output_channels: int,
+        filter1: int,
+        filter3R: int,
+        filter3: int,
+        filter5R: int,
+        filter5: int,
+        proj: int,
+    ) -> None:
         super().__init__()
         self._conv1 = ConvLayer(input_channels, filter1, 1)
         self._conv3r = ConvLayer(input_channels, filter3R, 1)
@@ -75,7 +94,7 @@ class Inception(nn.Layer):
         self._pool = nn.MaxPool2D(3, stride=1, padding=1)
         self._convprj = ConvLayer(input_channels, proj, 1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The block's output for `inputs`."""
         paths = [
             self._conv1(inputs),
@@ -103,7 +122,7 @@ class GoogLeNet(nn.Layer):
         Szegedy et al., arXiv 1409.4842.
     """
 
-    def __init__(self, num_classes=1000, with_pool=True):
+    def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         self.num_classes = num_classes
         self.with_pool = with_pool
@@ -126,7 +145,7 @@ class GoogLeNet(nn.Layer):
                 setattr(self, f"_drop_o{number}", nn.Dropout(0.7, mode="downscale_in_infer"))
                 setattr(self, f"_out{number}", nn.Linear(1024, num_classes, weight_attr=xavier(1024, 1)))
 
-    def _side(self, x, number):
+    def _side(self, x: Tensor, number: int) -> Tensor:
         """One of the two outputs from the middle."""
         if self.with_pool:
             x = getattr(self, f"_pool_o{number}")(x)
@@ -137,7 +156,7 @@ class GoogLeNet(nn.Layer):
             getattr(self, f"_drop_o{number}")(F.relu(x) if number == 1 else x)
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The three outputs for `inputs`, before softmax."""
         x = self._pool(self._conv_2(self._conv_1(self._pool(self._conv(inputs)))))
         x = self._pool(self._ince3b(self._ince3a(x)))
@@ -151,7 +170,7 @@ class GoogLeNet(nn.Layer):
         return x, self._side(third, 1), self._side(sixth, 2)
 
 
-def googlenet(pretrained=False, **kwargs):
+def googlenet(pretrained: bool = False, **kwargs: Any) -> GoogLeNet:
     """GoogLeNet.
 
     Args:

@@ -1,18 +1,25 @@
 """Inception, version 3."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax import nn
 from paddle_jax.tensor.joining import concat
 from paddle_jax.vision.models._utils import uniform, urls, with_weights
 from paddle_jax.vision.ops import ConvNormActivation
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+
 __all__ = []
 
 model_urls = urls({"inception_v3": "649a4547c3243e8b59c656f41fe330b8"})
 
 
-def _chain(layer, name, channels, *steps):
+def _chain(layer: Layer, name: str, channels: int, *steps: Any) -> None:
     """Adds convolutions name_1, name_2, ... that follow each other; a step is (channels, kernel) or
     (channels, kernel, stride, padding)."""
     for number, (width, kernel, *rest) in enumerate(steps, 1):
@@ -28,7 +35,7 @@ def _chain(layer, name, channels, *steps):
         channels = width
 
 
-def _run(layer, name, x, length):
+def _run(layer: Layer, name: str, x: Tensor, length: int) -> Tensor:
     for number in range(1, length + 1):
         x = getattr(layer, f"{name}_{number}")(x)
     return x
@@ -37,7 +44,7 @@ def _run(layer, name, x, length):
 class InceptionStem(nn.Layer):
     """Five convolutions and two poolings: what the network begins with. [N, 3, H, W] to [N, 192, H', W']."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         _chain(self, "conv_1a_3x3", 3, (32, 3, 2, 0))
         _chain(self, "conv_2a_3x3", 32, (32, 3, 1, 0))
@@ -46,7 +53,7 @@ class InceptionStem(nn.Layer):
         _chain(self, "conv_3b_1x1", 64, (80, 1))
         _chain(self, "conv_4a_3x3", 80, (192, 3, 1, 0))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         x = self.max_pool(self.conv_2b_3x3(self.conv_2a_3x3(self.conv_1a_3x3(x))))
         return self.max_pool(self.conv_4a_3x3(self.conv_3b_1x1(x)))
@@ -60,7 +67,7 @@ class InceptionA(nn.Layer):
         pool_features: int, channels of the pooled path; the output has 224 more.
     """
 
-    def __init__(self, num_channels, pool_features):
+    def __init__(self, num_channels: int, pool_features: int) -> None:
         super().__init__()
         _chain(self, "branch1x1", num_channels, (64, 1))
         _chain(self, "branch5x5", num_channels, (48, 1), (64, 5))
@@ -68,7 +75,7 @@ class InceptionA(nn.Layer):
         self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (pool_features, 1))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         return concat(
             [
@@ -88,13 +95,13 @@ class InceptionB(nn.Layer):
         num_channels: int, channels of the input; the output has 480 more.
     """
 
-    def __init__(self, num_channels):
+    def __init__(self, num_channels: int) -> None:
         super().__init__()
         _chain(self, "branch3x3", num_channels, (384, 3, 2, 0))
         _chain(self, "branch3x3dbl", num_channels, (64, 1), (96, 3), (96, 3, 2, 0))
         self.branch_pool = nn.MaxPool2D(3, stride=2)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         return concat([self.branch3x3(x), _run(self, "branch3x3dbl", x, 3), self.branch_pool(x)], 1)
 
@@ -107,7 +114,7 @@ class InceptionC(nn.Layer):
         channels_7x7: int, channels between the convolutions.
     """
 
-    def __init__(self, num_channels, channels_7x7):
+    def __init__(self, num_channels: int, channels_7x7: int) -> None:
         super().__init__()
         width = channels_7x7
         _chain(self, "branch1x1", num_channels, (192, 1))
@@ -125,7 +132,7 @@ class InceptionC(nn.Layer):
         self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (192, 1))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         return concat(
             [
@@ -145,13 +152,13 @@ class InceptionD(nn.Layer):
         num_channels: int, channels of the input; the output has 512 more.
     """
 
-    def __init__(self, num_channels):
+    def __init__(self, num_channels: int) -> None:
         super().__init__()
         _chain(self, "branch3x3", num_channels, (192, 1), (320, 3, 2, 0))
         _chain(self, "branch7x7x3", num_channels, (192, 1), (192, (1, 7)), (192, (7, 1)), (192, 3, 2, 0))
         self.branch_pool = nn.MaxPool2D(3, stride=2)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         return concat(
             [_run(self, "branch3x3", x, 2), _run(self, "branch7x7x3", x, 4), self.branch_pool(x)], 1
@@ -165,7 +172,7 @@ class InceptionE(nn.Layer):
         num_channels: int, channels of the input; the output has 2048.
     """
 
-    def __init__(self, num_channels):
+    def __init__(self, num_channels: int) -> None:
         super().__init__()
         _chain(self, "branch1x1", num_channels, (320, 1))
         _chain(self, "branch3x3_1", num_channels, (384, 1))
@@ -177,7 +184,7 @@ class InceptionE(nn.Layer):
         self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (192, 1))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         first = self.branch3x3_1(x)
         second = _run(self, "branch3x3dbl", x, 2)
@@ -209,7 +216,7 @@ class InceptionV3(nn.Layer):
         Szegedy et al., arXiv 1512.00567.
     """
 
-    def __init__(self, num_classes=1000, with_pool=True):
+    def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         self.num_classes = num_classes
         self.with_pool = with_pool
@@ -235,7 +242,7 @@ class InceptionV3(nn.Layer):
             self.dropout = nn.Dropout(0.2, mode="downscale_in_infer")
             self.fc = nn.Linear(2048, num_classes, weight_attr=uniform(1 / math.sqrt(2048)))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features. Without the mean each position
         has its own row."""
         x = self.inception_stem(x)
@@ -248,7 +255,7 @@ class InceptionV3(nn.Layer):
         return x
 
 
-def inception_v3(pretrained=False, **kwargs):
+def inception_v3(pretrained: bool = False, **kwargs: Any) -> InceptionV3:
     """Inception, version 3.
 
     Args:

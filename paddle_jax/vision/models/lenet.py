@@ -1,6 +1,13 @@
 """LeNet."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax import nn
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class LeNet(nn.Layer):
@@ -19,7 +26,7 @@ class LeNet(nn.Layer):
         pooling in place of the originals.
     """
 
-    def __init__(self, num_classes=10):
+    def __init__(self, num_classes: int = 10) -> None:
         super().__init__()
         self.num_classes = num_classes
         self.features = nn.Sequential(
@@ -35,7 +42,7 @@ class LeNet(nn.Layer):
                 nn.Linear(16 * 5 * 5, 120), nn.Linear(120, 84), nn.Linear(84, num_classes)
             )
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The class scores of `inputs`, before softmax."""
         features = self.features(inputs)
         if self.num_classes > 0:

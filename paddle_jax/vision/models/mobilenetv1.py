@@ -1,8 +1,15 @@
 """MobileNet, version 1."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.vision.models._utils import urls, with_weights
 from paddle_jax.vision.ops import ConvNormActivation
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []
 
@@ -35,7 +42,15 @@ class DepthwiseSeparable(nn.Layer):
         paddle.Size([1, 16, 2, 2])
     """
 
-    def __init__(self, in_channels, out_channels1, out_channels2, num_groups, stride, scale):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels1: int,
+        out_channels2: int,
+        num_groups: int,
+        stride: int,
+        scale: float,
+    ) -> None:
         super().__init__()
         middle = int(out_channels1 * scale)
         self._depthwise_conv = ConvNormActivation(
@@ -43,7 +58,7 @@ class DepthwiseSeparable(nn.Layer):
         )
         self._pointwise_conv = ConvNormActivation(middle, int(out_channels2 * scale), 1, stride=1, padding=0)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         return self._pointwise_conv(self._depthwise_conv(x))
 
@@ -66,7 +81,7 @@ class MobileNetV1(nn.Layer):
         Howard et al., arXiv 1704.04861.
     """
 
-    def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
+    def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         self.scale = scale
         self.num_classes = num_classes
@@ -83,7 +98,7 @@ class MobileNetV1(nn.Layer):
         if num_classes > 0:
             self.fc = nn.Linear(int(1024 * scale), num_classes)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""
         x = self.conv1(x)
         for block in self.dwsl:
@@ -95,7 +110,7 @@ class MobileNetV1(nn.Layer):
         return x
 
 
-def mobilenet_v1(pretrained=False, scale=1.0, **kwargs):
+def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV1:
     """MobileNet, version 1.
 
     Args:

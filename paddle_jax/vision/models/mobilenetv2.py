@@ -1,8 +1,16 @@
 """MobileNet, version 2."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.vision.models._utils import _make_divisible, with_weights
 from paddle_jax.vision.ops import ConvNormActivation
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 __all__ = []
 
@@ -37,7 +45,9 @@ class InvertedResidual(nn.Layer):
         paddle.Size([1, 16, 2, 2])
     """
 
-    def __init__(self, inp, oup, stride, expand_ratio, norm_layer=nn.BatchNorm2D):
+    def __init__(
+        self, inp: int, oup: int, stride: int, expand_ratio: int, norm_layer: type[Layer] = nn.BatchNorm2D
+    ) -> None:
         super().__init__()
         if stride not in (1, 2):
             raise AssertionError(f"InvertedResidual: stride: got {stride}; allowed are 1 and 2")
@@ -55,7 +65,7 @@ class InvertedResidual(nn.Layer):
         ]
         self.conv = nn.Sequential(*layers)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         if self.use_res_connect:
             return x + self.conv(x)
@@ -81,7 +91,7 @@ class MobileNetV2(nn.Layer):
         Sandler et al., arXiv 1801.04381.
     """
 
-    def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
+    def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         self.num_classes = num_classes
         self.with_pool = with_pool
@@ -101,7 +111,7 @@ class MobileNetV2(nn.Layer):
         if num_classes > 0:
             self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(self.last_channel, num_classes))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""
         x = self.features(x)
         if self.with_pool:
@@ -111,7 +121,7 @@ class MobileNetV2(nn.Layer):
         return x
 
 
-def mobilenet_v2(pretrained=False, scale=1.0, **kwargs):
+def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV2:
     """MobileNet, version 2.
 
     Args:

@@ -1,10 +1,19 @@
 """MobileNet, version 3, small and large."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax import nn
 from paddle_jax.vision.models._utils import _make_divisible, urls, with_weights
 from paddle_jax.vision.ops import ConvNormActivation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 __all__ = []
 
@@ -60,7 +69,13 @@ class SqueezeExcitation(nn.Layer):
         Hu et al., arXiv 1709.01507.
     """
 
-    def __init__(self, input_channels, squeeze_channels, activation=nn.ReLU, scale_activation=nn.Sigmoid):
+    def __init__(
+        self,
+        input_channels: int,
+        squeeze_channels: int,
+        activation: type[Layer] = nn.ReLU,
+        scale_activation: type[Layer] = nn.Sigmoid,
+    ) -> None:
         super().__init__()
         self.avgpool = nn.AdaptiveAvgPool2D(1)
         self.fc1 = nn.Conv2D(input_channels, squeeze_channels, 1)
@@ -68,7 +83,7 @@ class SqueezeExcitation(nn.Layer):
         self.activation = activation()
         self.scale_activation = scale_activation()
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """`input` with its channels scaled."""
         scale = self.activation(self.fc1(self.avgpool(input)))
         return input * self.scale_activation(self.fc2(scale))
@@ -91,8 +106,16 @@ class InvertedResidualConfig:
     """
 
     def __init__(
-        self, in_channels, kernel, expanded_channels, out_channels, use_se, activation, stride, scale=1.0
-    ):
+        self,
+        in_channels: int,
+        kernel: int,
+        expanded_channels: int,
+        out_channels: int,
+        use_se: bool,
+        activation: str,
+        stride: int,
+        scale: float = 1.0,
+    ) -> None:
         self.in_channels = self.adjust_channels(in_channels, scale)
         self.kernel = kernel
         self.expanded_channels = self.adjust_channels(expanded_channels, scale)
@@ -105,7 +128,7 @@ class InvertedResidualConfig:
         self.stride = stride
 
     @staticmethod
-    def adjust_channels(channels, scale=1.0):
+    def adjust_channels(channels: int, scale: float = 1.0) -> int:
         """channels * scale as a multiple of 8."""
         return _make_divisible(channels * scale, 8)
 
@@ -130,15 +153,15 @@ class InvertedResidual(nn.Layer):
 
     def __init__(
         self,
-        in_channels,
-        expanded_channels,
-        out_channels,
-        filter_size,
-        stride,
-        use_se,
-        activation_layer,
-        norm_layer,
-    ):
+        in_channels: int,
+        expanded_channels: int,
+        out_channels: int,
+        filter_size: int,
+        stride: int,
+        use_se: bool,
+        activation_layer: type[Layer],
+        norm_layer: type[Layer],
+    ) -> None:
         super().__init__()
         self.use_res_connect = stride == 1 and in_channels == out_channels
         self.use_se, self.expand = use_se, in_channels != expanded_channels
@@ -170,7 +193,7 @@ class InvertedResidual(nn.Layer):
             activation_layer=None,
         )
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         y = self.bottleneck_conv(self.expand_conv(x) if self.expand else x)
         y = self.linear_conv(self.mid_se(y) if self.use_se else y)
@@ -199,7 +222,14 @@ class MobileNetV3(nn.Layer):
         Howard et al., arXiv 1905.02244.
     """
 
-    def __init__(self, config, last_channel, scale=1.0, num_classes=1000, with_pool=True):
+    def __init__(
+        self,
+        config: Sequence[InvertedResidualConfig],
+        last_channel: int,
+        scale: float = 1.0,
+        num_classes: int = 1000,
+        with_pool: bool = True,
+    ) -> None:
         super().__init__()
         self.config = config
         self.scale = scale
@@ -240,7 +270,7 @@ class MobileNetV3(nn.Layer):
                 nn.Linear(last_channel, num_classes),
             )
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""
         x = self.lastconv(self.blocks(self.conv(x)))
         if self.with_pool:
@@ -253,7 +283,7 @@ class MobileNetV3(nn.Layer):
 class MobileNetV3Small(MobileNetV3):
     """MobileNetV3 with eleven blocks. Arguments as for `MobileNetV3`."""
 
-    def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
+    def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         config = [InvertedResidualConfig(*row, scale) for row in _SMALL]
         super().__init__(
             config,
@@ -267,7 +297,7 @@ class MobileNetV3Small(MobileNetV3):
 class MobileNetV3Large(MobileNetV3):
     """MobileNetV3 with fifteen blocks. Arguments as for `MobileNetV3`."""
 
-    def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
+    def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         config = [InvertedResidualConfig(*row, scale) for row in _LARGE]
         super().__init__(
             config,
@@ -278,7 +308,7 @@ class MobileNetV3Large(MobileNetV3):
         )
 
 
-def mobilenet_v3_small(pretrained=False, scale=1.0, **kwargs):
+def mobilenet_v3_small(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Small:
     """MobileNet, version 3, with eleven blocks.
 
     Args:
@@ -300,7 +330,7 @@ def mobilenet_v3_small(pretrained=False, scale=1.0, **kwargs):
     )
 
 
-def mobilenet_v3_large(pretrained=False, scale=1.0, **kwargs):
+def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Large:
     """MobileNet, version 3, with fifteen blocks. Arguments as for `mobilenet_v3_small`."""
     return with_weights(
         MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls

@@ -1,7 +1,15 @@
 """ResNet, ResNeXt and Wide ResNet: one class, told apart by depth, groups and width."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.vision.models._utils import urls, with_weights
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 # depth -> blocks in each stage
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
@@ -46,15 +54,15 @@ class BasicBlock(nn.Layer):
 
     def __init__(
         self,
-        inplanes,
-        planes,
-        stride=1,
-        downsample=None,
-        groups=1,
-        base_width=64,
-        dilation=1,
-        norm_layer=None,
-    ):
+        inplanes: int,
+        planes: int,
+        stride: int = 1,
+        downsample: Layer | None = None,
+        groups: int = 1,
+        base_width: int = 64,
+        dilation: int = 1,
+        norm_layer: type[Layer] | None = None,
+    ) -> None:
         super().__init__()
         if dilation > 1:
             raise NotImplementedError(
@@ -69,7 +77,7 @@ class BasicBlock(nn.Layer):
         self.downsample = downsample
         self.stride = stride
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         y = self.relu(self.bn1(self.conv1(x)))
         y = self.bn2(self.conv2(y))
@@ -97,15 +105,15 @@ class BottleneckBlock(nn.Layer):
 
     def __init__(
         self,
-        inplanes,
-        planes,
-        stride=1,
-        downsample=None,
-        groups=1,
-        base_width=64,
-        dilation=1,
-        norm_layer=None,
-    ):
+        inplanes: int,
+        planes: int,
+        stride: int = 1,
+        downsample: Layer | None = None,
+        groups: int = 1,
+        base_width: int = 64,
+        dilation: int = 1,
+        norm_layer: type[Layer] | None = None,
+    ) -> None:
         super().__init__()
         norm = norm_layer or nn.BatchNorm2D
         width = int(planes * base_width / 64) * groups
@@ -128,7 +136,7 @@ class BottleneckBlock(nn.Layer):
         self.downsample = downsample
         self.stride = stride
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
         y = self.relu(self.bn1(self.conv1(x)))
         y = self.relu(self.bn2(self.conv2(y)))
@@ -162,7 +170,15 @@ class ResNet(nn.Layer):
         ResNet), arXiv 1605.07146.
     """
 
-    def __init__(self, block, depth=50, width=64, num_classes=1000, with_pool=True, groups=1):
+    def __init__(
+        self,
+        block: type[BasicBlock | BottleneckBlock],
+        depth: int = 50,
+        width: int = 64,
+        num_classes: int = 1000,
+        with_pool: bool = True,
+        groups: int = 1,
+    ) -> None:
         super().__init__()
         if depth not in _BLOCKS:
             raise KeyError(f"ResNet: depth: got {depth!r}; allowed are {', '.join(map(str, _BLOCKS))}")
@@ -186,7 +202,14 @@ class ResNet(nn.Layer):
         if num_classes > 0:
             self.fc = nn.Linear(512 * block.expansion, num_classes)
 
-    def _make_layer(self, block, planes, blocks, stride=1, dilate=False):
+    def _make_layer(
+        self,
+        block: type[BasicBlock | BottleneckBlock],
+        planes: int,
+        blocks: int,
+        stride: int = 1,
+        dilate: bool = False,
+    ) -> Layer:
         """One stage, for networks that build others from it. dilate: its convolutions get holes in
         place of a stride."""
         before = self.dilation
@@ -207,7 +230,7 @@ class ResNet(nn.Layer):
         shared = {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
@@ -218,11 +241,13 @@ class ResNet(nn.Layer):
         return x
 
 
-def _resnet(arch, block, depth, pretrained, **kwargs):
+def _resnet(
+    arch: str, block: type[BasicBlock | BottleneckBlock], depth: int, pretrained: bool, **kwargs: Any
+) -> ResNet:
     return with_weights(ResNet(block, depth, **kwargs), arch, pretrained, model_urls)
 
 
-def resnet18(pretrained=False, **kwargs):
+def resnet18(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 18 layers.
 
     Args:
@@ -240,27 +265,27 @@ def resnet18(pretrained=False, **kwargs):
     return _resnet("resnet18", BasicBlock, 18, pretrained, **kwargs)
 
 
-def resnet34(pretrained=False, **kwargs):
+def resnet34(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 34 layers. Arguments as for `resnet18`."""
     return _resnet("resnet34", BasicBlock, 34, pretrained, **kwargs)
 
 
-def resnet50(pretrained=False, **kwargs):
+def resnet50(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 50 layers. Arguments as for `resnet18`."""
     return _resnet("resnet50", BottleneckBlock, 50, pretrained, **kwargs)
 
 
-def resnet101(pretrained=False, **kwargs):
+def resnet101(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 101 layers. Arguments as for `resnet18`."""
     return _resnet("resnet101", BottleneckBlock, 101, pretrained, **kwargs)
 
 
-def resnet152(pretrained=False, **kwargs):
+def resnet152(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 152 layers. Arguments as for `resnet18`."""
     return _resnet("resnet152", BottleneckBlock, 152, pretrained, **kwargs)
 
 
-def _resnext(depth, groups, pretrained, kwargs):
+def _resnext(depth: int, groups: int, pretrained: bool, kwargs: dict[str, Any]) -> ResNet:
     return _resnet(
         f"resnext{depth}_{groups}x4d",
         BottleneckBlock,
@@ -270,49 +295,49 @@ def _resnext(depth, groups, pretrained, kwargs):
     )
 
 
-def resnext50_32x4d(pretrained=False, **kwargs):
+def resnext50_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 50 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
     `width` are fixed."""
     return _resnext(50, 32, pretrained, kwargs)
 
 
-def resnext50_64x4d(pretrained=False, **kwargs):
+def resnext50_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 50 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
     `width` are fixed."""
     return _resnext(50, 64, pretrained, kwargs)
 
 
-def resnext101_32x4d(pretrained=False, **kwargs):
+def resnext101_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 101 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
     `width` are fixed."""
     return _resnext(101, 32, pretrained, kwargs)
 
 
-def resnext101_64x4d(pretrained=False, **kwargs):
+def resnext101_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 101 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
     `width` are fixed."""
     return _resnext(101, 64, pretrained, kwargs)
 
 
-def resnext152_32x4d(pretrained=False, **kwargs):
+def resnext152_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 152 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
     `width` are fixed."""
     return _resnext(152, 32, pretrained, kwargs)
 
 
-def resnext152_64x4d(pretrained=False, **kwargs):
+def resnext152_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 152 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
     `width` are fixed."""
     return _resnext(152, 64, pretrained, kwargs)
 
 
-def wide_resnet50_2(pretrained=False, **kwargs):
+def wide_resnet50_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 50 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`;
     `width` is fixed."""
     return _resnet("wide_resnet50_2", BottleneckBlock, 50, pretrained, **{**kwargs, "width": 128})
 
 
-def wide_resnet101_2(pretrained=False, **kwargs):
+def wide_resnet101_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 101 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`;
     `width` is fixed."""
     return _resnet("wide_resnet101_2", BottleneckBlock, 101, pretrained, **{**kwargs, "width": 128})

@@ -1,10 +1,18 @@
 """ShuffleNet, version 2."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.nn import functional as F
 from paddle_jax.tensor.joining import concat, split
 from paddle_jax.vision.models._utils import urls, with_weights
 from paddle_jax.vision.ops import ConvNormActivation
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 __all__ = []
 
@@ -30,7 +38,7 @@ _CHANNELS = {  # scale -> channels of the three stages and of the last convoluti
 }
 
 
-def create_activation_layer(act):
+def create_activation_layer(act: str | None) -> type[Layer] | None:
     """The class of the activation "relu" or "swish"; None for None.
 
     Raises:
@@ -42,7 +50,7 @@ def create_activation_layer(act):
     return kinds[act]
 
 
-def channel_shuffle(x, groups):
+def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """`x` [N, C, H, W] with its channels cut into groups and interleaved."""
     return F.channel_shuffle(x, groups)
 
@@ -60,7 +68,9 @@ class InvertedResidual(nn.Layer):
         paddle.Size([1, 8, 3, 3])
     """
 
-    def __init__(self, in_channels, out_channels, stride, activation_layer=nn.ReLU):
+    def __init__(
+        self, in_channels: int, out_channels: int, stride: int, activation_layer: type[Layer] = nn.ReLU
+    ) -> None:
         super().__init__()
         half = out_channels // 2
         self._conv_pw = ConvNormActivation(
@@ -73,7 +83,7 @@ class InvertedResidual(nn.Layer):
             half, half, 1, stride=1, padding=0, activation_layer=activation_layer
         )
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The block's output for `inputs`."""
         kept, x = split(inputs, [inputs.shape[1] // 2, inputs.shape[1] // 2], axis=1)
         return channel_shuffle(concat([kept, self._conv_linear(self._conv_dw(self._conv_pw(x)))], 1), 2)
@@ -91,7 +101,9 @@ class InvertedResidualDS(nn.Layer):
         paddle.Size([1, 16, 2, 2])
     """
 
-    def __init__(self, in_channels, out_channels, stride, activation_layer=nn.ReLU):
+    def __init__(
+        self, in_channels: int, out_channels: int, stride: int, activation_layer: type[Layer] = nn.ReLU
+    ) -> None:
         super().__init__()
         half = out_channels // 2
         point = {"kernel_size": 1, "stride": 1, "padding": 0, "activation_layer": activation_layer}
@@ -102,7 +114,7 @@ class InvertedResidualDS(nn.Layer):
         self._conv_dw_2 = ConvNormActivation(half, half, groups=half, **deep)
         self._conv_linear_2 = ConvNormActivation(half, half, **point)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The block's output for `inputs`."""
         first = self._conv_linear_1(self._conv_dw_1(inputs))
         second = self._conv_linear_2(self._conv_dw_2(self._conv_pw_2(inputs)))
@@ -132,7 +144,9 @@ class ShuffleNetV2(nn.Layer):
         Ma et al., arXiv 1807.11164.
     """
 
-    def __init__(self, scale=1.0, act="relu", num_classes=1000, with_pool=True):
+    def __init__(
+        self, scale: float = 1.0, act: str = "relu", num_classes: int = 1000, with_pool: bool = True
+    ) -> None:
         super().__init__()
         self.scale = scale
         self.num_classes = num_classes
@@ -163,7 +177,7 @@ class ShuffleNetV2(nn.Layer):
         if num_classes > 0:
             self._fc = nn.Linear(last, num_classes)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The class scores of `inputs`, before softmax, or the features."""
         x = self._max_pool(self._conv1(inputs))
         for block in self._block_list:
@@ -176,11 +190,11 @@ class ShuffleNetV2(nn.Layer):
         return x
 
 
-def _shufflenet(arch, pretrained, scale, kwargs):
+def _shufflenet(arch: str, pretrained: bool, scale: float, kwargs: dict[str, Any]) -> ShuffleNetV2:
     return with_weights(ShuffleNetV2(scale=scale, **kwargs), arch, pretrained, model_urls)
 
 
-def shufflenet_v2_x0_25(pretrained=False, **kwargs):
+def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 0.25.
 
     Args:
@@ -198,32 +212,32 @@ def shufflenet_v2_x0_25(pretrained=False, **kwargs):
     return _shufflenet("shufflenet_v2_x0_25", pretrained, 0.25, kwargs)
 
 
-def shufflenet_v2_x0_33(pretrained=False, **kwargs):
+def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 0.33. Arguments as for `shufflenet_v2_x0_25`."""
     return _shufflenet("shufflenet_v2_x0_33", pretrained, 0.33, kwargs)
 
 
-def shufflenet_v2_x0_5(pretrained=False, **kwargs):
+def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 0.5. Arguments as for `shufflenet_v2_x0_25`."""
     return _shufflenet("shufflenet_v2_x0_5", pretrained, 0.5, kwargs)
 
 
-def shufflenet_v2_x1_0(pretrained=False, **kwargs):
+def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 1.0. Arguments as for `shufflenet_v2_x0_25`."""
     return _shufflenet("shufflenet_v2_x1_0", pretrained, 1.0, kwargs)
 
 
-def shufflenet_v2_x1_5(pretrained=False, **kwargs):
+def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 1.5. Arguments as for `shufflenet_v2_x0_25`."""
     return _shufflenet("shufflenet_v2_x1_5", pretrained, 1.5, kwargs)
 
 
-def shufflenet_v2_x2_0(pretrained=False, **kwargs):
+def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 2.0. Arguments as for `shufflenet_v2_x0_25`."""
     return _shufflenet("shufflenet_v2_x2_0", pretrained, 2.0, kwargs)
 
 
-def shufflenet_v2_swish(pretrained=False, **kwargs):
+def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 1.0 with swish in place of ReLU. Arguments as for
     `shufflenet_v2_x0_25` without `act`."""
     return _shufflenet("shufflenet_v2_swish", pretrained, 1.0, kwargs | {"act": "swish"})

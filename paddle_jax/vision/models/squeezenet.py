@@ -1,9 +1,16 @@
 """SqueezeNet, versions 1.0 and 1.1."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.nn import functional as F
 from paddle_jax.tensor.joining import concat
 from paddle_jax.vision.models._utils import with_weights
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []
 
@@ -24,11 +31,11 @@ class MakeFireConv(nn.Layer):
         input_channels, output_channels, filter_size, padding: of the convolution.
     """
 
-    def __init__(self, input_channels, output_channels, filter_size, padding=0):
+    def __init__(self, input_channels: int, output_channels: int, filter_size: int, padding: int = 0) -> None:
         super().__init__()
         self._conv = nn.Conv2D(input_channels, output_channels, filter_size, padding=padding)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The layer's output for `x`."""
         return F.relu(self._conv(x))
 
@@ -43,13 +50,15 @@ class MakeFire(nn.Layer):
         paddle.Size([1, 8, 3, 3])
     """
 
-    def __init__(self, input_channels, squeeze_channels, expand1x1_channels, expand3x3_channels):
+    def __init__(
+        self, input_channels: int, squeeze_channels: int, expand1x1_channels: int, expand3x3_channels: int
+    ) -> None:
         super().__init__()
         self._conv = MakeFireConv(input_channels, squeeze_channels, 1)
         self._conv_path1 = MakeFireConv(squeeze_channels, expand1x1_channels, 1)
         self._conv_path2 = MakeFireConv(squeeze_channels, expand3x3_channels, 3, padding=1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The block's output for `inputs`."""
         x = self._conv(inputs)
         return concat([self._conv_path1(x), self._conv_path2(x)], 1)
@@ -74,7 +83,7 @@ class SqueezeNet(nn.Layer):
         Iandola et al., arXiv 1602.07360.
     """
 
-    def __init__(self, version, num_classes=1000, with_pool=True):
+    def __init__(self, version: str, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         if version not in _POOLED:
             raise AssertionError(f"SqueezeNet: version: got {version!r}; allowed are '1.0' and '1.1'")
@@ -94,7 +103,7 @@ class SqueezeNet(nn.Layer):
         self._conv9 = nn.Conv2D(512, num_classes, 1)
         self._avg_pool = nn.AdaptiveAvgPool2D(1)
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         """The class scores of `inputs`, before softmax, or the features."""
         x = self._pool(F.relu(self._conv(inputs)))
         for number in range(1, 9):
@@ -108,7 +117,7 @@ class SqueezeNet(nn.Layer):
         return x
 
 
-def squeezenet1_0(pretrained=False, **kwargs):
+def squeezenet1_0(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
     """SqueezeNet 1.0.
 
     Args:
@@ -126,6 +135,6 @@ def squeezenet1_0(pretrained=False, **kwargs):
     return with_weights(SqueezeNet("1.0", **kwargs), "squeezenet1_0", pretrained, model_urls)
 
 
-def squeezenet1_1(pretrained=False, **kwargs):
+def squeezenet1_1(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
     """SqueezeNet 1.1. Arguments as for `squeezenet1_0`."""
     return with_weights(SqueezeNet("1.1", **kwargs), "squeezenet1_1", pretrained, model_urls)

@@ -1,7 +1,17 @@
 """VGG networks with 11, 13, 16 and 19 layers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax import nn
 from paddle_jax.vision.models._utils import urls, with_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 __all__ = []
 
@@ -28,7 +38,7 @@ class VGG(nn.Layer):
         Simonyan and Zisserman, arXiv 1409.1556.
     """
 
-    def __init__(self, features, num_classes=1000, with_pool=True):
+    def __init__(self, features: Layer, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__()
         self.features = features
         self.num_classes = num_classes
@@ -46,7 +56,7 @@ class VGG(nn.Layer):
                 nn.Linear(4096, num_classes),
             )
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""
         x = self.features(x)
         if self.with_pool:
@@ -56,7 +66,7 @@ class VGG(nn.Layer):
         return x
 
 
-def make_layers(cfg, batch_norm=False):
+def make_layers(cfg: Sequence[int | str], batch_norm: bool = False) -> Layer:
     """3x3 convolutions with ReLU, and 2x2 maximum pooling.
 
     Args:
@@ -83,7 +93,7 @@ def make_layers(cfg, batch_norm=False):
     return nn.Sequential(*layers)
 
 
-def _vgg(depth, batch_norm, pretrained, kwargs):
+def _vgg(depth: int, batch_norm: bool, pretrained: bool, kwargs: dict[str, Any]) -> VGG:
     stages = zip(_CHANNELS, _REPEATS[depth], strict=True)
     model = VGG(
         make_layers([item for channels, n in stages for item in [channels] * n + ["M"]], batch_norm), **kwargs
@@ -91,17 +101,17 @@ def _vgg(depth, batch_norm, pretrained, kwargs):
     return with_weights(model, f"vgg{depth}" + "_bn" * bool(batch_norm), pretrained, model_urls)
 
 
-def vgg11(pretrained=False, batch_norm=False, **kwargs):
+def vgg11(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
     """VGG with 11 layers. Arguments as for `vgg16`; no weights are published."""
     return _vgg(11, batch_norm, pretrained, kwargs)
 
 
-def vgg13(pretrained=False, batch_norm=False, **kwargs):
+def vgg13(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
     """VGG with 13 layers. Arguments as for `vgg16`; no weights are published."""
     return _vgg(13, batch_norm, pretrained, kwargs)
 
 
-def vgg16(pretrained=False, batch_norm=False, **kwargs):
+def vgg16(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
     """VGG with 16 layers.
 
     Args:
@@ -121,6 +131,6 @@ def vgg16(pretrained=False, batch_norm=False, **kwargs):
     return _vgg(16, batch_norm, pretrained, kwargs)
 
 
-def vgg19(pretrained=False, batch_norm=False, **kwargs):
+def vgg19(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
     """VGG with 19 layers. Arguments as for `vgg16`."""
     return _vgg(19, batch_norm, pretrained, kwargs)
