@@ -1,7 +1,10 @@
 """What sparse Tensors share. They are Tensors, but only the functions of paddle.sparse know them; others
 raise NotImplementedError, as in Paddle."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -10,19 +13,24 @@ from paddle_jax._core.base.size import Size
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paddle_jax._annotations import TensorLike
+
 
 class OfSparseTensors:
     """A method that only sparse Tensors have, as `Tensor.<name>`: the class has it, so that
     `Tensor.coalesce(x)` works, dense Tensors do not."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
         if instance is not None or owner is not Tensor:
             raise AttributeError(f"'{(owner or type(instance)).__name__}' has no attribute '{self.name}'")
 
-        def method(x, *args, **kwargs):
+        def method(x: Tensor, *args: Any, **kwargs: Any) -> Any:
             return getattr(x, self.name)(*args, **kwargs)
 
         method.__name__, method.__qualname__ = self.name, f"Tensor.{self.name}"
@@ -39,13 +47,13 @@ class SparseTensor(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, values, shape):
+    def __init__(self, values: Tensor, shape: Sequence[int]) -> None:
         self._values, self._lengths, self.persistable = values, Size(shape), False
         self._alias = self._name = self._grad = self._hooks = self._node = None
         self._idx = self._version = 0
 
     @property
-    def _raw(self):
+    def _raw(self) -> Any:
         raise NotImplementedError(
             f"{type(self).__name__}: this operation is not defined for sparse Tensors; "
             "use paddle.sparse, or to_dense()"
@@ -57,16 +65,16 @@ class SparseTensor(Tensor):
     place = property(lambda self: self._values.place, doc="The device.")
 
     @property
-    def stop_gradient(self):
+    def stop_gradient(self) -> bool:
         """Whether no gradient flows to the values."""
         return self._values.stop_gradient
 
     @stop_gradient.setter
-    def stop_gradient(self, value):
+    def stop_gradient(self, value: bool) -> None:
         self._values.stop_gradient = value
 
     @property
-    def grad(self):
+    def grad(self) -> SparseTensor | None:
         """The gradient that `backward` accumulated at the elements that are kept, a sparse Tensor with the
         same coordinates, or None."""
         found = self._values.grad
@@ -75,16 +83,22 @@ class SparseTensor(Tensor):
         return self.of_values(found)
 
     @grad.setter
-    def grad(self, value):
+    def grad(self, value: SparseTensor | None) -> None:
         self._values.grad = (
             None if value is None else self.values_at_same_coordinates(value, "SparseTensor.grad")
         )
 
-    def clear_gradient(self, set_to_zero=True):
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Sets the gradient to zeros, or to None with set_to_zero=False."""
         self._values.clear_gradient(set_to_zero)
 
-    def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
+    def backward(
+        self,
+        grad_tensor: SparseTensor | None = None,
+        retain_graph: bool = False,
+        *,
+        dump_backward_graph_path: str | None = None,
+    ) -> None:
         """Computes gradients of the elements that are kept and adds them to the `grad` of the
         leaves they depend on.
 
@@ -101,12 +115,12 @@ class SparseTensor(Tensor):
             start = self.values_at_same_coordinates(grad_tensor, "backward: grad_tensor")
         self._values.backward(start, retain_graph)
 
-    def of_values(self, values):
+    def of_values(self, values: Tensor) -> Any:
         """A sparse Tensor with the same coordinates and other values."""
         parts, settings = self.components()
         return type(self)(*parts[:-1], values, *settings)
 
-    def values_at_same_coordinates(self, other, what):
+    def values_at_same_coordinates(self, other: SparseTensor, what: str) -> Tensor:
         """The values of a sparse Tensor that must have the same coordinates."""
         alike = (
             type(other) is type(self)
@@ -126,56 +140,56 @@ class SparseTensor(Tensor):
             )
         return other.values()
 
-    def values(self):
+    def values(self) -> Tensor:
         """The elements that are kept."""
         return self._values
 
-    def nnz(self):
+    def nnz(self) -> int:
         """The number of elements that are kept."""
         if self._values.ndim:
             return self._values.shape[0]
         return 1
 
-    def dim(self):
+    def dim(self) -> int:
         """The number of axes."""
         return self.ndim
 
-    def is_sparse(self):
+    def is_sparse(self) -> bool:
         """True."""
         return True
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """All elements, zeros included, as a NumPy array."""
         return self.to_dense().numpy()
 
-    def components(self):
+    def components(self) -> tuple[tuple[Tensor, ...], tuple[Any, ...]]:
         """The Tensors that it is made of, and the other arguments that it is made with."""
         raise NotImplementedError
 
-    def __copy__(self):
+    def __copy__(self) -> Any:
         parts, settings = self.components()
         return type(self)(*map(copy.copy, parts), *settings)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         parts, settings = self.components()
         memo[id(self)] = copied = type(self)(*[copy.deepcopy(part, memo) for part in parts], *settings)
         return copied
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         parts, settings = self.components()
         return type(self), (*parts, *settings)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return repr(self)
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return object.__format__(self, spec)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._lengths[0]
 
 
-def whole(op, name, given):
+def whole(op: str, name: str, given: TensorLike) -> Tensor:
     """A Tensor of coordinates, which must be integers."""
     if isinstance(given, Tensor):
         kind = given._raw.dtype.kind
@@ -189,4 +203,4 @@ def whole(op, name, given):
         raise TypeError(
             f"{op}: {name}: got numbers that are no signed integers; cast them with astype('int64')"
         )
-    return given
+    return cast("Tensor", given)

@@ -1,6 +1,9 @@
 """Functions of two Tensors of which at least one is sparse."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +20,13 @@ from paddle_jax.tensor.scattering import scatter_nd
 from paddle_jax.tensor.search import searchsorted
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 __all__ = []
 
 
-def _pair(name, x, y):
+def _pair(name: str, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Refuses what is not a pair of sparse Tensors of one kind and shape."""
     need_sparse(name, x=x)
     if isinstance(y, numbers.Number):
@@ -35,7 +41,7 @@ def _pair(name, x, y):
     return coordinates(x, name), coordinates(y, name)
 
 
-def _together(name, x, y, sign):
+def _together(name: str, x: SparseTensor, y: SparseTensor, sign: int) -> SparseTensor:
     """The sum of x and sign * y, at the coordinates of both."""
     places, others = _pair(name, x, y)
     second = y.values() if sign > 0 else -y.values()
@@ -46,7 +52,7 @@ def _together(name, x, y, sign):
     return like(x, *joined(np.concatenate([places, others], 1), concat(values, 0), shape), x.shape)
 
 
-def add(x, y, name=None):
+def add(x: SparseTensor, y: SparseTensor, name: str | None = None) -> SparseTensor:
     """The sum of two sparse Tensors, at the coordinates of both.
 
     Args:
@@ -64,7 +70,7 @@ def add(x, y, name=None):
     return _together("add", x, y, 1)
 
 
-def subtract(x, y, name=None):
+def subtract(x: SparseTensor, y: SparseTensor, name: str | None = None) -> SparseTensor:
     """The difference of two sparse Tensors, at the coordinates of both. Arguments as for `add`.
 
     Example:
@@ -75,7 +81,7 @@ def subtract(x, y, name=None):
     return _together("subtract", x, y, -1)
 
 
-def multiply(x, y, name=None):
+def multiply(x: SparseTensor, y: SparseTensor | float, name: str | None = None) -> SparseTensor:
     """The product element by element of two sparse Tensors, at the coordinates of both, or of
     one and a number.
 
@@ -105,13 +111,13 @@ def multiply(x, y, name=None):
     return like(x, np.stack(np.unravel_index(both, tuple(shape))), product, x.shape)
 
 
-def _scatter_to_union(values, numbers_, both):
+def _scatter_to_union(values: Tensor, numbers_: np.ndarray, both: np.ndarray) -> Tensor:
     """Values at the places where `both` has their numbers, 0 elsewhere."""
     rows = to_tensor(np.searchsorted(both, numbers_).astype(np.int64))
     return scatter_nd(unsqueeze(rows, 1), values, [len(both), *values.shape[1:]])
 
 
-def divide(x, y, name=None):
+def divide(x: SparseTensor, y: SparseTensor | float, name: str | None = None) -> SparseTensor:
     """The quotient element by element. Of two sparse Tensors it has every element, since 0 divided by 0 is
     NaN; by a number only those of x.
 
@@ -132,7 +138,7 @@ def divide(x, y, name=None):
     return like(x, np.indices(shape).reshape(len(shape), -1), quotient, x.shape)
 
 
-def is_same_shape(x, y):
+def is_same_shape(x: Tensor, y: Tensor) -> bool:
     """Whether two Tensors, dense or sparse, have the same shape.
 
     Example:
@@ -143,7 +149,7 @@ def is_same_shape(x, y):
     return x.is_same_shape(y)
 
 
-def mask_as(x, mask, name=None):
+def mask_as(x: Tensor, mask: SparseTensor, name: str | None = None) -> SparseTensor:
     """The elements of a dense Tensor at the coordinates of a sparse one.
 
     Args:
@@ -167,7 +173,7 @@ def mask_as(x, mask, name=None):
     return with_values(mask, gather_nd(x, to_tensor(coordinates(mask).T.copy())))
 
 
-def matmul(x, y, name=None):
+def matmul(x: SparseTensor, y: Tensor, name: str | None = None) -> Tensor:
     """The matrix product of a sparse Tensor with a dense or a sparse one.
 
     Args:
@@ -206,7 +212,7 @@ def matmul(x, y, name=None):
     return scatter_nd(stack(columns[:-1], 1), terms, [*x.shape[:-1], *([] if vector else y.shape[-1:])])
 
 
-def _columns(x):
+def _columns(x: Any) -> list[Tensor]:
     """The coordinates, axis by axis, as Tensors: inside compiled functions they need not be known."""
     if x.is_sparse_coo():
         return [x.indices()[i] for i in range(x.ndim)]
@@ -219,7 +225,7 @@ def _columns(x):
     return [to_tensor(p) for p in coordinates(x)]
 
 
-def _sparse_product(x, y):
+def _sparse_product(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     """The product of two sparse matrices: each element of x meets those of y in the row of its column."""
     if type(x) is not type(y) or x.ndim != 2:
         raise NotImplementedError(
@@ -237,7 +243,7 @@ def _sparse_product(x, y):
     return like(x, *joined(np.stack([left[0][first], right[1][second]]), terms, shape), shape)
 
 
-def mv(x, vec, name=None):
+def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
     """The product of a sparse matrix and a dense vector.
 
     Args:
@@ -257,7 +263,7 @@ def mv(x, vec, name=None):
     return matmul(x, vec)
 
 
-def masked_matmul(x, y, mask, name=None):
+def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = None) -> SparseTensor:
     """The elements of the matrix product of two dense matrices at the coordinates of a sparse one; the others
     are not computed.
 
@@ -286,7 +292,7 @@ def masked_matmul(x, y, mask, name=None):
     return with_values(mask, (gather(x, rows) * gather(y.t(), cols)).sum(-1))
 
 
-def _matmul_operator(self, other):
+def _matmul_operator(self: SparseTensor, other: Tensor) -> Tensor:
     return matmul(self, other)
 
 

@@ -6,7 +6,10 @@ one whose elements have not been added up; it remembers that (`_filled`), since 
 means and maxima.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,11 +22,17 @@ from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.joining import concat, stack
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.sparse.nn.functional.rulebook import Window
+
 # cells up to which numbers are looked up in a table of 64 MB at most; beyond it they are searched
 _TABLE = 1 << 24
 
 
-def _numbers(places, shape):
+def _numbers(places: jax.Array, shape: Sequence[int]) -> jax.Array:
     """One number for each coordinate [axes, n]."""
     found = jnp.zeros(places.shape[1], jnp.int64)
     for place, length in zip(places, shape, strict=True):
@@ -31,7 +40,7 @@ def _numbers(places, shape):
     return found
 
 
-def _filled(numbers, values, count):
+def _filled(numbers: jax.Array, values: jax.Array, count: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Numbers and values with what is behind the first `count` filled up."""
     kept = jnp.arange(numbers.shape[0]) < count
     if numbers.shape[0]:
@@ -42,7 +51,7 @@ def _filled(numbers, values, count):
 
 
 @op(register=False, method=False)
-def nonzero_values(x, axes, nnz):
+def nonzero_values(x: jax.Array, axes: int, nnz: int) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(coordinates [axes, nnz], values, how many there are) of what is not 0."""
     rows = x.reshape(-1, *x.shape[axes:])
     some = (rows != 0).any(tuple(range(1, rows.ndim)))
@@ -52,7 +61,9 @@ def nonzero_values(x, axes, nnz):
 
 
 @op("places values", register=False, method=False)
-def added_up(places, values, shape, nnz):
+def added_up(
+    places: jax.Array, values: jax.Array, shape: Sequence[int], nnz: int
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(sorted coordinates [axes, nnz] without repetition, the sums of their values, how many there are)."""
     if not places.shape[1]:
         return (
@@ -72,7 +83,7 @@ def added_up(places, values, shape, nnz):
     return jnp.stack(jnp.unravel_index(numbers, shape)).astype(places.dtype), sums, group[-1] + 1
 
 
-def _places(numbers, wanted, cells):
+def _places(numbers: jax.Array, wanted: jax.Array, cells: int) -> jax.Array:
     """Where in the sorted numbers each wanted one stands first, if it does."""
     if cells > _TABLE:
         return jnp.searchsorted(numbers, wanted.reshape(-1)).reshape(wanted.shape)
@@ -81,7 +92,14 @@ def _places(numbers, wanted, cells):
 
 
 @op("places values weight bias", register=False, method=False)
-def near_products(places, values, weight, bias=None, shape=(), dilation=()):
+def near_products(
+    places: jax.Array,
+    values: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    shape: Sequence[int] = (),
+    dilation: Sequence[int] = (),
+) -> jax.Array:
     """A submanifold convolution of elements with sorted coordinates [axes, n]: the sum over the elements
     below the kernel round each. A coordinate that is there again is filling, and gets 0."""
     numbers = _numbers(places, shape)
@@ -103,11 +121,11 @@ def near_products(places, values, weight, bias=None, shape=(), dilation=()):
     return jnp.where(again[:, None], 0, out)
 
 
-def within(name, count, nnz):
+def within(name: str, count: Tensor, nnz: int) -> None:
     """Refuses more elements than there is room for; in a compiled function the check rides
     with the results."""
 
-    def error(found):
+    def error(found: int) -> ValueError:
         return ValueError(f"bounded.{name}: nnz: got {nnz} for {found} elements; give at least as many")
 
     value = traced_value(count)
@@ -117,14 +135,14 @@ def within(name, count, nnz):
         raise error(found)
 
 
-def of_dense(x, sparse_dim, nnz):
+def of_dense(x: Tensor, sparse_dim: int, nnz: int) -> SparseCooTensor:
     """See `paddle_jax.bounded.to_sparse_coo`."""
     places, values, count = nonzero_values(x, sparse_dim, nnz)
     within("to_sparse_coo", count, nnz)
     return SparseCooTensor(places, values, x.shape, filled=True)
 
 
-def together(name, tensors, nnz):
+def together(name: str, tensors: Sequence[SparseCooTensor], nnz: int) -> SparseCooTensor:
     """The sum of sparse Tensors of one shape with room for nnz elements."""
     shape = tensors[0].shape
     axes = tensors[0].sparse_dim()
@@ -137,7 +155,9 @@ def together(name, tensors, nnz):
     return SparseCooTensor(places, values, shape, filled=True)
 
 
-def convolved_near(x, weight, bias, dilation):
+def convolved_near(
+    x: SparseCooTensor, weight: Tensor, bias: Tensor | None, dilation: Sequence[int]
+) -> SparseCooTensor:
     """A submanifold convolution with coordinates that are not known."""
     lengths = tuple(x.shape[: x.sparse_dim()])
     places, values, _ = added_up(x.indices(), x.values(), lengths, x.nnz())
@@ -148,7 +168,14 @@ def convolved_near(x, weight, bias, dilation):
 # windows whose results lie elsewhere ------------------------------------------------------------------------
 
 
-def _reached(places, kernel, stride, padding, dilation, space):
+def _reached(
+    places: jax.Array,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    space: Sequence[int],
+) -> tuple[jax.Array, jax.Array | bool]:
     """(number of the result that each element reaches by each offset of the kernel, whether there is
     one), [offsets, n]."""
     offsets = np.indices(kernel).reshape(len(kernel), -1)
@@ -162,7 +189,9 @@ def _reached(places, kernel, stride, padding, dilation, space):
     return number, valid
 
 
-def _grouped(number, valid, shape, nnz):
+def _grouped(
+    number: jax.Array, valid: jax.Array | bool, shape: Sequence[int], nnz: int
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """(order of the pairs, group of each, coordinates [axes, nnz] of the groups, how many
     groups there are)."""
     cells = math.prod(shape)
@@ -177,7 +206,15 @@ def _grouped(number, valid, shape, nnz):
 
 
 @op("places values weight bias", register=False, method=False)
-def spread_products(places, values, weight, bias=None, window=(), shape=(), nnz=0):
+def spread_products(
+    places: jax.Array,
+    values: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    window: Any = (),
+    shape: Sequence[int] = (),
+    nnz: int = 0,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(coordinates, values, how many there are) of an ordinary convolution."""
     number, valid = _reached(places, *window, shape[1:])
     order, group, found, count = _grouped(number, valid, shape, nnz)
@@ -190,7 +227,14 @@ def spread_products(places, values, weight, bias=None, window=(), shape=(), nnz=
 
 
 @op("places values count", register=False, method=False)
-def spread_maxima(places, values, count, window=(), shape=(), nnz=0):
+def spread_maxima(
+    places: jax.Array,
+    values: jax.Array,
+    count: jax.Array,
+    window: Any = (),
+    shape: Sequence[int] = (),
+    nnz: int = 0,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(coordinates, values, how many there are) of a pooling of the first `count` elements; each that is the
     largest gets the gradient in full."""
     number, valid = _reached(places, *window, shape[1:])
@@ -209,7 +253,15 @@ def spread_maxima(places, values, count, window=(), shape=(), nnz=0):
     return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
 
 
-def convolved_far(name, x, weight, bias, window, space, nnz):
+def convolved_far(
+    name: str,
+    x: SparseCooTensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    window: Window,
+    space: Sequence[int],
+    nnz: int,
+) -> SparseCooTensor:
     """An ordinary convolution with room for nnz elements."""
     shape = (x.shape[0], *space)
     places, values, count = spread_products(x.indices(), x.values(), weight, bias, tuple(window), shape, nnz)
@@ -217,7 +269,9 @@ def convolved_far(name, x, weight, bias, window, space, nnz):
     return SparseCooTensor(places, values, [*shape, weight.shape[-1]], filled=True)
 
 
-def pooled_far(name, x, window, space, nnz):
+def pooled_far(
+    name: str, x: SparseCooTensor, window: Window, space: Sequence[int], nnz: int
+) -> SparseCooTensor:
     """A pooling with room for nnz elements."""
     shape = (x.shape[0], *space)
     places, values, some = added_up(x.indices(), x.values(), tuple(x.shape[:-1]), x.nnz())
@@ -226,7 +280,7 @@ def pooled_far(name, x, window, space, nnz):
     return SparseCooTensor(places, values, [*shape, x.shape[-1]], filled=True)
 
 
-def summed(x, axes, keepdim, nnz):
+def summed(x: SparseCooTensor, axes: Any, keepdim: bool, nnz: int) -> SparseCooTensor:
     """The sum over some axes, not all of those with coordinates unless they are kept, with room
     for nnz elements."""
     own = x.sparse_dim()

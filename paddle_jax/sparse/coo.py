@@ -1,6 +1,10 @@
 """A sparse Tensor as coordinates and values. What is computed with it are operations on these two, so
 gradients flow to the values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
@@ -10,6 +14,11 @@ from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.manipulation import unsqueeze
 from paddle_jax.tensor.scattering import scatter_nd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import DeviceLike, DTypeLike, TensorLike
 
 
 class SparseCooTensor(SparseTensor):
@@ -25,38 +34,45 @@ class SparseCooTensor(SparseTensor):
 
     __slots__ = ("_coalesced", "_filled")
 
-    def __init__(self, indices, values, shape, filled=False, coalesced=False):
+    def __init__(
+        self,
+        indices: Tensor,
+        values: Tensor,
+        shape: Sequence[int],
+        filled: bool = False,
+        coalesced: bool = False,
+    ) -> None:
         super().__init__(values, shape)
         self._indices = indices
         self._filled = filled
         self._coalesced = coalesced
 
-    def components(self):
+    def components(self) -> tuple[tuple[Tensor, ...], tuple[Any, ...]]:
         """The Tensors that it is made of, and the other arguments that it is made with."""
         return (self._indices, self._values), (tuple(self.shape), self._filled, self._coalesced)
 
-    def indices(self):
+    def indices(self) -> Tensor:
         """The coordinates, int64 [axes, n]."""
         return self._indices
 
-    def is_sparse_coo(self):
+    def is_sparse_coo(self) -> bool:
         """True."""
         return True
 
-    def is_sparse_csr(self):
+    def is_sparse_csr(self) -> bool:
         """False."""
         return False
 
-    def is_coalesced(self):
+    def is_coalesced(self) -> bool:
         """Whether the coordinates are known to be sorted, each there once: in results of `coalesce` and
         `to_sparse_coo`."""
         return self._coalesced
 
-    def coalesce(self):
+    def coalesce(self) -> SparseCooTensor:
         """The same with equal coordinates added up; see `paddle.sparse.coalesce`."""
         return coalesce(self)
 
-    def to_dense(self):
+    def to_dense(self) -> Tensor:
         """All elements, zeros included, as a Tensor; equal coordinates are added up."""
         if not self._values.ndim:  # a sum of everything, which Paddle keeps as one number
             return self._values.reshape([1])
@@ -64,40 +80,47 @@ class SparseCooTensor(SparseTensor):
             return scatter_nd(_columns(self._indices), self._values.astype("int32"), list(self.shape)) > 0
         return scatter_nd(_columns(self._indices), self._values, list(self.shape))
 
-    def sparse_dim(self):
+    def sparse_dim(self) -> int:
         """The number of axes with coordinates."""
         return self._indices.shape[0]
 
-    def dense_dim(self):
+    def dense_dim(self) -> int:
         """The number of axes without coordinates."""
         return self.ndim - self.sparse_dim()
 
-    def to_sparse_coo(self, sparse_dim):
+    def to_sparse_coo(self, sparse_dim: int) -> SparseCooTensor:
         """Itself."""
         return self
 
-    def _host_coordinates(self, name):
+    def _host_coordinates(self, name: str) -> np.ndarray:
         """See `sparse.coordinates.coordinates`."""
         places = host_integers(self._indices, name)
         if places.ndim == 2:
             return places
         return places.reshape(-1, 1)
 
-    def detach(self):
+    def detach(self) -> SparseCooTensor:
         """The same without gradients."""
         return SparseCooTensor(
             self._indices, self._values.detach(), self.shape, self._filled, self._coalesced
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return shown(self, indices=self._indices, values=self._values)
 
 
-def _columns(indices):
+def _columns(indices: Tensor) -> Tensor:
     return indices.transpose([1, 0])
 
 
-def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_gradient=True):
+def sparse_coo_tensor(
+    indices: TensorLike,
+    values: TensorLike,
+    shape: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    place: DeviceLike | None = None,
+    stop_gradient: bool = True,
+) -> SparseCooTensor:
     """Makes a sparse Tensor.
 
     Args:
@@ -141,7 +164,7 @@ def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_
     return SparseCooTensor(indices, values, shape)
 
 
-def coalesce(x, name=None):
+def coalesce(x: SparseCooTensor, name: str | None = None) -> SparseCooTensor:
     """Sorts the coordinates and adds up the elements of equal ones.
 
     Args:

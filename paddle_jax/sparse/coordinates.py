@@ -3,6 +3,10 @@
 The values stay Tensors with gradients.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import host_value
@@ -11,29 +15,35 @@ from paddle_jax.tensor.gathering import gather
 from paddle_jax.tensor.manipulation import unsqueeze
 from paddle_jax.tensor.scattering import scatter_nd
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
 _INSTEAD = (
     "make sparse Tensors outside of it, or bound their elements with the functions of paddle_jax.bounded"
 )
 
 
-def coordinates(x, name="sparse coordinates"):
+def coordinates(x: Any, name: str = "sparse coordinates") -> np.ndarray:
     """The coordinates of the elements of a sparse Tensor: int64 [axes, n], on the host."""
     return x._host_coordinates(name)
 
 
-def host_integers(tensor, name):
+def host_integers(tensor: Tensor, name: str) -> np.ndarray:
     """A Tensor of coordinates as an int64 array; an error of `name` while a program is traced."""
     return host_value(tensor, name, _INSTEAD).astype(np.int64)
 
 
-def flat(places, shape):
+def flat(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """One number for each coordinate."""
     if places.shape[1]:
-        return np.ravel_multi_index(tuple(places), tuple(shape))
+        # NumPy's types say one number; of arrays it is an array.
+        return np.ravel_multi_index(tuple(places), tuple(shape))  # pyright: ignore[reportReturnType]
     return np.zeros(0, np.int64)
 
 
-def joined(places, values, shape):
+def joined(places: np.ndarray, values: Tensor, shape: Sequence[int]) -> tuple[np.ndarray, Tensor]:
     """(sorted coordinates without repetition, the sums of the values of each)."""
     if not values.ndim:
         values = values.reshape([1])

@@ -1,5 +1,9 @@
 """Making sparse Tensors (`paddle.sparse.creation`), and the methods of dense Tensors that do."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor, host_value
@@ -10,10 +14,13 @@ from paddle_jax.sparse.csr import sparse_csr_tensor as sparse_csr_tensor
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather_nd
 
+if TYPE_CHECKING:
+    from paddle_jax.sparse.csr import SparseCsrTensor
+
 __all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
 
 
-def _nonzero_values(name, x, axes):
+def _nonzero_values(name: str, x: Tensor, axes: int) -> tuple[np.ndarray, Tensor]:
     """The coordinates along the first axes where something is not 0, and the values there."""
     dense = host_value(
         x,
@@ -29,7 +36,7 @@ def _nonzero_values(name, x, axes):
     return places, gather_nd(x, to_tensor(places.T.copy()))
 
 
-def to_sparse_coo(self, sparse_dim):
+def to_sparse_coo(self: Tensor, sparse_dim: int) -> SparseCooTensor:
     """The elements that are not 0 by coordinates, with gradients.
 
     Args:
@@ -50,7 +57,7 @@ def to_sparse_coo(self, sparse_dim):
     return SparseCooTensor(to_tensor(places), values, self.shape, coalesced=True)
 
 
-def to_sparse_csr(self):
+def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
     """The elements of a matrix, or of a stack of matrices, that are not 0 by rows, with gradients.
 
     Returns:

@@ -1,5 +1,9 @@
 """A sparse matrix, or a stack of them, by rows: where each row begins, the columns, and the values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
@@ -8,6 +12,11 @@ from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coordinates import coordinates, host_integers, joined
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import DeviceLike, DTypeLike, TensorLike
 
 
 class SparseCsrTensor(SparseTensor):
@@ -22,40 +31,40 @@ class SparseCsrTensor(SparseTensor):
 
     __slots__ = ()
 
-    def __init__(self, crows, cols, values, shape):
+    def __init__(self, crows: Tensor, cols: Tensor, values: Tensor, shape: Sequence[int]) -> None:
         super().__init__(values, shape)
         self._crows = crows
         self._cols = cols
 
-    def components(self):
+    def components(self) -> tuple[tuple[Tensor, ...], tuple[Any, ...]]:
         """The Tensors that it is made of, and the other arguments that it is made with."""
         return (self._crows, self._cols, self._values), (tuple(self.shape),)
 
-    def crows(self):
+    def crows(self) -> Tensor:
         """Where the elements of each row begin."""
         return self._crows
 
-    def cols(self):
+    def cols(self) -> Tensor:
         """The column of each element."""
         return self._cols
 
-    def is_sparse_coo(self):
+    def is_sparse_coo(self) -> bool:
         """False."""
         return False
 
-    def is_sparse_csr(self):
+    def is_sparse_csr(self) -> bool:
         """True."""
         return True
 
-    def sparse_dim(self):
+    def sparse_dim(self) -> int:
         """The number of axes with coordinates: all."""
         return self.ndim
 
-    def dense_dim(self):
+    def dense_dim(self) -> int:
         """The number of axes without coordinates: 0."""
         return 0
 
-    def to_sparse_coo(self, sparse_dim):
+    def to_sparse_coo(self, sparse_dim: int) -> SparseCooTensor:
         """The same by coordinates.
 
         Args:
@@ -70,11 +79,11 @@ class SparseCsrTensor(SparseTensor):
             to_tensor(coordinates(self)).astype(self._crows.dtype), self._values, self.shape, coalesced=True
         )
 
-    def to_sparse_csr(self):
+    def to_sparse_csr(self) -> SparseCsrTensor:
         """Itself."""
         return self
 
-    def _host_coordinates(self, name):
+    def _host_coordinates(self, name: str) -> np.ndarray:
         """See `sparse.coordinates.coordinates`."""
         starts = host_integers(self._crows, name)
         columns = host_integers(self._cols, name)
@@ -85,19 +94,27 @@ class SparseCsrTensor(SparseTensor):
             return np.stack([row, columns])
         return np.stack([row // rows, row % rows, columns])
 
-    def to_dense(self):
+    def to_dense(self) -> Tensor:
         """All elements, zeros included, as a Tensor."""
         return self.to_sparse_coo(self.ndim).to_dense()
 
-    def detach(self):
+    def detach(self) -> SparseCsrTensor:
         """The same without gradients."""
         return SparseCsrTensor(self._crows, self._cols, self._values.detach(), self.shape)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return shown(self, crows=self._crows, cols=self._cols, values=self._values)
 
 
-def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, stop_gradient=True):
+def sparse_csr_tensor(
+    crows: TensorLike,
+    cols: TensorLike,
+    values: TensorLike,
+    shape: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    place: DeviceLike | None = None,
+    stop_gradient: bool = True,
+) -> SparseCsrTensor:
     """Makes a sparse matrix, or a stack of them, from its rows.
 
     Args:
@@ -146,7 +163,7 @@ def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, s
     return SparseCsrTensor(crows, cols, values, shape)
 
 
-def by_rows(places, values, shape, kind="int64"):
+def by_rows(places: np.ndarray, values: Tensor, shape: Sequence[int], kind: Any = "int64") -> SparseCsrTensor:
     """A SparseCsrTensor from sorted coordinates."""
     rows = shape[-2]
     batches = shape[0] if len(shape) == 3 else 1
@@ -159,7 +176,7 @@ def by_rows(places, values, shape, kind="int64"):
     return SparseCsrTensor(to_tensor(starts).astype(kind), to_tensor(places[-1]).astype(kind), values, shape)
 
 
-def _coo_to_csr(self):
+def _coo_to_csr(self: SparseCooTensor) -> SparseCsrTensor:
     """The same by rows; equal coordinates are added up.
 
     Raises:

@@ -1,5 +1,9 @@
 """Principal components of sparse matrices."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.sparse.binary import matmul
 from paddle_jax.sparse.pattern import need_sparse
 from paddle_jax.sparse.unary import transpose
@@ -7,10 +11,16 @@ from paddle_jax.tensor.creation import ones
 from paddle_jax.tensor.decomposition import qr, svd
 from paddle_jax.tensor.random import randn
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.sparse.base import SparseTensor
+
 __all__ = []
 
 
-def pca_lowrank(x, q=None, center=True, niter=2, name=None):
+def pca_lowrank(
+    x: SparseTensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """The first q principal components of a sparse matrix by random projection; the matrix is only
     multiplied, never made dense.
 
@@ -47,12 +57,12 @@ def pca_lowrank(x, q=None, center=True, niter=2, name=None):
     else:
         mean = None
 
-    def forward(y):
+    def forward(y: Tensor) -> Tensor:
         if mean is None:
             return matmul(x, y)
         return matmul(x, y) - (mean.t() @ y)
 
-    def backward(z):
+    def backward(z: Tensor) -> Tensor:
         if mean is None:
             return matmul(turned, z)
         return matmul(turned, z) - mean @ z.sum(0, keepdim=True)

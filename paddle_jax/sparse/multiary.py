@@ -1,12 +1,27 @@
 """Functions of three Tensors with a sparse one among them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.sparse.binary import add, matmul, multiply
 from paddle_jax.sparse.pattern import need_sparse
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.sparse.base import SparseTensor
 
 __all__ = []
 
 
-def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
+def addmm(
+    input: Tensor,
+    x: SparseTensor,
+    y: SparseTensor,
+    beta: float = 1.0,
+    alpha: float = 1.0,
+    name: str | None = None,
+) -> Tensor:
     """beta * input + alpha * (x @ y).
 
     Args:

@@ -1,5 +1,9 @@
 """Functions of one sparse Tensor. Those that keep 0 at 0 act on the values alone."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
@@ -12,20 +16,30 @@ from paddle_jax.tensor import logic, math, ops
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.base.dtype import DType
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.sparse.base import SparseTensor
+
 __all__ = []
 
 
-def with_values(x, values):
+def with_values(x: SparseTensor, values: Tensor) -> SparseTensor:
     """A sparse Tensor with the coordinates of x."""
     if isinstance(x, SparseCooTensor):
         return SparseCooTensor(x.indices(), values, x.shape, x._filled)
     return SparseCsrTensor(x.crows(), x.cols(), values, x.shape)
 
 
-def _by_value(function, what, example):
+def _by_value(
+    function: Callable[..., Any], what: str, example: tuple[float, float]
+) -> Callable[..., SparseTensor]:
     name = function.__name__
 
-    def unary(x, name=None):
+    def unary(x: SparseTensor, name: str | None = None) -> SparseTensor:
         need_sparse(unary.__name__, x=x)
         return with_values(x, function(x.values()))
 
@@ -65,7 +79,7 @@ tan = _by_value(ops.tan, "The tangents", (1.0, 1.5574))
 tanh = _by_value(ops.tanh, "The hyperbolic tangents", (1.0, 0.7616))
 
 
-def pow(x, factor, name=None):  # noqa: A001  Paddle's name
+def pow(x: SparseTensor, factor: float, name: str | None = None) -> SparseTensor:  # noqa: A001  Paddle's name
     """The elements that are kept to a power.
 
     Args:
@@ -80,7 +94,12 @@ def pow(x, factor, name=None):  # noqa: A001  Paddle's name
     return with_values(x, math.pow(x.values(), float(factor)))
 
 
-def cast(x, index_dtype=None, value_dtype=None, name=None):
+def cast(
+    x: SparseTensor,
+    index_dtype: DTypeLike | None = None,
+    value_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> SparseTensor:
     """Other dtypes of coordinates and of values.
 
     Args:
@@ -106,7 +125,7 @@ def cast(x, index_dtype=None, value_dtype=None, name=None):
     return type(x)(*places, values, x.shape)
 
 
-def transpose(x, perm, name=None):
+def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> SparseTensor:
     """Puts the axes into another order.
 
     Args:
@@ -137,7 +156,7 @@ def transpose(x, perm, name=None):
     )
 
 
-def reshape(x, shape, name=None):
+def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> SparseTensor:
     """Another shape with the same number of elements in the same order.
 
     Args:
@@ -167,12 +186,15 @@ def reshape(x, shape, name=None):
     return like(x, np.stack(np.unravel_index(flat_numbers(places, old), tuple(new))), x.values(), shape)
 
 
-def flat_numbers(places, shape):
+def flat_numbers(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """The place of each coordinate in the flattened array."""
-    return np.ravel_multi_index(tuple(places), tuple(shape))
+    # NumPy's types say one number; of arrays it is an array.
+    return np.ravel_multi_index(tuple(places), tuple(shape))  # pyright: ignore[reportReturnType]
 
 
-def slice(x, axes, starts, ends, name=None):  # noqa: A001  Paddle's name
+def slice(
+    x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None
+) -> SparseTensor:  # noqa: A001  Paddle's name
     """A part of a sparse Tensor: from start to end along some axes.
 
     Args:
@@ -209,7 +231,13 @@ def slice(x, axes, starts, ends, name=None):  # noqa: A001  Paddle's name
     return like(x, places[:, inside], gather(values, to_tensor(np.nonzero(inside)[0])), shape)
 
 
-def sum(x, axis=None, dtype=None, keepdim=False, name=None):  # noqa: A001  Paddle's name
+def sum(
+    x: SparseTensor,
+    axis: int | Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> SparseTensor:  # noqa: A001  Paddle's name
     """The sum over axes.
 
     Args:
@@ -264,12 +292,12 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):  # noqa: A001  Padd
     return like(x, *joined(np.stack(kept), values, shape[: len(kept)]), shape)
 
 
-def behind_axes(x, places):
+def behind_axes(x: SparseTensor, places: np.ndarray) -> range:
     """The axes without coordinates."""
     return range(len(places), x.ndim)
 
 
-def _sum_dtype(own, asked):
+def _sum_dtype(own: DType, asked: DTypeLike | None) -> DType:
     if asked is not None:
         return dtypes.convert(asked)
     if own.np.kind in "biu":

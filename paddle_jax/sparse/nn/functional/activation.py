@@ -1,5 +1,9 @@
 """Activations of sparse Tensors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax.geometric.pooling import pooled
@@ -13,10 +17,13 @@ from paddle_jax.tensor.gathering import gather
 from paddle_jax.tensor.manipulation import unsqueeze
 from paddle_jax.tensor.scattering import scatter_nd
 
+if TYPE_CHECKING:
+    from paddle_jax.sparse.base import SparseTensor
+
 __all__ = []
 
 
-def relu(x, name=None):
+def relu(x: SparseTensor, name: str | None = None) -> SparseTensor:
     """max(x, 0) of the elements that are kept.
 
     Args:
@@ -30,7 +37,7 @@ def relu(x, name=None):
     return with_values(x, dense.relu(x.values()))
 
 
-def relu6(x, name=None):
+def relu6(x: SparseTensor, name: str | None = None) -> SparseTensor:
     """min(max(x, 0), 6) of the elements that are kept.
 
     Example:
@@ -42,7 +49,7 @@ def relu6(x, name=None):
     return with_values(x, dense.relu6(x.values()))
 
 
-def leaky_relu(x, negative_slope=0.01, name=None):
+def leaky_relu(x: SparseTensor, negative_slope: float = 0.01, name: str | None = None) -> SparseTensor:
     """x where it is positive, negative_slope * x elsewhere, of the elements that are kept.
 
     Example:
@@ -54,7 +61,7 @@ def leaky_relu(x, negative_slope=0.01, name=None):
     return with_values(x, dense.leaky_relu(x.values(), negative_slope))
 
 
-def softmax(x, axis=-1, name=None):
+def softmax(x: SparseTensor, axis: int = -1, name: str | None = None) -> SparseTensor:
     """The softmax of the elements that are kept in each row; the others stay 0.
 
     Args:

@@ -1,11 +1,30 @@
 """Convolutions of sparse Tensors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.sparse.nn.functional.products import convolved
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.sparse.base import SparseTensor
 
 __all__ = []
 
 
-def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", name=None):
+def conv3d(
+    x: SparseTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> SparseTensor:
     """Convolves a sparse volume. The result has an element wherever some element of the volume lies
     below the kernel.
 
@@ -36,7 +55,17 @@ def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolved("conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, False)
 
 
-def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", name=None):
+def conv2d(
+    x: SparseTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> SparseTensor:
     """Convolves a sparse image. Arguments as for `conv3d`, with two axes of space.
 
     Args:
@@ -53,8 +82,17 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
 
 
 def subm_conv3d(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", key=None, name=None
-):
+    x: SparseTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NDHWC",
+    key: str | None = None,
+    name: str | None = None,
+) -> SparseTensor:
     """Convolves a sparse volume; the result has the coordinates of x, so a net of many layers stays sparse.
 
     Args:
@@ -87,8 +125,17 @@ def subm_conv3d(
 
 
 def subm_conv2d(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None, name=None
-):
+    x: SparseTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NHWC",
+    key: str | None = None,
+    name: str | None = None,
+) -> SparseTensor:
     """Convolves a sparse image; the result has the coordinates of x. Arguments as for `subm_conv3d`, with
     two axes of space.
 
@@ -106,8 +153,17 @@ def subm_conv2d(
 
 
 def subm_conv3d_igemm(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", key=None, name=None
-):
+    x: SparseTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NDHWC",
+    key: str | None = None,
+    name: str | None = None,
+) -> SparseTensor:
     """`subm_conv3d` under the name of another of Paddle's kernels.
 
     Differs from Paddle: it works on the CPU, too.
@@ -124,8 +180,17 @@ def subm_conv3d_igemm(
 
 
 def subm_conv2d_igemm(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None, name=None
-):
+    x: SparseTensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Padding = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    data_format: str = "NHWC",
+    key: str | None = None,
+    name: str | None = None,
+) -> SparseTensor:
     """`subm_conv2d` under the name of another of Paddle's kernels.
 
     Differs from Paddle: it works on the CPU, too.

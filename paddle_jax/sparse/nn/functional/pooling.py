@@ -1,5 +1,9 @@
 """Pooling of sparse Tensors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.geometric.pooling import pooled
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.nn.functional.products import numbers, sides
@@ -8,10 +12,22 @@ from paddle_jax.sparse.pattern import need_exact
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax.sparse.base import SparseTensor
+
 __all__ = []
 
 
-def max_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NDHWC", name=None):
+def max_pool3d(
+    x: SparseTensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> SparseTensor:
     """The largest of the elements that are kept in each window, channel by channel; windows without any have
     none in the result.
 
@@ -49,7 +65,9 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, data_for
     )
 
 
-def window_of(name, x, kernel_size, stride, padding):
+def window_of(
+    name: str, x: SparseTensor, kernel_size: Size, stride: Size | None, padding: Padding
+) -> tuple[Window, list[int]]:
     """(the window, the lengths of the result)."""
     if x.ndim != 5 or x.dense_dim() != 1:
         raise ValueError(

@@ -1,6 +1,10 @@
 """Convolutions of sparse Tensors: pairs of rows are found on the host, products and sums are one
 compiled operation."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -12,12 +16,21 @@ from paddle_jax.sparse.nn.functional.rulebook import Window, rulebook, submanifo
 from paddle_jax.tensor.axes import unknown
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax.sparse.base import SparseTensor
+    from paddle_jax.sparse.nn.functional.rulebook import Rulebook
+
 # lengths of tables are multiples of this share of the next power of two, so that few shapes are compiled
 _STEP = 8
 
 
 @op("values weight rows targets", register=False, method=False)
-def paired_products(values, weight, rows, targets, count, whole):
+def paired_products(
+    values: jax.Array, weight: jax.Array, rows: jax.Array, targets: jax.Array, count: int, whole: int | None
+) -> jax.Array:
     """Row t of the result is the sum of values[r] @ weight[k] over the pairs (r, t) of each k.
 
     rows and targets [kernel, pairs] are filled up with numbers beyond the last row. With `whole` the offset
@@ -40,7 +53,19 @@ def paired_products(values, weight, rows, targets, count, whole):
     return out.at[targets.reshape(-1)].add(products.reshape(-1, out.shape[1]), mode="drop")
 
 
-def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_format, axes, submanifold):
+def convolved(
+    name: str,
+    x: SparseCooTensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Size,
+    padding: Padding,
+    dilation: Size,
+    groups: int,
+    data_format: str,
+    axes: int,
+    submanifold: bool,
+) -> SparseCooTensor:
     """The convolution of a sparse Tensor by coordinates."""
     window = _window(name, x, weight, stride, padding, dilation, groups, data_format, axes)
     if submanifold:
@@ -62,7 +87,7 @@ def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_for
     return SparseCooTensor(places, values, [x.shape[0], *space, weight.shape[-1]])
 
 
-def _products(x, weight, book):
+def _products(x: SparseCooTensor, weight: Tensor, book: Rulebook) -> Tensor:
     """The values of the result."""
     count = book.places.shape[1]
     kinds = len(book.counts)
@@ -89,7 +114,7 @@ def _products(x, weight, book):
     return paired_products(x.values(), flat, *tables, count, whole)
 
 
-def _tables(counts, *columns):
+def _tables(counts: np.ndarray, *columns: tuple[np.ndarray, int]) -> list[Tensor]:
     """Each column as [offsets, pairs], filled up with its last number."""
     most = int(counts.max(initial=1))
     step = max(1 << max(most.bit_length() - 1, 0), _STEP) // _STEP
@@ -104,7 +129,7 @@ def _tables(counts, *columns):
     return tables
 
 
-def _space(name, x, window):
+def _space(name: str, x: SparseTensor, window: Window) -> list[int]:
     """The lengths of the result of an ordinary convolution."""
     space = window.lengths(x.shape[1:-1])
     if min(space) < 1:
@@ -115,13 +140,25 @@ def _space(name, x, window):
     return space
 
 
-def window_of(name, x, weight, stride, padding, dilation, axes):
+def window_of(
+    name: str, x: SparseTensor, weight: Tensor, stride: Size, padding: Padding, dilation: Size, axes: int
+) -> tuple[Window, list[int]]:
     """(the window, the lengths of the result) of an ordinary convolution."""
     window = _window(name, x, weight, stride, padding, dilation, 1, "NDHWC" if axes == 3 else "NHWC", axes)
     return window, _space(name, x, window)
 
 
-def _window(name, x, weight, stride, padding, dilation, groups, data_format, axes):
+def _window(
+    name: str,
+    x: SparseTensor,
+    weight: Tensor,
+    stride: Size,
+    padding: Padding,
+    dilation: Size,
+    groups: int,
+    data_format: str,
+    axes: int,
+) -> Window:
     form = "NDHWC" if axes == 3 else "NHWC"
     if groups != 1:
         raise AssertionError(f"{name}: groups: got {groups}; only 1 is allowed")
@@ -151,7 +188,7 @@ def _window(name, x, weight, stride, padding, dilation, groups, data_format, axe
     return Window(tuple(weight.shape[:axes]), *moves)
 
 
-def numbers(name, argument, value, axes):
+def numbers(name: str, argument: str, value: Size, axes: int) -> tuple[int, ...]:
     """One positive number per axis of space."""
     if isinstance(value, int):
         found = (value,) * axes
@@ -162,7 +199,7 @@ def numbers(name, argument, value, axes):
     return tuple(map(int, found))
 
 
-def sides(name, padding, axes):
+def sides(name: str, padding: Padding, axes: int) -> tuple[int, ...]:
     """The zeros beside each axis of space. As in Paddle "SAME" and "VALID" are 0, and of six (four) numbers
     the first three (two) count unless each axis has twice the same."""
     if isinstance(padding, str):

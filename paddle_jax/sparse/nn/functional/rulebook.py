@@ -6,11 +6,18 @@ offset in the kernel the pairs (row of the input, row of the output) that meet t
 der Maaten, 3D Semantic Segmentation with Submanifold Sparse Convolutional Networks, 2018).
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from paddle_jax.sparse.coordinates import coordinates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax.sparse.base import SparseTensor
 
 _TABLE = 1 << 26  # cells up to which numbers are looked up in a table; beyond it they are sorted
 
@@ -23,7 +30,7 @@ class Window(NamedTuple):
     padding: tuple
     dilation: tuple
 
-    def lengths(self, shape):
+    def lengths(self, shape: Sequence[int]) -> list[int]:
         """The lengths of the axes of the result."""
         moves = zip(shape, self.kernel, self.stride, self.padding, self.dilation, strict=True)
         return [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in moves]
@@ -38,7 +45,7 @@ class Rulebook(NamedTuple):
     counts: np.ndarray  # pairs of each offset, [offsets]
 
 
-def rulebook(x, window, space):
+def rulebook(x: SparseTensor, window: Window, space: Sequence[int]) -> Rulebook:
     """The rulebook of a convolution or pooling whose result has the lengths `space`: an output exists where
     some input is in its window."""
     cells, hit, rows = _meetings(x, window, space)
@@ -46,7 +53,7 @@ def rulebook(x, window, space):
     return Rulebook(_unravelled(outputs, [x.shape[0], *space]), rows, targets, hit)
 
 
-def submanifold_rulebook(x, window):
+def submanifold_rulebook(x: SparseTensor, window: Window) -> Rulebook:
     """The rulebook of a submanifold convolution: outputs are the coordinates of the input."""
     shape = x.shape[:-1]
     cells, hit, rows = _meetings(x, window, shape[1:])
@@ -60,7 +67,9 @@ def submanifold_rulebook(x, window):
     return Rulebook(_unravelled(outputs, shape), rows[kept], targets[kept], counts)
 
 
-def _meetings(x, window, space):
+def _meetings(
+    x: SparseTensor, window: Window, space: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(number of the output, pairs of each offset, row of the input) of all pairs, offset by offset."""
     places = coordinates(x, "sparse convolution")
     offsets = np.indices(window.kernel).reshape(len(window.kernel), -1)
@@ -74,7 +83,7 @@ def _meetings(x, window, space):
     return number[kept], kept.sum(1), np.nonzero(kept)[1]
 
 
-def _numbered(cells, shape):
+def _numbered(cells: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """(the different numbers, sorted; the place of each number among them)."""
     size = int(np.prod(shape))
     if size > _TABLE:
@@ -86,5 +95,5 @@ def _numbered(cells, shape):
     return found, table[cells]
 
 
-def _unravelled(numbers, shape):
+def _unravelled(numbers: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     return np.stack(np.unravel_index(numbers, tuple(shape)))

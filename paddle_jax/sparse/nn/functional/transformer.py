@@ -1,6 +1,9 @@
 """Attention to chosen places."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +14,21 @@ from paddle_jax.sparse.nn.functional.activation import softmax
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather_nd
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 __all__ = []
 
 
-def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=None, name=None):
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sparse_mask: SparseCsrTensor,
+    key_padding_mask: Tensor | None = None,
+    attn_mask: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
     """softmax(query @ key^T / sqrt(head_dim)) @ value, where each query looks only at the places that a
     sparse mask keeps.
 
@@ -46,7 +60,14 @@ def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=N
     return matmul(weights, v).reshape([*query.shape])
 
 
-def _places(query, key, value, sparse_mask, key_padding_mask, attn_mask):
+def _places(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sparse_mask: SparseCsrTensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+) -> np.ndarray:
     """The coordinates [3, n] of the pairs that are looked at."""
     if not isinstance(sparse_mask, SparseCsrTensor):
         raise NotImplementedError(

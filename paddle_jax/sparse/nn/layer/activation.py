@@ -1,17 +1,24 @@
 """Activations of sparse Tensors as layers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.sparse.nn import functional as F
+
+if TYPE_CHECKING:
+    from paddle_jax.sparse.base import SparseTensor
 
 __all__ = []
 
 
 class _Activation(Layer):
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None) -> None:
         super().__init__()
         self._name = name
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The name, if there is one."""
         if self._name:
             return f"name={self._name}"
@@ -26,11 +33,11 @@ class ReLU(_Activation):
         [0.0]
     """
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """max(x, 0) of the elements that are kept."""
         return F.relu(x)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The name, if there is one."""
         return super().extra_repr()
 
@@ -43,11 +50,11 @@ class ReLU6(_Activation):
         [6.0]
     """
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """min(max(x, 0), 6) of the elements that are kept."""
         return F.relu6(x)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The name, if there is one."""
         return super().extra_repr()
 
@@ -61,15 +68,15 @@ class LeakyReLU(_Activation):
         [-1.0]
     """
 
-    def __init__(self, negative_slope=0.01, name=None):
+    def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
         super().__init__(name)
         self._negative_slope = negative_slope
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """x where it is positive, negative_slope * x elsewhere, of the elements that are kept."""
         return F.leaky_relu(x, self._negative_slope)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The name, if there is one."""
         return super().extra_repr()
 
@@ -83,14 +90,14 @@ class Softmax(_Activation):
         [0.5, 0.5]
     """
 
-    def __init__(self, axis=-1, name=None):
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__(name)
         self._axis = axis
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """The softmax of the elements that are kept in each row."""
         return F.softmax(x, self._axis)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The name, if there is one."""
         return super().extra_repr()

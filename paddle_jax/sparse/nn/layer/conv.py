@@ -1,11 +1,18 @@
 """Convolutions of sparse Tensors as layers."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.sparse.nn import functional as F
 from paddle_jax.sparse.nn.functional.products import numbers, sides
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, ParamAttrLike, Size
+    from paddle_jax.sparse.base import SparseTensor
 
 __all__ = []
 
@@ -18,20 +25,20 @@ class _Conv(Layer):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride,
-        padding,
-        dilation,
-        groups,
-        padding_mode,
-        key,
-        weight_attr,
-        bias_attr,
-        data_format,
-        backend=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size,
+        padding: Padding,
+        dilation: Size,
+        groups: int,
+        padding_mode: str,
+        key: str | None,
+        weight_attr: ParamAttrLike | None,
+        bias_attr: ParamAttrLike | None,
+        data_format: str,
+        backend: str | None = None,
+    ) -> None:
         super().__init__()
         self._check(weight_attr, groups, padding_mode, data_format, backend)
         n = self._spatial
@@ -56,7 +63,14 @@ class _Conv(Layer):
         self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=Normal(0.0, spread))
         self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
-    def _check(self, weight_attr, groups, padding_mode, data_format, backend):
+    def _check(
+        self,
+        weight_attr: ParamAttrLike | None,
+        groups: int,
+        padding_mode: str,
+        data_format: str,
+        backend: str | None,
+    ) -> None:
         name = type(self).__name__
         form = "NDHWC" if self._spatial == 3 else "NHWC"
         if weight_attr is False:
@@ -70,7 +84,7 @@ class _Conv(Layer):
         if backend not in (None, "igemm"):
             raise AssertionError(f"{name}: backend: got {backend!r}; allowed are None and 'igemm'")
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """The convolution of a SparseCooTensor."""
         kind = ("subm_conv" if self._submanifold else "conv") + f"{self._spatial}d"
         return getattr(F, kind)(
@@ -84,7 +98,7 @@ class _Conv(Layer):
             self._data_format,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """Channels, kernel, and what is not as usual."""
         ones = [1] * self._spatial
         settings = [
@@ -122,18 +136,18 @@ class Conv3D(_Conv):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        padding_mode="zeros",
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NDHWC",
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NDHWC",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -164,18 +178,18 @@ class Conv2D(_Conv):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        padding_mode="zeros",
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NHWC",
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NHWC",
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -214,20 +228,20 @@ class SubmConv3D(_Conv):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        padding_mode="zeros",
-        key=None,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NDHWC",
-        backend=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        key: str | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NDHWC",
+        backend: str | None = None,
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,
@@ -260,20 +274,20 @@ class SubmConv2D(_Conv):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        padding_mode="zeros",
-        key=None,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NHWC",
-        backend=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Padding = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        key: str | None = None,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NHWC",
+        backend: str | None = None,
+    ) -> None:
         super().__init__(
             in_channels,
             out_channels,

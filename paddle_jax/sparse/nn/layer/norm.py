@@ -1,5 +1,9 @@
 """Batch normalisation of sparse Tensors: channels over the elements that are kept."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn.functional.norm import batch_norm
 from paddle_jax.nn.layer.batch_norm import BatchNorm1D
 from paddle_jax.nn.layer.batch_norm import SyncBatchNorm as Dense
@@ -8,10 +12,15 @@ from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.pattern import need_exact
 from paddle_jax.sparse.unary import with_values
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import ParamAttrLike
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.sparse.base import SparseTensor
+
 __all__ = []
 
 
-def _normalised(layer, x):
+def _normalised(layer: Layer, x: SparseTensor) -> SparseTensor:
     """x with its values normalised by the settings of a layer."""
     name = type(layer).__name__
     if not isinstance(x, SparseCooTensor):
@@ -66,20 +75,20 @@ class BatchNorm(BatchNorm1D):
 
     def __init__(
         self,
-        num_features,
-        momentum=0.9,
-        epsilon=1e-5,
-        weight_attr=None,
-        bias_attr=None,
-        data_format="NDHWC",
-        use_global_stats=None,
-        name=None,
-    ):
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+        data_format: str = "NDHWC",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(
             num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
         )
 
-    def forward(self, input):
+    def forward(self, input: SparseTensor) -> SparseTensor:
         """The normalised Tensor."""
         if self._data_format not in ("NDHWC", "NHWC"):
             raise ValueError(
@@ -87,7 +96,7 @@ class BatchNorm(BatchNorm1D):
             )
         return _normalised(self, input)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The settings."""
         return show(
             self._name,
@@ -116,12 +125,12 @@ class SyncBatchNorm(Dense):
         [[-1.0], [1.0]]
     """
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """The normalised Tensor."""
         return _normalised(self, x)
 
     @classmethod
-    def _from(cls, norm):
+    def _from(cls, norm: Layer) -> Layer:
         """What `convert_sync_batchnorm` puts in place of a layer: of dense Tensors a
         `paddle.nn.SyncBatchNorm`."""
         if isinstance(norm, BatchNorm):

@@ -1,7 +1,15 @@
 """Pooling of sparse Tensors as a layer."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.sparse.nn import functional as F
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax.sparse.base import SparseTensor
 
 __all__ = []
 
@@ -21,14 +29,14 @@ class MaxPool3D(Layer):
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        return_mask=False,
-        ceil_mode=False,
-        data_format="NDHWC",
-        name=None,
-    ):
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Padding = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NDHWC",
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -38,10 +46,10 @@ class MaxPool3D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x):
+    def forward(self, x: SparseTensor) -> SparseTensor:
         """The largest elements."""
         return F.max_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.data_format)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """The settings."""
         return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
