@@ -1,6 +1,9 @@
 """How a Model computes in dynamic mode."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +15,11 @@ from paddle_jax.metric.metrics import Accuracy
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.math import add_n
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def listed(value):
+
+def listed(value: Any) -> list[Any]:
     """A list as it is, a tuple as a list, None as an empty list, anything else as a list of one."""
     if value is None:
         return []
@@ -22,18 +28,18 @@ def listed(value):
     return [value]
 
 
-def to_numpy(value):
+def to_numpy(value: Any) -> Any:
     """The values of a Tensor; anything else as it is."""
     if isinstance(value, Tensor):
         return value.numpy()
     return value
 
 
-def _tensors(values):
+def _tensors(values: Any) -> list[Tensor]:
     return [value if isinstance(value, Tensor) else to_tensor(value) for value in listed(values)]
 
 
-def computed(metrics, outputs, labels):
+def computed(metrics: Any, outputs: Sequence[Any], labels: Any) -> list[Any]:
     """What `compute` gives for the metrics that look at no value in it, None for others: what is recorded
     before `optimizer.step()` belongs to the program of the step."""
     with no_grad():
@@ -43,7 +49,9 @@ def computed(metrics, outputs, labels):
         ]
 
 
-def measure(metrics, outputs, labels, ahead=None):
+def measure(
+    metrics: Any, outputs: Sequence[Any], labels: Any, ahead: Sequence[Any] | None = None
+) -> list[Any]:
     """Takes a batch into the metrics, of which some have been `computed` ahead; returns
     their results for it."""
     results = []
@@ -57,31 +65,31 @@ def measure(metrics, outputs, labels, ahead=None):
 class DynamicGraphAdapter:
     """Runs batches of a Model eagerly. The Model holds all state."""
 
-    def __init__(self, model):
+    def __init__(self, model: Any) -> None:
         self.model = model
 
     @property
-    def mode(self):
+    def mode(self) -> str:
         """ "train", "eval" or "test"."""
         return self.model.mode
 
     @mode.setter
-    def mode(self, value):
+    def mode(self, value: Any) -> None:
         self.model.mode = value
 
-    def _begin(self, mode):
+    def _begin(self, mode: str) -> None:
         self.mode = mode
         network = self.model.network
         if network.training != (mode == "train") or mode == "train":
             network.train() if mode == "train" else network.eval()
 
-    def _precision(self):
+    def _precision(self) -> Any:
         model = self.model
         if model._amp_level != "O0":
             return amp.auto_cast(level=model._amp_level, **model._amp_lists)
         return contextlib.nullcontext()
 
-    def _forward(self, inputs, labels):
+    def _forward(self, inputs: Any, labels: Any) -> tuple[list[Any], list[Any], list[Tensor]]:
         """(outputs, losses, labels)"""
         model = self.model
         with self._precision():
@@ -93,7 +101,7 @@ class DynamicGraphAdapter:
                 losses = []
         return outputs, losses, labels
 
-    def train_batch(self, inputs, labels=None, update=True):
+    def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
         """See Model.train_batch."""
         model = self.model
         if model._optimizer is None:
@@ -120,7 +128,7 @@ class DynamicGraphAdapter:
             return (losses, measured)
         return losses
 
-    def eval_batch(self, inputs, labels=None):
+    def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """See Model.eval_batch."""
         model = self.model
         self._begin("eval")
@@ -135,21 +143,21 @@ class DynamicGraphAdapter:
             return (losses, measured)
         return losses
 
-    def _own_part(self, outputs, labels):
+    def _own_part(self, outputs: Sequence[Any], labels: Any) -> tuple[Any, Any]:
         return outputs, labels
 
-    def predict_batch(self, inputs):
+    def predict_batch(self, inputs: Any) -> Any:
         """See Model.predict_batch."""
         self._begin("test")
         with no_grad(), self._precision():
             outputs = listed(self.model.network(*_tensors(inputs)))
         return [to_numpy(each) for each in outputs]
 
-    def parameters(self, *args, **kwargs):
+    def parameters(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The parameters of the network."""
         return self.model.network.parameters(*args, **kwargs)
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Writes weights, the state of the optimizer, and that of the loss scaling."""
         model = self.model
         save_file(model.network.state_dict(), f"{path}.pdparams")
@@ -158,7 +166,12 @@ class DynamicGraphAdapter:
         if model._scaler is not None and (state := model._scaler.state_dict()):
             save_file(state, f"{path}.pdscaler")
 
-    def load(self, param_state_pairs, optim_state, scaler_state=None):
+    def load(
+        self,
+        param_state_pairs: Sequence[tuple[Tensor, Any]],
+        optim_state: dict[str, Any],
+        scaler_state: dict[str, Any] | None = None,
+    ) -> None:
         """Sets weights, and states if there are any."""
         for parameter, value in param_state_pairs:
             parameter.set_value(np.asarray(value.numpy() if isinstance(value, Tensor) else value))
@@ -167,5 +180,5 @@ class DynamicGraphAdapter:
         if optim_state is not None and self.model._optimizer is not None:
             self.model._optimizer.set_state_dict(optim_state)
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Nothing: everything is made when a batch comes."""

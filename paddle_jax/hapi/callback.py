@@ -1,5 +1,9 @@
 """The base class of callbacks."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class Callback:
     """The base class of callbacks; a subclass defines the methods it needs.
@@ -19,56 +23,56 @@ class Callback:
         done
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.model = None
         self.params = {}
 
-    def set_params(self, params):
+    def set_params(self, params: dict[str, Any]) -> None:
         """Is given the dict of settings."""
         self.params = params
 
-    def set_model(self, model):
+    def set_model(self, model: Any) -> None:
         """Is given the Model."""
         self.model = model
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Called when `fit` begins."""
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Called when `fit` ends."""
 
-    def on_eval_begin(self, logs=None):
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Called when an evaluation begins, also within `fit`; `logs` has "steps" and "metrics"."""
 
-    def on_eval_end(self, logs=None):
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Called when an evaluation ends."""
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Called when `predict` begins; `logs` has "steps"."""
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         """Called when `predict` ends."""
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Called when an epoch of training begins."""
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Called when an epoch of training ends, before its evaluation."""
 
-    def on_train_batch_begin(self, step, logs=None):
+    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Called before a batch of training."""
 
-    def on_train_batch_end(self, step, logs=None):
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Called after a batch of training."""
 
-    def on_eval_batch_begin(self, step, logs=None):
+    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Called before a batch of evaluation."""
 
-    def on_eval_batch_end(self, step, logs=None):
+    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Called after a batch of evaluation."""
 
-    def on_predict_batch_begin(self, step, logs=None):
+    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Called before a batch of prediction."""
 
-    def on_predict_batch_end(self, step, logs=None):
+    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Called after a batch of prediction."""

@@ -1,7 +1,10 @@
 """Callbacks of `paddle.Model`: what is called while it trains, evaluates and predicts."""
 
+from __future__ import annotations
+
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.distributed.auto_parallel.engine import Engine
 from paddle_jax.distributed.parallel import get_rank
@@ -11,85 +14,88 @@ from paddle_jax.hapi.watching import EarlyStopping, ReduceLROnPlateau
 from paddle_jax.hapi.writing import VisualDL, WandbCallback
 from paddle_jax.optimizer import lr
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 _MODES = ("train", "eval", "predict")
 
 
 class CallbackList:
     """Callbacks that are called one after the other."""
 
-    def __init__(self, callbacks=None):
+    def __init__(self, callbacks: Iterable[Callback] | None = None) -> None:
         self.callbacks = list(callbacks or [])
         self.params = {}
         self.model = None
 
-    def append(self, callback):
+    def append(self, callback: Callback) -> None:
         """Adds one at the end."""
         self.callbacks.append(callback)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Callback]:
         return iter(self.callbacks)
 
-    def set_params(self, params):
+    def set_params(self, params: dict[str, Any]) -> None:
         """Hands the dict of settings to each."""
         for callback in self.callbacks:
             callback.set_params(params)
 
-    def set_model(self, model):
+    def set_model(self, model: Any) -> None:
         """Hands the Model to each."""
         self.model = model
         for callback in self.callbacks:
             callback.set_model(model)
 
-    def _call(self, name, *args):
+    def _call(self, name: str, *args: Any) -> None:
         for callback in self.callbacks:
             getattr(callback, name)(*args)
 
-    def _check_mode(self, mode):
+    def _check_mode(self, mode: str) -> None:
         if mode not in _MODES:
             raise AssertionError(f"CallbackList: mode: got {mode!r}; it must be one of {_MODES}")
 
-    def on_begin(self, mode, logs=None):
+    def on_begin(self, mode: str, logs: dict[str, Any] | None = None) -> None:
         """Calls `on_train_begin`, `on_eval_begin` or `on_predict_begin`."""
         self._check_mode(mode)
         self._call(f"on_{mode}_begin", logs)
 
-    def on_end(self, mode, logs=None):
+    def on_end(self, mode: str, logs: dict[str, Any] | None = None) -> None:
         """Calls `on_train_end`, `on_eval_end` or `on_predict_end`."""
         self._check_mode(mode)
         self._call(f"on_{mode}_end", logs)
 
-    def on_epoch_begin(self, epoch=None, logs=None):
+    def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Calls `on_epoch_begin`."""
         self._call("on_epoch_begin", epoch, logs)
 
-    def on_epoch_end(self, epoch=None, logs=None):
+    def on_epoch_end(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Calls `on_epoch_end`."""
         self._call("on_epoch_end", epoch, logs)
 
-    def on_batch_begin(self, mode, step=None, logs=None):
+    def on_batch_begin(self, mode: str, step: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Calls the `on_*_batch_begin` of the mode."""
         self._check_mode(mode)
         self._call(f"on_{mode}_batch_begin", step, logs)
 
-    def on_batch_end(self, mode, step=None, logs=None):
+    def on_batch_end(self, mode: str, step: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Calls the `on_*_batch_end` of the mode."""
         self._check_mode(mode)
         self._call(f"on_{mode}_batch_end", step, logs)
 
 
 def config_callbacks(
-    callbacks=None,
-    model=None,
-    batch_size=None,
-    epochs=None,
-    steps=None,
-    log_freq=2,
-    verbose=2,
-    save_freq=1,
-    save_dir=None,
-    metrics=None,
-    mode="train",
-):
+    callbacks: Any = None,
+    model: Any = None,
+    batch_size: Any = None,
+    epochs: int | None = None,
+    steps: int | None = None,
+    log_freq: int = 2,
+    verbose: int = 2,
+    save_freq: int = 1,
+    save_dir: str | None = None,
+    metrics: Any = None,
+    mode: str = "train",
+) -> CallbackList:
     """The callbacks of a run: those given, and of progress, checkpoints and learning rates those
     that are missing."""
     if isinstance(callbacks, list | tuple):
@@ -99,7 +105,7 @@ def config_callbacks(
     else:
         chosen = [callbacks]
 
-    def has(kind):
+    def has(kind: type) -> bool:
         return any(isinstance(callback, kind) for callback in chosen)
 
     if verbose and not has(ProgBarLogger):
@@ -124,28 +130,28 @@ def config_callbacks(
 class _Timer:
     """Seconds spent reading data and in all, per step of one pass."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.reading = self.whole = 0.0
         self.steps = self.samples = 0
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """A batch is being waited for."""
         self._since = self._read = time.time()
 
-    def read(self):
+    def read(self) -> None:
         """The batch has come."""
         self._read = time.time()
         self.reading += self._read - self._since
 
-    def done(self, samples):
+    def done(self, samples: int) -> None:
         """The batch has been computed."""
         self.whole += time.time() - self._since
         self.steps += 1
         self.samples += samples
         self._since = time.time()
 
-    def shown(self):
+    def shown(self) -> list[tuple[str, str]]:
         """What verbose=3 adds to a report."""
         steps = self.steps or 1
         whole = self.whole or 1e-12
@@ -169,15 +175,15 @@ class ProgBarLogger(Callback):
         10
     """
 
-    def __init__(self, log_freq=1, verbose=2):
+    def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         self.epochs = self.steps = self.progbar = None
         self.verbose = verbose
         self.log_freq = log_freq
 
-    def _is_print(self):
+    def _is_print(self) -> Any:
         return self.verbose and get_rank() == 0
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Says what the numbers mean."""
         self.epochs = self.params["epochs"]
         self.train_metrics = self.params["metrics"]
@@ -193,7 +199,7 @@ class ProgBarLogger(Callback):
                 "value of previous steps."
             )
 
-    def on_epoch_begin(self, epoch=None, logs=None):
+    def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
         self.steps = self.params["steps"]
         self.epoch = epoch
@@ -203,7 +209,7 @@ class ProgBarLogger(Callback):
             print(f"Epoch {epoch + 1}/{self.epochs}")  # pyright: ignore[reportOptionalOperand]
         self._begin("train", self.steps)
 
-    def _begin(self, mode, steps):
+    def _begin(self, mode: str, steps: int | None) -> None:
         bar = ProgressBar(num=steps, verbose=self.verbose)
         if mode == "train":
             self.train_progbar = bar
@@ -211,7 +217,7 @@ class ProgBarLogger(Callback):
             setattr(self, f"{mode}_progbar", bar)
         setattr(self, f"_{mode}_timer", _Timer())
 
-    def _updates(self, logs, mode):
+    def _updates(self, logs: dict[str, Any], mode: str) -> None:
         names = getattr(self, f"{mode}_metrics", [])
         step = getattr(self, f"{mode}_step")
         values = [(name, logs[name]) for name in names if name in logs]
@@ -219,7 +225,7 @@ class ProgBarLogger(Callback):
             values += getattr(self, f"_{mode}_timer").shown()
         getattr(self, f"{mode}_progbar").update(step, values)
 
-    def _counted(self, mode, logs, steps):
+    def _counted(self, mode: str, logs: dict[str, Any], steps: Any) -> None:
         """A batch has ended; reports when it is time."""
         setattr(self, f"{mode}_step", getattr(self, f"{mode}_step") + 1)
         timer = getattr(self, f"_{mode}_timer")
@@ -232,20 +238,20 @@ class ProgBarLogger(Callback):
             self._updates(logs, mode)
         timer.reset()
 
-    def on_train_batch_begin(self, step, logs=None):
+    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """A batch has been read."""
         self._train_timer.read()
 
-    def on_train_batch_end(self, step, logs=None):
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Reports every `log_freq` steps."""
         self._counted("train", logs or {}, self.steps)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Reports the last step."""
         if self._is_print() and self.steps is not None:
             self._updates(logs or {}, "train")
 
-    def on_eval_begin(self, logs=None):
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
         self.eval_steps = logs.get("steps")
         self.eval_metrics = logs.get("metrics", [])
@@ -254,22 +260,22 @@ class ProgBarLogger(Callback):
         if self._is_print():
             print("Eval begin...")
 
-    def on_eval_batch_begin(self, step, logs=None):
+    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """A batch has been read."""
         self._eval_timer.read()
 
-    def on_eval_batch_end(self, step, logs=None):
+    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Reports every `log_freq` steps."""
         self.evaled_samples += (logs or {}).get("batch_size", 1)
         self._counted("eval", logs or {}, self.eval_steps)
 
-    def on_eval_end(self, logs=None):
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Reports the last step."""
         if self._is_print() and self.eval_steps is not None:
             self._updates(logs or {}, "eval")
             print(f"Eval samples: {self.evaled_samples}")
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
         self.test_steps = logs.get("steps")
         self.test_metrics = logs.get("metrics", [])
@@ -278,16 +284,16 @@ class ProgBarLogger(Callback):
         if self._is_print():
             print("Predict begin...")
 
-    def on_predict_batch_begin(self, step, logs=None):
+    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """A batch has been read."""
         self._test_timer.read()
 
-    def on_predict_batch_end(self, step, logs=None):
+    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Reports every `log_freq` steps."""
         self.tested_samples += (logs or {}).get("batch_size", 1)
         self._counted("test", logs or {}, self.test_steps)
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         """Reports the last step."""
         if self._is_print():
             if self.test_step % self.log_freq != 0 or self.verbose == 1:
@@ -309,29 +315,29 @@ class ModelCheckpoint(Callback):
         2
     """
 
-    def __init__(self, save_freq=1, save_dir=None):
+    def __init__(self, save_freq: int = 1, save_dir: str | None = None) -> None:
         self.save_freq = save_freq
         self.save_dir = save_dir
 
-    def on_epoch_begin(self, epoch=None, logs=None):
+    def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Keeps the number of the epoch."""
         self.epoch = epoch
 
-    def _is_save(self):
+    def _is_save(self) -> Any:
         return self.model and self.save_dir and get_rank() == 0
 
-    def _save(self, name):
+    def _save(self, name: str) -> None:
         path = f"{self.save_dir}/{name}"
         print(f"save checkpoint at {Path(path).absolute()}")
         self.model.save(path)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Saves."""
         # the loop gives it
         if self._is_save() and self.epoch % self.save_freq == 0:  # pyright: ignore[reportOptionalOperand]
             self._save(epoch)
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Saves."""
         if self._is_save():
             self._save("final")
@@ -351,23 +357,23 @@ class LRScheduler(Callback):
         True
     """
 
-    def __init__(self, by_step=True, by_epoch=False):
+    def __init__(self, by_step: bool = True, by_epoch: bool = False) -> None:
         if by_step and by_epoch:
             raise ValueError("LRScheduler: by_step: by_step and by_epoch are both True; choose one of them")
         self.by_step = by_step
         self.by_epoch = by_epoch
 
-    def _step(self):
+    def _step(self) -> None:
         schedule = getattr(self.model._optimizer, "_learning_rate", None)
         if isinstance(schedule, lr.LRScheduler):
             schedule.step()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Steps, if it does so by epochs."""
         if self.by_epoch:
             self._step()
 
-    def on_train_batch_end(self, step, logs=None):
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Steps, if it does so by batches."""
         if self.by_step:
             self._step()

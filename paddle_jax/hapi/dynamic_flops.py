@@ -1,6 +1,9 @@
 """`paddle.flops`: how many multiplications with additions a network takes."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +15,20 @@ from paddle_jax.nn import Layer
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.random import randn
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
 __all__ = []
 
 
-def flops(net, input_size, custom_ops=None, print_detail=False):
+def flops(
+    net: Any,
+    input_size: Sequence[int],
+    custom_ops: dict[type, Callable[..., None]] = None,
+    print_detail: bool = False,
+) -> int:
     """Counts the operations of the Layers of a network: of convolutions, linear layers, average pooling,
     batch normalisation.
 
@@ -40,44 +53,44 @@ def flops(net, input_size, custom_ops=None, print_detail=False):
     return dynamic_flops(net, randn(list(input_size)), custom_ops=custom_ops, print_detail=print_detail)
 
 
-def count_convNd(m, x, y):  # noqa: N802  Paddle's name
+def count_convNd(m: _Counted, x: Any, y: Any) -> None:  # noqa: N802  Paddle's name
     """A convolution: the elements of a filter, and one for the bias, per output."""
     taken = np.prod(m.weight.shape[2:]) * m._in_channels / m._groups
     m.total_ops += int(abs(y.size * (taken + (m.bias is not None))))
 
 
-def count_leaky_relu(m, x, y):
+def count_leaky_relu(m: _Counted, x: Any, y: Any) -> None:
     """One per input."""
     m.total_ops += x[0].size
 
 
-def count_bn(m, x, y):
+def count_bn(m: _Counted, x: Any, y: Any) -> None:
     """Two per input."""
     if not m.training:
         m.total_ops += 2 * x[0].size
 
 
-def count_linear(m, x, y):
+def count_linear(m: _Counted, x: Any, y: Any) -> None:
     """The inputs of a row per output."""
     m.total_ops += m.weight.shape[0] * y.size
 
 
-def count_avgpool(m, x, y):
+def count_avgpool(m: _Counted, x: Any, y: Any) -> None:
     """One per output."""
     m.total_ops += y.size
 
 
-def count_adap_avgpool(m, x, y):
+def count_adap_avgpool(m: _Counted, x: Any, y: Any) -> None:
     """The elements that are averaged, and one for the division, per output."""
     window = [taken // made for taken, made in zip(x[0].shape[2:], y.shape[2:], strict=True)]
     m.total_ops += (int(np.prod(window)) + 1) * y.size
 
 
-def count_zero_ops(m, x, y):
+def count_zero_ops(m: _Counted, x: Any, y: Any) -> None:
     """None."""
 
 
-def count_parameters(m, x, y):
+def count_parameters(m: _Counted, x: Any, y: Any) -> None:
     """Notes the number of parameters."""
     own = [
         *m.parameters(include_sublayers=False),
@@ -86,7 +99,7 @@ def count_parameters(m, x, y):
     m.total_params = sum(parameter.size for parameter in own)
 
 
-def count_io_info(m, x, y):
+def count_io_info(m: _Counted, x: Any, y: Any) -> None:
     """Notes the shapes of the first input and of the output."""
     m.input_shape = to_tensor(x[0].shape)
     m.output_shape = to_tensor(y[0].shape if isinstance(y, list | tuple) else y.shape)
@@ -118,16 +131,21 @@ register_hooks = {
 class _Counted:
     """What was counted of a Layer; stands in for it where a count is noted."""
 
-    def __init__(self, layer):
+    def __init__(self, layer: Layer) -> None:
         self.__dict__["layer"] = layer
         self.total_ops = self.total_params = 0
         self.input_shape = self.output_shape = None
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.layer, name)
 
 
-def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
+def dynamic_flops(
+    model: Layer,
+    inputs: Tensor,
+    custom_ops: dict[type, Callable[..., None]] = None,
+    print_detail: bool = False,
+) -> int:
     """See `flops`; takes the input itself."""
     found = {}  # Layer: what was counted, in the order of the tree
     hooks = []
@@ -175,7 +193,7 @@ def dynamic_flops(model, inputs, custom_ops=None, print_detail=False):
     return total
 
 
-def _counter(kind, custom, told):
+def _counter(kind: type, custom: dict[type, Callable[..., None]], told: set[type]) -> Callable[..., None]:
     """The function that counts for a class; says once which one it is."""
     if kind in custom:
         count = custom[kind]
@@ -192,7 +210,7 @@ def _counter(kind, custom, told):
     return count
 
 
-def _called(count, entry, x, y):
+def _called(count: Callable[..., None], entry: _Counted, x: Any, y: Any) -> None:
     count(entry, x, y)
     count_parameters(entry, x, y)
     count_io_info(entry, x, y)

@@ -1,6 +1,8 @@
 """`paddle.hub`: networks from a folder or repository with a file `hubconf.py`, whose public
 functions make them."""
 
+from __future__ import annotations
+
 import builtins
 import importlib.machinery
 import importlib.util
@@ -10,9 +12,13 @@ import sys
 import types
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.utils import download
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = []
 
@@ -25,7 +31,7 @@ _ARCHIVES = {
 _BRANCHES = {"github": "main", "gitee": "master"}
 
 
-def list(repo_dir, source="github", force_reload=False):
+def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> builtins.list[str]:
     """The names of the networks that a repository offers. Runs its `hubconf.py`.
 
     Args:
@@ -52,7 +58,7 @@ def list(repo_dir, source="github", force_reload=False):
     return [name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")]
 
 
-def help(repo_dir, model, source="github", force_reload=False):
+def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
     """The documentation of a network. Arguments as for `load`.
 
     Returns:
@@ -61,7 +67,7 @@ def help(repo_dir, model, source="github", force_reload=False):
     return _load_entry_from_hubconf(_opened(repo_dir, source, force_reload), model).__doc__
 
 
-def load(repo_dir, model, source="github", force_reload=False, **kwargs):
+def load(repo_dir: str, model: str, source: str = "github", force_reload: bool = False, **kwargs: Any) -> Any:
     """Makes a network. Runs the repository's code.
 
     Args:
@@ -82,7 +88,13 @@ def load(repo_dir, model, source="github", force_reload=False, **kwargs):
     return _load_entry_from_hubconf(module, model)(**kwargs)
 
 
-def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=None, map_location=None):
+def load_state_dict_from_url(
+    url: str,
+    model_dir: str | None = None,
+    check_hash: bool = False,
+    file_name: str | None = None,
+    map_location: str | None = None,
+) -> dict[str, Any]:
     """Weights from the network; the file is kept and used again.
 
     Args:
@@ -121,7 +133,7 @@ def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=No
     return load_file(str(path), return_numpy=map_location in ("numpy", "np"))
 
 
-def _unpacked(path):
+def _unpacked(path: Path) -> Path:
     """The only file in a zip archive."""
     with zipfile.ZipFile(path) as archive:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
@@ -133,7 +145,7 @@ def _unpacked(path):
         return Path(archive.extract(names[0], path.parent))
 
 
-def get_dir():
+def get_dir() -> str:
     """The folder in which repositories and weights are kept.
 
     Example:
@@ -144,11 +156,11 @@ def get_dir():
     return str(Path(_get_paddle_home()) / "hub")
 
 
-def _get_paddle_home():
+def _get_paddle_home() -> str:
     return str(Path(os.environ.get("PADDLE_HOME", "~/.cache/paddle")).expanduser())
 
 
-def _opened(repo, source, force_reload):
+def _opened(repo: str, source: str, force_reload: bool) -> Any:
     """The module `hubconf` of a repository."""
     if source not in (*_ARCHIVES, "local"):
         raise ValueError(f'hub: source: got "{source}"; allowed are "github", "gitee" and "local"')
@@ -159,7 +171,7 @@ def _opened(repo, source, force_reload):
     return _import_module(_CONFIG, folder)
 
 
-def _import_module(name, repo_dir):
+def _import_module(name: str, repo_dir: str) -> types.ModuleType:
     """Runs `hubconf.py`; modules beside it can be imported meanwhile. It does not stay among the
     imported modules."""
     path = Path(repo_dir) / f"{name}.py"
@@ -176,7 +188,7 @@ def _import_module(name, repo_dir):
     return module
 
 
-def _parse_repo_info(repo, source):
+def _parse_repo_info(repo: str, source: str) -> tuple[str, str, str]:
     """(owner, repository, branch)"""
     location, _, branch = repo.partition(":")
     parts = location.split("/")
@@ -187,11 +199,11 @@ def _parse_repo_info(repo, source):
     return parts[0], parts[1], branch or _BRANCHES[source]
 
 
-def _git_archive_link(repo_owner, repo_name, branch, source):
+def _git_archive_link(repo_owner: str, repo_name: str, branch: str, source: str) -> str:
     return _ARCHIVES[source].format(repo_owner, repo_name, branch)
 
 
-def _get_cache_or_reload(repo, force_reload, verbose=True, source="github"):
+def _get_cache_or_reload(repo: str, force_reload: bool, verbose: bool = True, source: str = "github") -> str:
     """The folder with a repository; downloads it when it is not there."""
     owner, name, branch = _parse_repo_info(repo, source)
     home = Path(get_dir())
@@ -220,11 +232,11 @@ def _get_cache_or_reload(repo, force_reload, verbose=True, source="github"):
     return str(folder)
 
 
-def _check_module_exists(name):
+def _check_module_exists(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
-def _check_dependencies(m):
+def _check_dependencies(m: types.ModuleType) -> None:
     needed = getattr(m, _DEPENDENCIES, None)
     if isinstance(needed, builtins.list | tuple):
         missing = [name for name in needed or [] if not _check_module_exists(name)]
@@ -236,7 +248,7 @@ def _check_dependencies(m):
         )
 
 
-def _load_entry_from_hubconf(m, name):
+def _load_entry_from_hubconf(m: types.ModuleType, name: str) -> Callable[..., Any]:
     if not isinstance(name, str):
         raise ValueError(f"hub: model: got {type(name).__name__}; it must be the name of a function, a str")
     entry = getattr(m, name, None)

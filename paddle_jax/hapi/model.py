@@ -1,9 +1,12 @@
 """`paddle.Model`: a network with its optimizer, loss and metrics, trained and evaluated by one call."""
 
+from __future__ import annotations
+
 import inspect
 import numbers
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +27,12 @@ from paddle_jax.metric import Metric
 from paddle_jax.tensor.joining import concat
 from paddle_jax.utils.nested import flatten
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.optimizer.optimizer import Optimizer
+
 __all__ = []
 
 _LISTS = ("custom_white_list", "custom_black_list")
@@ -38,7 +47,7 @@ _SCALER = (
 _STATIC_ONLY = ("custom_black_varnames", "use_pure_fp16", "use_fp16_guard")
 
 
-def _all_gather(x):
+def _all_gather(x: Tensor) -> Tensor:
     """A Tensor of all processes, one below the other: metrics of programs written for Paddle
     ask for it here."""
     parts = []
@@ -46,7 +55,7 @@ def _all_gather(x):
     return concat(parts, axis=0)
 
 
-def _check(condition, message, error=AssertionError):
+def _check(condition: Any, message: str, error: type[Exception] = AssertionError) -> None:
     if not condition:
         raise error(message)
 
@@ -70,7 +79,7 @@ class Model:
         ['acc', 'loss']
     """
 
-    def __init__(self, network, inputs=None, labels=None):
+    def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
         self.mode = "train"
         self.network = network
         self._inputs = self._labels = None
@@ -93,7 +102,7 @@ class Model:
 
     # batches ------------------------------------------------------------------------------------------------
 
-    def train_batch(self, inputs, labels=None, update=True):
+    def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
         """Trains on one batch.
 
         Args:
@@ -112,11 +121,11 @@ class Model:
         """
         return self._remember(inputs, self._adapter.train_batch(inputs, labels, update))
 
-    def eval_batch(self, inputs, labels=None):
+    def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """Computes losses and metrics of one batch. Arguments and result as for `train_batch`."""
         return self._remember(inputs, self._adapter.eval_batch(inputs, labels))
 
-    def predict_batch(self, inputs):
+    def predict_batch(self, inputs: Any) -> Any:
         """Computes the outputs for one batch.
 
         Args:
@@ -131,7 +140,7 @@ class Model:
         """
         return self._remember(inputs, self._adapter.predict_batch(inputs))
 
-    def _remember(self, inputs, result):
+    def _remember(self, inputs: Any, result: Any) -> Any:
         if in_dynamic_mode():
             arrays = [each if isinstance(each, Tensor) else np.asarray(each) for each in listed(inputs)]
             self._input_info = (
@@ -142,7 +151,13 @@ class Model:
 
     # settings -----------------------------------------------------------------------------------------------
 
-    def prepare(self, optimizer=None, loss=None, metrics=None, amp_configs=None):
+    def prepare(
+        self,
+        optimizer: Optimizer | None = None,
+        loss: Callable[..., Any] | None = None,
+        metrics: Any = None,
+        amp_configs: str | dict[str, Any] | None = None,
+    ) -> None:
         """Sets what training and evaluation need.
 
         Args:
@@ -178,7 +193,7 @@ class Model:
         self._prepare_amp(amp_configs)
         self._adapter.prepare()
 
-    def _prepare_amp(self, amp_configs):
+    def _prepare_amp(self, amp_configs: str | dict[str, Any] | None) -> None:
         self._amp_level = "O0"
         self._amp_lists = {}
         self._scaler = None
@@ -217,13 +232,15 @@ class Model:
             if self._optimizer is not None:
                 self.network, self._optimizer = decorated
 
-    def parameters(self, *args, **kwargs):
+    def parameters(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The parameters of the network, as a list."""
         if in_dynamic_mode():
             return self.network.parameters()
         return self._adapter.parameters()
 
-    def _verify_spec(self, specs, shapes=None, dtypes=None, is_input=False):
+    def _verify_spec(
+        self, specs: Any, shapes: Any = None, dtypes: Any = None, is_input: bool = False
+    ) -> list[Any]:
         if specs is None:
             if is_input:
                 names = _parameters_of(self.network.forward)
@@ -251,7 +268,7 @@ class Model:
 
     # files --------------------------------------------------------------------------------------------------
 
-    def save(self, path, training=True):
+    def save(self, path: str, training: bool = True) -> None:
         """Saves the model.
 
         Args:
@@ -273,7 +290,7 @@ class Model:
         else:
             self._save_inference_model(path)
 
-    def _save_inference_model(self, path):
+    def _save_inference_model(self, path: str) -> None:
         if not in_dynamic_mode():
             self._adapter.save_inference_model(path)
             return
@@ -291,10 +308,10 @@ class Model:
             )
         save_program(self.network, path, input_spec=specs)
 
-    def _specs_unknown(self):
+    def _specs_unknown(self) -> bool:
         return self._input_info is None and all(spec.shape == (-1,) for spec in self._inputs)
 
-    def load(self, path, skip_mismatch=False, reset_optimizer=False):
+    def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
         """Loads what `save` saved: weights, and the state of the optimizer if there is a file with it.
 
         Args:
@@ -331,22 +348,22 @@ class Model:
 
     def fit(
         self,
-        train_data=None,
-        eval_data=None,
-        batch_size=1,
-        epochs=1,
-        eval_freq=1,
-        log_freq=10,
-        save_dir=None,
-        save_freq=1,
-        verbose=2,
-        drop_last=False,
-        shuffle=True,
-        num_workers=0,
-        callbacks=None,
-        accumulate_grad_batches=1,
-        num_iters=None,
-    ):
+        train_data: Any = None,
+        eval_data: Any = None,
+        batch_size: Any = 1,
+        epochs: int = 1,
+        eval_freq: int = 1,
+        log_freq: int = 10,
+        save_dir: str | None = None,
+        save_freq: int = 1,
+        verbose: int = 2,
+        drop_last: bool = False,
+        shuffle: bool = True,
+        num_workers: int = 0,
+        callbacks: Any = None,
+        accumulate_grad_batches: int = 1,
+        num_iters: int | None = None,
+    ) -> None:
         """Trains the network.
 
         Args:
@@ -425,8 +442,15 @@ class Model:
         self._test_dataloader = None
 
     def evaluate(
-        self, eval_data, batch_size=1, log_freq=10, verbose=2, num_workers=0, callbacks=None, num_iters=None
-    ):
+        self,
+        eval_data: Any,
+        batch_size: Any = 1,
+        log_freq: int = 10,
+        verbose: int = 2,
+        num_workers: int = 0,
+        callbacks: Any = None,
+        num_iters: int | None = None,
+    ) -> dict[str, Any]:
         """Computes losses and metrics over a data set. Arguments as for `fit`.
 
         Returns:
@@ -451,7 +475,9 @@ class Model:
         self._test_dataloader = None
         return {name: logs[name] for name in names if name in logs}
 
-    def _evaluated(self, loader, callbacks, logs, num_iters=None):
+    def _evaluated(
+        self, loader: Any, callbacks: Any, logs: dict[str, Any], num_iters: int | None = None
+    ) -> dict[str, Any]:
         steps = self._len_data_loader(loader)
         if num_iters is not None and steps is not None:
             steps = min(steps, num_iters)
@@ -460,7 +486,15 @@ class Model:
         callbacks.on_end("eval", logs)
         return logs
 
-    def predict(self, test_data, batch_size=1, num_workers=0, stack_outputs=False, verbose=1, callbacks=None):
+    def predict(
+        self,
+        test_data: Any,
+        batch_size: Any = 1,
+        num_workers: int = 0,
+        stack_outputs: bool = False,
+        verbose: int = 1,
+        callbacks: Any = None,
+    ) -> list[Any]:
         """Computes the outputs for a data set; fields after the inputs are left out.
 
         Args:
@@ -488,7 +522,7 @@ class Model:
         chosen.on_end("predict", logs)
         return columns
 
-    def _set_num_iters(self, where, num_iters):
+    def _set_num_iters(self, where: str, num_iters: int | None) -> None:
         if num_iters is not None:
             _check(
                 isinstance(num_iters, int) and num_iters > 0,
@@ -496,7 +530,7 @@ class Model:
             )
         self.num_iters = num_iters
 
-    def _loader(self, data, batch_size, shuffle, drop_last, num_workers):
+    def _loader(self, data: Any, batch_size: int, shuffle: bool, drop_last: bool, num_workers: int) -> Any:
         if not isinstance(data, Dataset):
             return data
         if not hasattr(self, "_place"):
@@ -504,7 +538,9 @@ class Model:
         sampler = DistributedBatchSampler(data, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last)
         return DataLoader(data, batch_sampler=sampler, num_workers=num_workers, return_list=True)
 
-    def _run_one_epoch(self, data_loader, callbacks, mode, logs=None):
+    def _run_one_epoch(
+        self, data_loader: Any, callbacks: Any, mode: str, logs: dict[str, Any] | None = None
+    ) -> Any:
         logs = {} if logs is None else logs
         outputs = []
         self._reset_metrics()
@@ -532,7 +568,7 @@ class Model:
             return (logs, outputs)
         return logs
 
-    def _learn(self, mode, step, steps, data, logs):
+    def _learn(self, mode: str, step: int, steps: int | None, data: Any, logs: dict[str, Any]) -> None:
         """Runs a batch of training or evaluation, and notes its results."""
         inputs = data[: len(self._inputs)]
         labels = data[len(self._inputs) :]
@@ -549,7 +585,7 @@ class Model:
         for metric in self._metrics:
             logs.update(zip(listed(metric.name()), listed(metric.accumulate()), strict=False))
 
-    def summary(self, input_size=None, dtype=None):
+    def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, Any]:
         """Prints the layers of the network. See `paddle.summary`.
 
         Args:
@@ -564,23 +600,23 @@ class Model:
             dtype = dtype or self._input_info[1]
         return summary(self.network, self._inputs if input_size is None else input_size, dtype)
 
-    def _reset_metrics(self):
+    def _reset_metrics(self) -> None:
         for metric in self._metrics:
             metric.reset()
 
-    def _metrics_name(self):
+    def _metrics_name(self) -> list[str]:
         return (["loss"] if self._loss else []) + [
             name for metric in self._metrics for name in listed(metric.name())
         ]
 
-    def _len_data_loader(self, data_loader):
+    def _len_data_loader(self, data_loader: Any) -> int | None:
         try:
             return len(data_loader)
         except Exception:  # whatever a data set without a length raises
             return None
 
 
-def _mismatch(name, parameter, value):
+def _mismatch(name: str, parameter: Tensor, value: Any) -> str | None:
     """What is wrong with a value for a parameter, or None."""
     if value is None:
         return f"{name} is not found in the providing file."
@@ -591,7 +627,7 @@ def _mismatch(name, parameter, value):
     return None
 
 
-def _parameters_of(forward):
+def _parameters_of(forward: Callable[..., Any]) -> list[str]:
     """Names of the positional parameters, of the function that was given where `to_static`
     has compiled it."""
     forward = getattr(forward, "dygraph_function", forward)
@@ -601,7 +637,7 @@ def _parameters_of(forward):
     ]
 
 
-def _sizes(batch_size):
+def _sizes(batch_size: Any) -> Any:
     """Batch sizes of training and evaluation."""
     if isinstance(batch_size, list | tuple) and len(batch_size) == 2:
         return batch_size

@@ -1,6 +1,9 @@
 """`paddle.summary`: the layers of a network as a table."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +14,11 @@ from paddle_jax.nn import LayerList, Sequential
 from paddle_jax.nn.layer.rnn import RNNBase
 from paddle_jax.tensor.creation import ones
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paddle_jax.nn.layer.layers import Layer
+
 __all__ = []
 
 _WIDTHS = (15, 20, 20, 15)
@@ -18,7 +26,7 @@ _TITLES = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
 _MEGABYTE = 1024**2
 
 
-def summary(net, input_size=None, dtypes=None, input=None):
+def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> dict[str, Any]:
     """Prints the layers of a network with the shapes of their inputs and outputs and the numbers of
     their parameters.
 
@@ -57,7 +65,9 @@ def summary(net, input_size=None, dtypes=None, input=None):
     return counts
 
 
-def summary_string(model, input_size=None, dtypes=None, input=None):
+def summary_string(
+    model: Layer, input_size: Any = None, dtypes: Any = None, input: Any = None
+) -> tuple[str, dict[str, np.int64]]:
     """(text, counts) of `summary`; `input_size` is a list of tuples."""
     rows = {}
     hooks = []
@@ -89,7 +99,7 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
     return _table(rows, given)
 
 
-def inside_recurrent(model):
+def inside_recurrent(model: Layer) -> set[Layer]:
     """The Layers within LSTM, GRU and SimpleRNN, which count as one each."""
     return {
         inner
@@ -99,7 +109,7 @@ def inside_recurrent(model):
     }
 
 
-def _sizes(size):
+def _sizes(size: Any) -> list[Any]:
     """A list of tuples of lengths that are known."""
     if isinstance(size, numbers.Integral):
         return [_known((size,))]
@@ -118,14 +128,14 @@ def _sizes(size):
     )
 
 
-def _known(shape):
+def _known(shape: Any) -> tuple[int, ...]:
     for length in shape:
         if length == 0:
             raise ValueError(f"summary: input_size: got {tuple(shape)}; lengths must be greater than zero")
     return tuple(1 if length is None or length < 0 else int(length) for length in shape)
 
 
-def _create_inputs(sizes, dtypes):
+def _create_inputs(sizes: Sequence[Any], dtypes: Any) -> list[Tensor]:
     if isinstance(dtypes, list | tuple):
         dtypes = list(dtypes)
     else:
@@ -133,7 +143,7 @@ def _create_inputs(sizes, dtypes):
     return [ones(list(size), dtype) for size, dtype in zip(sizes, dtypes, strict=True)]
 
 
-def _shape(value, other=None):
+def _shape(value: Any, other: Any = None) -> Any:
     """Shapes of Tensors, nested like the value."""
     if isinstance(value, Tensor):
         return [int(length) for length in value.shape]
@@ -142,7 +152,7 @@ def _shape(value, other=None):
     return other
 
 
-def _shapes_in(value):
+def _shapes_in(value: Any) -> list[Any]:
     """The shapes of all Tensors in an input."""
     if isinstance(value, dict | list | tuple):
         return [
@@ -155,11 +165,11 @@ def _shapes_in(value):
     return []
 
 
-def _count(parameters):
+def _count(parameters: Iterable[Tensor]) -> int:
     return int(sum(np.prod(parameter.shape, dtype=np.int64) for parameter in parameters))
 
 
-def _note(rows, layer, args, out):
+def _note(rows: dict[str, Any], layer: Layer, args: Any, out: Any) -> None:
     """A Layer was called: makes or renews its row."""
     kind = type(layer).__name__
     number = int(layer._full_name.rsplit("_", 1)[-1])
@@ -168,19 +178,19 @@ def _note(rows, layer, args, out):
     rows[f"{kind}-{number + 1}"] = (_shape(args), _output(out), _count(own), trainable)
 
 
-def _statistics(layer):
+def _statistics(layer: Layer) -> list[Tensor]:
     """The running statistics of batch normalisation: Paddle counts them as parameters that
     are not trained."""
     return [layer._buffers[name] for name in ("_mean", "_variance") if layer._buffers.get(name) is not None]
 
 
-def _output(out):
+def _output(out: Any) -> Any:
     if isinstance(out, list | tuple):
         return [_output(each) for each in out]
     return _shape(out, [])
 
 
-def _elements(shape):
+def _elements(shape: Any) -> int:
     """Numbers in Tensors of these shapes."""
     if shape and isinstance(shape[0], list):
         return sum(_elements(each) for each in shape)
@@ -189,7 +199,7 @@ def _elements(shape):
     return 0
 
 
-def _table(rows, given):
+def _table(rows: dict[str, Any], given: Sequence[Any]) -> tuple[str, dict[str, np.int64]]:
     cells = [(name, str(taken), str(made), f"{count:,}") for name, (taken, made, count, _) in rows.items()]
     widths = [max([width, *(len(row[i]) for row in cells)]) for i, width in enumerate(_WIDTHS)]
     rule = sum(widths) + 5
@@ -220,5 +230,5 @@ def _table(rows, given):
     return "\n".join(lines), {"total_params": np.int64(total), "trainable_params": np.int64(trainable)}
 
 
-def _line(cells, widths):
+def _line(cells: Sequence[Any], widths: Sequence[int]) -> str:
     return " ".join(f"{cell:^{width}}" for cell, width in zip(cells, widths, strict=True))

@@ -1,15 +1,18 @@
 """The progress of a loop as text: a bar that is drawn over, or one line per report."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 import time
+from typing import Any, TextIO
 
 import numpy as np
 
 _UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))  # from so many seconds on, factor, unit
 
 
-def _value(value):
+def _value(value: Any) -> str:
     """One number of a report."""
     if isinstance(value, float | np.floating) or (
         isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind == "f"
@@ -21,7 +24,7 @@ def _value(value):
     return str(value)
 
 
-def _values(values):
+def _values(values: Any) -> str:
     """ " - name: number number" for each."""
     parts = []
     for name, value in values.items() if isinstance(values, dict) else values:
@@ -32,14 +35,14 @@ def _values(values):
     return "".join(parts)
 
 
-def _pace(seconds, name):
+def _pace(seconds: float, name: str) -> str:
     factor, unit = next(
         (factor, unit) for limit, factor, unit in _UNITS if seconds >= limit or seconds == 0.0
     )
     return f" - {seconds * factor:.0f}{unit}/{name}"
 
 
-def _clock(seconds):
+def _clock(seconds: float) -> str:
     """What is left: "9s", "2:28", "1:02:05"."""
     seconds = int(seconds)
     if seconds <= 60:
@@ -70,7 +73,15 @@ class ProgressBar:
         step  5/10 - loss: 0.2500 - ...s/step
     """
 
-    def __init__(self, num=None, width=30, verbose=1, start=True, file=None, name="step"):
+    def __init__(
+        self,
+        num: int | None = None,
+        width: int = 30,
+        verbose: int = 1,
+        start: bool = True,
+        file: TextIO | None = None,
+        name: str = "step",
+    ) -> None:
         if num is not None and int(num) <= 0:
             raise TypeError(f"ProgressBar: num: got {num!r}; it must be None or a positive int")
         self._num = None if num is None else int(num)
@@ -84,16 +95,16 @@ class ProgressBar:
         if start:
             self._start = time.time()
 
-    def _get_max_width(self):
+    def _get_max_width(self) -> int:
         if sys.stdout.isatty():
             return min(shutil.get_terminal_size((100, 24)).columns - 50, 120)
         return 50
 
-    def start(self):
+    def start(self) -> None:
         """Begins to measure time."""
         self._start = time.time()
 
-    def update(self, current_num, values={}):  # noqa: B006  Paddle's default; it is not changed
+    def update(self, current_num: int, values: Any = {}) -> None:  # noqa: B006  Paddle's default; it is not changed
         """Shows that so many steps are done.
 
         Args:
@@ -109,12 +120,12 @@ class ProgressBar:
         else:
             self._emit(f"{self._count(current_num)}{_values(values)}{_pace(pace, self.name)}\n")
 
-    def _count(self, done):
+    def _count(self, done: int) -> str:
         if self._num is None:
             return f"{self.name} {done:3d}"
         return f"{self.name} {done:{len(str(self._num))}d}/{self._num}"
 
-    def _draw(self, done, values, pace):
+    def _draw(self, done: int, values: Any, pace: float) -> None:
         back = "\b" * self._shown + "\r"
         line = self._count(done)
         if self._num is not None:
@@ -131,13 +142,13 @@ class ProgressBar:
         self._shown = shown
         self._emit(back + line + pad + ended)
 
-    def _bar(self, done):
+    def _bar(self, done: int) -> str:
         full = int(self._width * (done / self._num))
         if full <= 0:
             return "." * self._width
         return "=" * (full - 1) + (">" if done < self._num else "=") + "." * (self._width - full)
 
-    def _emit(self, text):
+    def _emit(self, text: str) -> None:
         stream = self.file or sys.stdout
         stream.write(text)
         stream.flush()

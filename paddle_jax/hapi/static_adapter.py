@@ -1,5 +1,9 @@
 """How a Model computes in static mode: one Program each for training, evaluation and prediction."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._program.program import Program, default_startup_program, program_guard
@@ -12,25 +16,30 @@ from paddle_jax.static.amp import CustomOpLists, decorate
 from paddle_jax.static.executor import Executor
 from paddle_jax.static.io import save_inference_model, set_program_state
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 class StaticGraphAdapter:
     """Runs batches of a Model as static programs."""
 
-    def __init__(self, model):
+    def __init__(self, model: Any) -> None:
         self.model = model
         self._programs = {}  # mode: (program, inputs, labels, outputs, losses, what metrics compute)
         self._executor = None
 
     @property
-    def mode(self):
+    def mode(self) -> str:
         """ "train", "eval" or "test"."""
         return self.model.mode
 
     @mode.setter
-    def mode(self, value):
+    def mode(self, value: Any) -> None:
         self.model.mode = value
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Records the programs and fills the parameters."""
         self._programs, self._executor = {}, Executor()
         startup = default_startup_program()
@@ -39,7 +48,7 @@ class StaticGraphAdapter:
                 self._programs[mode] = self._recorded(mode, startup)
         self._executor.run(startup)
 
-    def _recorded(self, mode, startup):
+    def _recorded(self, mode: str, startup: Program) -> Any:
         model = self.model
         model.network.train() if mode == "train" else model.network.eval()
         program = Program()
@@ -63,7 +72,7 @@ class StaticGraphAdapter:
                 self._optimizer().minimize(total)
         return program, inputs, labels, outputs, losses, measured
 
-    def _optimizer(self):
+    def _optimizer(self) -> Any:
         model = self.model
         if model._amp_level == "O0":
             return model._optimizer
@@ -72,7 +81,7 @@ class StaticGraphAdapter:
         )
         return decorate(model._optimizer, lists, level=model._amp_level)
 
-    def _run(self, mode, inputs, labels):
+    def _run(self, mode: str, inputs: Any, labels: Any) -> Any:
         self.mode = mode
         program, taken, known, outputs, losses, measured = self._programs[mode]
         values = [to_numpy(each) for each in (*listed(inputs), *listed(labels))]
@@ -99,7 +108,7 @@ class StaticGraphAdapter:
             return reports
         return results
 
-    def train_batch(self, inputs, labels=None, update=True):
+    def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
         """See Model.train_batch."""
         if "train" not in self._programs:
             raise AssertionError(
@@ -112,19 +121,19 @@ class StaticGraphAdapter:
             )
         return self._run("train", inputs, labels)
 
-    def eval_batch(self, inputs, labels=None):
+    def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """See Model.eval_batch."""
         return self._run("eval", inputs, labels)
 
-    def predict_batch(self, inputs):
+    def predict_batch(self, inputs: Any) -> Any:
         """See Model.predict_batch."""
         return self._run("test", inputs, None)
 
-    def parameters(self, *args, **kwargs):
+    def parameters(self, *args: Any, **kwargs: Any) -> list[Tensor]:
         """The parameters of the network."""
         return self.model.network.parameters(*args, **kwargs)
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Writes weights and the state of the optimizer."""
         save_file(
             {name: variable.get_value() for name, variable in self.model.network.state_dict().items()},
@@ -133,7 +142,7 @@ class StaticGraphAdapter:
         if "train" in self._programs:
             save_file(self._state(), f"{path}.pdopt")
 
-    def _state(self):
+    def _state(self) -> dict[str, Any]:
         """What the training program keeps besides the network, and the state of the schedule."""
         program = self._programs["train"][0]
         values = global_scope().values
@@ -146,7 +155,12 @@ class StaticGraphAdapter:
         schedule = self.model._optimizer._learning_rate
         return state | ({"LR_Scheduler": schedule.state_dict()} if isinstance(schedule, LRScheduler) else {})
 
-    def load(self, param_state_pairs, optim_state, scaler_state=None):
+    def load(
+        self,
+        param_state_pairs: Sequence[tuple[Tensor, Any]],
+        optim_state: dict[str, Any],
+        scaler_state: dict[str, Any] | None = None,
+    ) -> None:
         """Sets weights, and the state of the optimizer if there is one."""
         for parameter, value in param_state_pairs:
             parameter.set_value(np.asarray(to_numpy(value)))
@@ -158,7 +172,7 @@ class StaticGraphAdapter:
                 self._programs["train"][0], {name: to_numpy(value) for name, value in optim_state.items()}
             )
 
-    def save_inference_model(self, path):
+    def save_inference_model(self, path: str) -> None:
         """Writes the program of prediction."""
         program, inputs, _, outputs, _, _ = self._programs["test"]
         save_inference_model(path, inputs, outputs, self._executor, program=program)

@@ -1,5 +1,12 @@
 """Tables of text, and the operations of static programs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = []
 
 
@@ -18,12 +25,12 @@ class Table:
         +------+----+
     """
 
-    def __init__(self, table_heads):
+    def __init__(self, table_heads: Sequence[Any]) -> None:
         self.table_heads = table_heads
         self.table_len = [len(str(head)) for head in table_heads]
         self.data = []
 
-    def add_row(self, row_str):
+    def add_row(self, row_str: Sequence[Any]) -> None:
         """Adds a row.
 
         Raises:
@@ -39,18 +46,18 @@ class Table:
             max(width, len(cell)) for width, cell in zip(self.table_len, self.data[-1], strict=True)
         ]
 
-    def print_row(self, row):
+    def print_row(self, row: Sequence[Any]) -> None:
         """Prints cells, each in the middle of its column."""
         print(
             "".join(f"| {str(cell).center(width)} " for cell, width in zip(row, self.table_len, strict=True))
             + "|"
         )
 
-    def print_shelf(self):
+    def print_shelf(self) -> None:
         """Prints a line of the frame."""
         print("".join("+" + "-" * (width + 2) for width in self.table_len) + "+")
 
-    def print_table(self):
+    def print_table(self) -> None:
         """Prints all of it."""
         self.print_shelf()
         self.print_row(self.table_heads)

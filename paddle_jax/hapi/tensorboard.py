@@ -1,6 +1,8 @@
 """Results in TensorBoard's files: records of length, its checksum, event, its checksum; an event is a
 protocol buffer."""
 
+from __future__ import annotations
+
 import os
 import socket
 import struct
@@ -12,7 +14,7 @@ from paddle_jax.hapi.writing import _Writer
 _POLYNOMIAL = 0x82F63B78  # of CRC-32C, bits reversed
 
 
-def _table():
+def _table() -> list[int]:
     found = []
     for number in range(256):
         for _ in range(8):
@@ -24,7 +26,7 @@ def _table():
 _TABLE = _table()
 
 
-def _checksum(data):
+def _checksum(data: bytes) -> int:
     """The masked CRC-32C of TensorFlow's records."""
     crc = 0xFFFFFFFF
     for byte in data:
@@ -33,7 +35,7 @@ def _checksum(data):
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def _varint(number):
+def _varint(number: int) -> bytes:
     data = bytearray()
     while number > 0x7F:
         data.append(number & 0x7F | 0x80)
@@ -41,16 +43,16 @@ def _varint(number):
     return bytes([*data, number])
 
 
-def _text(field, data):
+def _text(field: int, data: bytes) -> bytes:
     """A field of bytes, text or a message."""
     return _varint(field << 3 | 2) + _varint(len(data)) + data
 
 
-def _event(moment, step, what):
+def _event(moment: float, step: int, what: bytes) -> bytes:
     return b"\x09" + struct.pack("<d", moment) + b"\x10" + _varint(step) + what
 
 
-def _record(data):
+def _record(data: bytes) -> bytes:
     length = struct.pack("<Q", len(data))
     return length + struct.pack("<I", _checksum(length)) + data + struct.pack("<I", _checksum(data))
 
@@ -69,14 +71,14 @@ class TensorBoard(_Writer):
         'logs'
     """
 
-    def __init__(self, log_dir="logs"):
+    def __init__(self, log_dir: str = "logs") -> None:
         super().__init__()
         self.log_dir = log_dir
         self.epochs = self.steps = None
         self.epoch = 0
         self._file = None
 
-    def _write(self, tag, value, step):
+    def _write(self, tag: str, value: float, step: int) -> None:
         if self._file is None:
             folder = Path(self.log_dir)
             folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +90,7 @@ class TensorBoard(_Writer):
         scalar = _text(1, tag.encode()) + b"\x15" + struct.pack("<f", float(value))
         self._file.write(_record(_event(time.time(), int(step), _text(5, _text(1, scalar)))))
 
-    def _finish(self):
+    def _finish(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,7 +1,10 @@
 """Callbacks that watch a result of the evaluations: they end the training, or make the
 learning rate smaller."""
 
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +13,7 @@ from paddle_jax.hapi.callback import Callback
 from paddle_jax.optimizer import lr
 
 
-def _monitored(who, name, logs):
+def _monitored(who: str, name: str, logs: dict[str, Any]) -> Any:
     """The value of a result that a callback watches, or None after a warning."""
     if name not in logs:
         warnings.warn(f"Monitor of {who} should be loss or metric name.", stacklevel=3)
@@ -21,7 +24,7 @@ def _monitored(who, name, logs):
     return value
 
 
-def _larger_is_better(mode, monitor, warning):
+def _larger_is_better(mode: str, monitor: str, warning: str) -> bool:
     """Whether the watched result should grow; a mode that is not known warns and counts as "auto"."""
     if mode not in ("auto", "min", "max"):
         warnings.warn(f"{warning} mode {mode} is unknown, fallback to auto mode.", stacklevel=3)
@@ -50,14 +53,14 @@ class EarlyStopping(Callback):
 
     def __init__(
         self,
-        monitor="loss",
-        mode="auto",
-        patience=0,
-        verbose=1,
-        min_delta=0,
-        baseline=None,
-        save_best_model=True,
-    ):
+        monitor: str = "loss",
+        mode: str = "auto",
+        patience: int = 0,
+        verbose: int = 1,
+        min_delta: float = 0,
+        baseline: float | None = None,
+        save_best_model: bool = True,
+    ) -> None:
         super().__init__()
         self.monitor = monitor
         self.patience = patience
@@ -70,7 +73,7 @@ class EarlyStopping(Callback):
         self.monitor_op = np.greater if grow else np.less
         self.min_delta = abs(min_delta) if grow else -abs(min_delta)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Forgets earlier results."""
         self.wait_epoch = 0
         worst = -np.inf if self.monitor_op is np.greater else np.inf
@@ -80,7 +83,7 @@ class EarlyStopping(Callback):
             self.best_value = self.baseline
         self.best_weights = None
 
-    def on_eval_end(self, logs=None):
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Compares the result with the best one."""
         value = _monitored("EarlyStopping", self.monitor, logs or {})
         if value is None:
@@ -123,15 +126,15 @@ class ReduceLROnPlateau(Callback):
 
     def __init__(
         self,
-        monitor="loss",
-        factor=0.1,
-        patience=10,
-        verbose=1,
-        mode="auto",
-        min_delta=1e-4,
-        cooldown=0,
-        min_lr=0,
-    ):
+        monitor: str = "loss",
+        factor: float = 0.1,
+        patience: int = 10,
+        verbose: int = 1,
+        mode: str = "auto",
+        min_delta: float = 1e-4,
+        cooldown: int = 0,
+        min_lr: float = 0,
+    ) -> None:
         super().__init__()
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau: factor: got {factor}; it must be less than 1")
@@ -147,21 +150,21 @@ class ReduceLROnPlateau(Callback):
         self._grow = _larger_is_better(mode, monitor, "Learning rate reduction")
         self._reset()
 
-    def _reset(self):
+    def _reset(self) -> None:
         self.best = -np.inf if self._grow else np.inf
         self.cooldown_counter = self.wait = 0
 
-    def monitor_op(self, value, best):
+    def monitor_op(self, value: float, best: float) -> bool:
         """Whether a result is better than the best one."""
         if self._grow:
             return value > best + self.min_delta
         return value < best - self.min_delta
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Forgets earlier results."""
         self._reset()
 
-    def on_eval_end(self, logs=None):
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Compares the result with the best one."""
         value = _monitored("ReduceLROnPlateau", self.monitor, logs or {})
         if value is None:
@@ -182,7 +185,7 @@ class ReduceLROnPlateau(Callback):
                 self._reduce(self.model._optimizer.get_lr())
         self.epoch += 1
 
-    def _reduce(self, rate):
+    def _reduce(self, rate: float) -> None:
         if rate <= self.min_lr:
             return
         rate = max(rate * self.factor, self.min_lr)
@@ -192,6 +195,6 @@ class ReduceLROnPlateau(Callback):
         self.cooldown_counter = self.cooldown
         self.wait = 0
 
-    def in_cooldown(self):
+    def in_cooldown(self) -> bool:
         """Whether no result is counted yet after a change."""
         return self.cooldown_counter > 0

@@ -1,5 +1,9 @@
 """Callbacks that write results to programs which draw them."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.distributed.parallel import get_rank
 from paddle_jax.hapi.callback import Callback
 from paddle_jax.utils import try_import
@@ -8,10 +12,10 @@ from paddle_jax.utils import try_import
 class _Writer(Callback):
     """Collects results and hands them on by `_write(tag, value, step)`."""
 
-    def _is_write(self):
+    def _is_write(self) -> bool:
         return get_rank() == 0
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins to write."""
         self.epochs = self.params["epochs"]
         if not self.epochs:
@@ -20,12 +24,12 @@ class _Writer(Callback):
         self._is_fit = True
         self.train_step = 0
 
-    def on_epoch_begin(self, epoch=None, logs=None):
+    def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Keeps the number of the epoch."""
         self.steps = self.params["steps"]
         self.epoch = epoch
 
-    def _updates(self, logs, mode):
+    def _updates(self, logs: dict[str, Any], mode: str) -> None:
         if not self._is_write():
             return
         step = self.train_step if mode == "train" else self.epoch
@@ -34,16 +38,16 @@ class _Writer(Callback):
                 value = logs[name]
                 self._write(f"{mode}/{name}", value[0] if isinstance(value, list | tuple) else value, step)
 
-    def on_train_batch_end(self, step, logs=None):
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Writes the results of the batch."""
         self.train_step += 1
         self._updates(logs or {}, "train")
 
-    def on_eval_begin(self, logs=None):
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Keeps what will be measured."""
         self.eval_steps, self.eval_metrics = logs.get("steps"), logs.get("metrics", [])
 
-    def on_eval_end(self, logs=None):
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Writes the results of the evaluation; of one outside of `fit`, ends."""
         if not hasattr(self, "_is_fit"):
             self.epoch = 0
@@ -51,7 +55,7 @@ class _Writer(Callback):
         if not hasattr(self, "_is_fit"):
             self._finish()
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Ends."""
         self._finish()
         if hasattr(self, "_is_fit"):
@@ -69,18 +73,18 @@ class VisualDL(_Writer):
         'logs'
     """
 
-    def __init__(self, log_dir):
+    def __init__(self, log_dir: str) -> None:
         super().__init__()
         self.log_dir = log_dir
         self.epochs = self.steps = None
         self.epoch = 0
 
-    def _write(self, tag, value, step):
+    def _write(self, tag: str, value: float, step: int) -> None:
         if not hasattr(self, "writer"):
             self.writer = try_import("visualdl").LogWriter(self.log_dir)
         self.writer.add_scalar(tag=tag, step=step, value=value)
 
-    def _finish(self):
+    def _finish(self) -> None:
         if hasattr(self, "writer"):
             self.writer.close()
             del self.writer
@@ -96,7 +100,16 @@ class WandbCallback(_Writer):
         ImportError: wandb is not installed.
     """
 
-    def __init__(self, project=None, entity=None, name=None, dir=None, mode=None, job_type=None, **kwargs):
+    def __init__(
+        self,
+        project: str | None = None,
+        entity: str | None = None,
+        name: str | None = None,
+        dir: str | None = None,
+        mode: str | None = None,
+        job_type: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         self.wandb = try_import(
             "wandb", "You want to use `wandb` which is not installed yet; install it with `pip install wandb`"
@@ -115,23 +128,23 @@ class WandbCallback(_Writer):
         self.epoch = 0
 
     @property
-    def run(self):
+    def run(self) -> Any:
         """The run of wandb: the one that is on, or a new one."""
         if self._run is None and self._is_write():
             self._run = self.wandb.run or self.wandb.init(**self.wandb_args)
         return self._run
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins to write."""
         super().on_train_begin(logs)
         if self.run is not None:
             self.run.define_metric("epoch")
             self.run.define_metric("*", step_metric="epoch")
 
-    def _write(self, tag, value, step):
+    def _write(self, tag: str, value: Any, step: int) -> None:
         self.run.log({tag: value, "epoch": self.epoch})
 
-    def _finish(self):
+    def _finish(self) -> None:
         if self._is_write() and self._run is not None:
             self.wandb.finish()
             self._run = None
