@@ -34,6 +34,7 @@ Padding: TypeAlias = int | str | Sequence[int] | Sequence[Sequence[int]]
 # An axis, several axes, or None for all of them.
 Axes: TypeAlias = int | Sequence[int] | None
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
+DivergenceReduction: TypeAlias = Literal["mean", "batchmean", "sum", "none"] | None  # of kl_div
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 # Numbers, lists of numbers, arrays or Tensors.
 TensorLike: TypeAlias = complex | Sequence[Any] | np.ndarray | Tensor

@@ -42,7 +42,7 @@ from paddle_jax.tensor.axes import at_hand, check_index, guarded
 from paddle_jax.tensor.inner import magnitude
 
 if TYPE_CHECKING:
-    from paddle_jax._annotations import Reduction
+    from paddle_jax._annotations import DivergenceReduction, Reduction
 
 
 PAIR = [
@@ -237,7 +237,7 @@ def log_loss(input: jax.Array, label: jax.Array, epsilon: float = 1e-4, name: st
 def kl_div(
     input: jax.Array,
     label: jax.Array,
-    reduction: Reduction = "mean",
+    reduction: DivergenceReduction = "mean",
     log_target: bool = False,
     name: str | None = None,
 ) -> jax.Array:
@@ -247,7 +247,7 @@ def kl_div(
     Args:
         input: Tensor [N, ...]: logarithms of probabilities.
         label: Tensor of the same shape: probabilities, or their logarithms with log_target=True.
-        reduction: "mean", "batchmean" (sum divided by N), "sum" or "none".
+        reduction: "mean", "batchmean" (sum divided by N), "sum" or "none"; None means "none".
         log_target: label holds logarithms.
     Returns:
         Tensor: 0-D, or of the shape of input for "none".
@@ -265,7 +265,7 @@ def kl_div(
         if input.ndim:
             return jnp.sum(loss) / input.shape[0]
         return loss
-    return reduced("kl_div", loss, reduction)
+    return reduced("kl_div", loss, "none" if reduction is None else reduction)
 
 
 _NO_PROBABILITY = (

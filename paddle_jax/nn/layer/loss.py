@@ -22,7 +22,7 @@ from paddle_jax.nn.layer.margin_loss import (
 )
 
 if TYPE_CHECKING:
-    from paddle_jax._annotations import Reduction
+    from paddle_jax._annotations import DivergenceReduction, Reduction
     from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -252,14 +252,14 @@ class KLDivLoss(Layer):
     """Kullback-Leibler divergence label * (log(label) - input), the input being log probabilities.
 
     Args:
-        reduction: "mean", "batchmean", "sum" or "none".
+        reduction: "mean", "batchmean", "sum" or "none"; None means "none".
         log_target: bool, labels are logarithms as well.
     Example:
         >>> p = paddle.to_tensor([[0.5, 0.5]]); float(paddle.nn.KLDivLoss("sum")(p.log(), p))
         0.0
     """
 
-    def __init__(self, reduction: Reduction = "mean", log_target: bool = False) -> None:
+    def __init__(self, reduction: DivergenceReduction = "mean", log_target: bool = False) -> None:
         super().__init__()
         self.reduction = reduction
         self.log_target = log_target
