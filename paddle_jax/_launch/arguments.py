@@ -260,6 +260,10 @@ def _meeting_place(parser, found):
     found.uses_etcd = found.master.startswith("etcd://")
     if found.uses_etcd and found.most == 1:
         parser.error("--master: etcd://host:port is for several machines; give --nnodes")
+    if found.uses_etcd and found.job_id == "default":
+        parser.error(
+            "--job_id: with etcd each job needs a name of its own; etcd has the addresses of all jobs"
+        )
     host, _, port = found.master.removeprefix("http://").removeprefix("etcd://").rpartition(":")
     if not host or not port.isdigit():
         parser.error(f"--master: got {found.master!r}; it must be host:port")

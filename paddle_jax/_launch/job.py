@@ -4,6 +4,7 @@ them when one fails."""
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,11 +14,12 @@ from paddle_jax._launch.etcd import Registry, RegistryError
 from paddle_jax._launch.pod import Pod, planned
 from paddle_jax._launch.ports import free_ports
 from paddle_jax._launch.rendezvous import Event, Meeting, Membership, RendezvousError
-from paddle_jax._launch.store import Place
+from paddle_jax._launch.store import QUICK, Place
 
 RESTART_STATUS = 101  # exit status of a process that asks to be started again
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAUSE = 0.1  # seconds between two looks at the log of the first process
+_LEAVE = 5.0  # seconds for telling the other machines that this one ends
 _FIRST_START = 300.0  # seconds in which all machines must have come
 
 
@@ -48,6 +50,8 @@ def run(argv: list[str], alias: bool = False) -> int:
         job.say("ERROR", str(error))
         return 1
     finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # it ends within seconds
         job.membership.close()
 
 
@@ -58,16 +62,16 @@ def _run_on_ray(given: Any) -> int:
         if _is_shown(given, level):
             print(_line(level, text), file=sys.stderr, flush=True)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
         return ray_cluster.run(given, say)
     except ray_cluster.ClusterError as error:
         say("ERROR", str(error))
         return 1
-    except (KeyboardInterrupt, _Stopped):
+    except _Stopped as stopped:
         say("WARNING", "was interrupted; the processes on the cluster have been ended")
-        return 130
+        return 128 + stopped.number
 
 
 def _is_shown(given: Any, level: str) -> bool:
@@ -101,9 +105,11 @@ class OneMachine:
         self._generation = 0
         self._failures = 0
         self._reason = ""
+        self._began = 0.0
 
     def join(self) -> Meeting:
         given = self.given
+        self._began = time.monotonic()
         host = given.host or "127.0.0.1"
         coordinator, *ports = free_ports(given.nproc + 1)
         master = given.master or f"127.0.0.1:{coordinator}"
@@ -111,7 +117,8 @@ class OneMachine:
         return Meeting(given.rank, 1, endpoints, master, self._generation, self._reason)
 
     def report_failure(self, text: str, asks_for_restart: bool) -> Event:
-        if not asks_for_restart:
+        # A program that asks again and again right after its start would never end.
+        if not asks_for_restart or time.monotonic() - self._began < QUICK:
             self._failures += 1
         if self.given.elastic_level < 1 or self._failures > self.given.max_restart:
             return Event("end", text)
@@ -286,11 +293,13 @@ class _Job:
 
     def stop(self, number: int) -> None:
         """Ends the processes by a signal that the launcher got."""
-        self.membership.leave()
         self.membership.pause()
+        leaving = threading.Thread(target=self.membership.leave, daemon=True)  # it may take a while
+        leaving.start()
         if self.pod is not None:
             self.pod.end(number)
             self.show()
+        leaving.join(_LEAVE)
 
     def show(self) -> None:
         """Prints what the first process has written since the last look."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from paddle_jax._launch.ports import free_ports
 from paddle_jax._launch.store import JobStore, Place, StoreServer
+from paddle_jax._launch.variables import describes_a_job
 
 _PASSED_ON = ("PYTHON", "JAX_", "XLA_", "FLAGS_", "PADDLE_", "NCCL_", "CUDA_", "OMP_", "LD_LIBRARY")
 _PAUSE = 1.0  # seconds between two looks at the actors
@@ -53,14 +54,18 @@ def run(given: Any, say: Say) -> int:
         lost=given.elastic_ttl,
     )
     token = os.environ.setdefault("PADDLE_JOB_TOKEN", secrets.token_hex(16))  # the actors get it, too
-    server = StoreServer(address, JobStore(place, token=token))
     job = _RayJob(ray, given, place, say)
+    server = None
     try:
+        job.reserve()
+        server = StoreServer(address, JobStore(place, token=token))  # its time runs from here on
         return job.run()
     finally:
-        server.store.end("the launcher on the machine of --cluster was ended")
+        if server is not None:
+            server.store.end("the launcher on the machine of --cluster was ended")
         job.end()
-        server.abandon()
+        if server is not None:
+            server.abandon()
 
 
 def _connected() -> Any:
@@ -103,7 +108,6 @@ class _RayJob:
 
     def run(self) -> int:
         """Runs the launchers until all have ended; returns the exit status."""
-        self._reserve()
         codes = {self._start(number): number for number in range(self.place.most)}
         status = 0
         done = 0
@@ -125,7 +129,7 @@ class _RayJob:
             self.say("ERROR", f"machine {number} of the cluster is lost: {str(error).splitlines()[0]}")
             return 1
 
-    def _reserve(self) -> None:
+    def reserve(self) -> None:
         """Waits until the cluster has room for the machines that the job needs."""
         from ray.util.placement_group import placement_group
 
@@ -160,7 +164,7 @@ class _RayJob:
             max_concurrency=2,  # `stop` is called while `run` runs
         )
         self.actors.append(actor.remote())
-        settings = {name: text for name, text in os.environ.items() if name.startswith(_PASSED_ON)}
+        settings = {name: text for name, text in os.environ.items() if _is_passed_on(name)}
         return self.actors[-1].run.remote(self._words(number), settings, str(Path.cwd()))
 
     def _words(self, number: int) -> list[str]:
@@ -181,6 +185,8 @@ class _RayJob:
             "elastic_timeout": given.elastic_timeout,
             "elastic_ttl": given.elastic_ttl,
         }
+        if given.devices:  # Ray shows an actor its own devices only, numbered from 0
+            options["devices"] = ",".join(map(str, range(len(given.devices))))
         words = [f"--{name}={text}" for name, text in options.items()]
         return [*module, *words, given.training_script, *given.training_script_args]
 
@@ -196,6 +202,15 @@ class _RayJob:
         if self.group is not None:
             self.ray.util.remove_placement_group(self.group)
         self.ray.shutdown()
+
+
+def _is_passed_on(name: str) -> bool:
+    """Whether launchers on the cluster get an environment variable of this one."""
+    if name == "PADDLE_JOB_TOKEN":
+        return True
+    if name == "CUDA_VISIBLE_DEVICES" or describes_a_job(name):  # Ray sets the first one for each actor
+        return False
+    return name.startswith(_PASSED_ON)
 
 
 def _machine_class() -> type:

@@ -14,6 +14,7 @@ import http.client
 import importlib.metadata
 import json
 import os
+import secrets
 import sys
 import threading
 import time
@@ -34,6 +35,7 @@ from paddle_jax._launch.store import (
 )
 from paddle_jax.version import full_version
 
+_OWN_NAME = secrets.token_hex(8)  # of this process among all
 _NOTICE = 10.0  # seconds between two lines that say who is missing
 _ANSWER = 5.0  # seconds that one question to the store may take
 _BEAT = 1.0  # seconds between two heartbeats
@@ -80,6 +82,7 @@ def description(given: Any) -> Description:
         "job": given.job_id,
         "elastic": f"{given.elastic_level}, {given.max_restart}",
         "pid": os.getpid(),
+        "launcher": _OWN_NAME,
         "token": os.environ.get("PADDLE_JOB_TOKEN", ""),
     }
 
@@ -147,6 +150,7 @@ class Membership:
         Raises:
             RendezvousError: they do not agree, or do not come in time.
         """
+        self.pause()  # a heartbeat of the generation before must not bring an event of it
         described = self._described = description(self.given)
         if self.meeting is not None:
             described["previous"] = self.meeting.rank
@@ -258,30 +262,42 @@ class Membership:
             text: which process, and how it ended.
             asks_for_restart: whether it ended in order to be started again (exit status 101).
         """
-        event = self._report("failed", text=text, asks=asks_for_restart)
-        if event is not None:
-            return event
-        return Event("end", text)
+        event = self._insist("failed", text=text, asks=asks_for_restart)
+        while event.kind in ("wait", "none"):  # it may come from a machine that is lost
+            time.sleep(RETRY)
+            event = self._insist("running")
+        return event
+
+    def _insist(self, state: str, **more: Any) -> Event:
+        """As `_report`, until the store answers or counts as lost."""
+        limit = time.monotonic() + self.place.lost
+        while True:
+            event = self._report(state, **more)
+            if event is not None:
+                return event
+            if time.monotonic() > limit:
+                return self._without_store()
+            time.sleep(RETRY)
 
     def finish(self) -> Event:
         """Tells the others that all processes of this machine have ended well.
 
-        In a job that may begin again, and where this launcher keeps the store, it waits for the others. So
-        does the return: "finished", or what has happened meanwhile.
+        In a job that may begin again, and where this launcher keeps the store, it waits for the others.
+
+        Returns:
+            "finished", or what has happened meanwhile.
         """
-        event = self._report("done")
+        event = self._insist("done")
         if not self.place.is_elastic and self.server is None:
             return Event("finished")
         started = noticed = time.monotonic()
-        while event is not None and event.kind == "none":
+        while event.kind == "none":
             if time.monotonic() - noticed > _NOTICE:
                 noticed = time.monotonic()
                 self.say(f"has waited {noticed - started:.0f} s for the processes of other machines")
             time.sleep(RETRY)
-            event = self._report("done")
-        if event is not None:
-            return event
-        return Event("finished")
+            event = self._insist("done")
+        return event
 
     def leave(self) -> None:
         """Tells the others that this launcher ends before its processes do."""
@@ -304,7 +320,7 @@ class Membership:
         if self.registry is not None:
             self.registry.release()
         if self.server is not None:
-            self.server.store.answered.add(key_of(self._described))
+            self.server.store.informed.add(key_of(self._described))
             self.server.close()
             self.server = None
 

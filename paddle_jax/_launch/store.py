@@ -4,6 +4,10 @@ One launcher keeps it, and serves it over HTTP. A job has generations. In each o
 same answer, and run their processes. A generation ends when a machine is lost, when one comes to a job with
 room for it (`--nnodes N:M`), or when a process fails and may be started again. Then all join the next one.
 
+A generation is forming while `answer` is None: launchers join, and `arrived` lists them. It runs once
+`answer` has ranks: `members` lists the launchers. It ends when `_restart` begins the next one, or when
+`ending` says why the job ends.
+
 The data are JSON; nothing that is received is run. With PADDLE_JOB_TOKEN in the environment of all launchers
 the store takes only those that know it.
 """
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import hmac
 import http.server
+import ipaddress
 import json
 import socket
 import threading
@@ -21,6 +26,7 @@ from typing import Any, NamedTuple
 
 RETRY = 0.2  # seconds between two questions to the store
 _LINGER = 3.0  # seconds for which the store answers after the last word, so that all hear it
+QUICK = 10.0  # seconds: a restart that is asked for within them counts as a failure
 _WATCH = 0.5  # seconds between two looks at the heartbeats
 _REJOIN = 20.0  # seconds in which a machine has to join the next generation; it ends its processes meanwhile
 _MAX_BODY = 1 << 16  # bytes of a question
@@ -33,6 +39,9 @@ _AGREE = {  # what must be equal on all machines, and how messages call it
     "job": "--job_id",
     "elastic": "--elastic_level and --max_restart",
 }
+
+# what a launcher must say
+_DESCRIBED = {"rank", "host", "ports", "coordinator", "pid", "launcher", "token", *_AGREE}
 
 Description = dict[str, Any]  # what a launcher tells the store: see rendezvous.description
 Answer = dict[str, Any]
@@ -68,8 +77,13 @@ class Place(NamedTuple):
 
 
 def key_of(described: Description) -> str:
-    """The name of a launcher among all."""
-    return f"{described['host']} {described['pid']}"
+    """The name of a launcher among all. In containers the address and the process id alone come again."""
+    return f"{described['host']} {described['pid']} {described['launcher']}"
+
+
+def same_secret(one: Any, other: Any) -> bool:
+    """Whether two tokens are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(str(one).encode(), str(other).encode())
 
 
 def name_of(described: Description) -> str:
@@ -113,9 +127,12 @@ class JobStore:
         ending: why the job ends before its processes do, else None.
         changed: notified at each change.
         started: when the generation began to form.
-        answered: keys of those that have got the answer, or heard that the job ends.
+        informed: keys of those that have heard how the job ends.
         keeper: key of the launcher that keeps the store.
         token: the secret that all launchers must know; empty for none.
+        agreed: description that all others must match, once the first generation runs.
+        began: when the generation began to run.
+        suspected: (text, time) of a failure that may come from a lost machine, or None.
     """
 
     def __init__(self, place: Place, keeper: str = "", token: str = "") -> None:
@@ -132,7 +149,10 @@ class JobStore:
         self.ending: str | None = None
         self.changed = threading.Condition()
         self.started = time.monotonic()
-        self.answered: set[str] = set()
+        self.informed: set[str] = set()
+        self.agreed: Description | None = None
+        self.began = self.started
+        self.suspected: tuple[str, float] | None = None
 
     # joining ------------------------------------------------------------------------------------------------
 
@@ -150,7 +170,8 @@ class JobStore:
                 self._begin_or_give_up()
             if self.answer is None or not ("error" in self.answer or self._has_arrived(described)):
                 return {"waiting": [name_of(one) for one in self.arrived]}
-            self.answered.add(key_of(described))
+            if "error" in self.answer:
+                self.informed.add(key_of(described))
             return self.answer
 
     def _has_arrived(self, described: Description) -> bool:
@@ -158,12 +179,21 @@ class JobStore:
 
     def _refusal(self, described: Description) -> str | None:
         """The reason why a launcher may not join; the job goes on without it."""
-        if self.token and not hmac.compare_digest(str(described["token"]), self.token):
+        missing = _DESCRIBED - described.keys()
+        if missing:
+            return f"the launcher does not say {', '.join(sorted(missing))}; it is of another version"
+        if self.token and not same_secret(described["token"], self.token):
             return f"PADDLE_JOB_TOKEN of {name_of(described)} is not that of the job"
+        if self.ending is not None:
+            return self.ending
         if self._has_arrived(described):
             return None
-        if self.ending is not None or self._is_finished():
+        if self._is_finished():
             return "the job has ended"
+        if self.agreed is not None:  # the job goes on without one that does not fit
+            problem = _difference(self.agreed, described)
+            if problem is not None:
+                return problem
         # In an elastic job it waits: it takes the place of the next machine that is lost.
         if self.answer is not None and "error" not in self.answer and not self.place.is_elastic:
             return f"{self.place.most} machines have come already; this one is too many"
@@ -197,15 +227,9 @@ class JobStore:
 
     def _problem(self, new: Description) -> str | None:
         """Why a launcher does not fit to those that have come."""
-        first = self.arrived[0]
-        for name, text in _AGREE.items():
-            if new[name] != first[name]:
-                return (
-                    f"{text}: {name_of(first)} has {first[name]}, {name_of(new)} has {new[name]}; "
-                    "it must be the same on all machines"
-                )
-        if not hmac.compare_digest(new["token"], first["token"]):
-            return f"PADDLE_JOB_TOKEN of {name_of(new)} differs from that of {name_of(first)}"
+        difference = _difference(self.arrived[0], new)
+        if difference is not None:
+            return difference
         for other in self.arrived[:-1]:
             if not self.generation and new["rank"] >= 0 and new["rank"] == other["rank"]:
                 return f"--rank {new['rank']} was given on {name_of(other)} and on {name_of(new)}"
@@ -247,6 +271,8 @@ class JobStore:
         for described, rank in zip(self.arrived, ranks, strict=True):
             nodes[rank] = described
         self.members = {key_of(node): Member(node, rank) for rank, node in enumerate(nodes)}
+        self.agreed = nodes[0]
+        self.began = time.monotonic()
         self.expected = set()
         self.answer = {
             "generation": self.generation,
@@ -293,7 +319,8 @@ class JobStore:
         self.arrived = []
         self.answer = None
         self.members = {}
-        self.answered = set()
+        self.informed = set()
+        self.suspected = None
         self.started = time.monotonic()
         self.changed.notify_all()
 
@@ -302,7 +329,7 @@ class JobStore:
         with self.changed:
             if self.ending is None:
                 self.ending = reason
-                self.answered = set()
+                self.informed = set()
                 self.changed.notify_all()
 
     def hear(self, word: dict[str, Any]) -> Answer:
@@ -319,7 +346,7 @@ class JobStore:
                 return {"event": "none"}
             member = self.members.get(word["key"])
             if member is not None and word["generation"] == self.generation:
-                if not hmac.compare_digest(str(word["token"]), member.described["token"]):
+                if not same_secret(word["token"], member.described["token"]):
                     return {"event": "end", "reason": "PADDLE_JOB_TOKEN is another one than at the start"}
                 member.heard = time.monotonic()
                 self._take_report(member, word)
@@ -330,7 +357,7 @@ class JobStore:
         if state == "done":
             member.is_done = True
             if not self.place.is_elastic:  # it does not wait for the others
-                self.answered.add(word["key"])
+                self.informed.add(word["key"])
             self.changed.notify_all()
         elif state == "failed":
             self._take_failure(word)
@@ -338,18 +365,29 @@ class JobStore:
     def _take_leave(self, word: dict[str, Any]) -> None:
         """A launcher ends. It may have joined a generation without knowing the answer yet."""
         member = self.members.get(word["key"])
-        if member is not None and hmac.compare_digest(str(word["token"]), member.described["token"]):
-            self._lose(member, f"{name_of(member.described)} has left")
-        elif member is None:
+        if member is not None:
+            # One whose processes have ended well leaves nothing undone.
+            if same_secret(word["token"], member.described["token"]) and not member.is_done:
+                self._lose(member, f"{name_of(member.described)} has left")
+            return
+        waiting = [one for one in self.arrived if key_of(one) == word["key"]]
+        if all(same_secret(word["token"], one["token"]) for one in waiting):
+            self.arrived = [one for one in self.arrived if key_of(one) != word["key"]]
             self.expected.discard(word["key"])
 
     def _take_failure(self, word: dict[str, Any]) -> None:
         """A process has failed: all begin again where that is allowed, else all end."""
-        if not word["asks"]:
+        # A program that asks again and again right after its start would never end.
+        is_quick = time.monotonic() - self.began < QUICK
+        if not word["asks"] or is_quick:
             self.failures += 1
-        allowed = self.place.is_elastic and self.failures <= self.place.restarts
-        if word["asks"] and self.place.is_elastic or allowed:
+        within = self.failures <= self.place.restarts
+        if self.place.is_elastic and (within or word["asks"] and not is_quick):
             self._restart(word["text"])
+        elif self.place.least < self.place.most:
+            # The processes of other machines fail when a machine is lost: that is noticed a little later.
+            if self.suspected is None:
+                self.suspected = word["text"], time.monotonic()
         else:
             self.end(word["text"])
 
@@ -364,14 +402,16 @@ class JobStore:
     def _event(self, word: dict[str, Any]) -> Answer:
         """What a launcher has to do now."""
         if self.ending is not None:
-            self.answered.add(word["key"])
+            self.informed.add(word["key"])
             return {"event": "end", "reason": self.ending}
+        if self.suspected is not None and word["state"] == "failed":
+            return {"event": "wait"}
         if word["generation"] != self.generation or self.answer is None:
             return {"event": "restart", "reason": self.reason, "generation": self.generation}
         if word["key"] not in self.members:
             return {"event": "restart", "reason": "it was taken for lost", "generation": self.generation}
         if self._is_finished():
-            self.answered.add(word["key"])
+            self.informed.add(word["key"])
             return {"event": "finished"}
         return {"event": "none"}
 
@@ -379,6 +419,9 @@ class JobStore:
         """Notices machines without a heartbeat."""
         with self.changed:
             now = time.monotonic()
+            if self.suspected is not None and now - self.suspected[1] > self.place.lost + _WATCH:
+                self.end(self.suspected[0])
+                return
             for member in list(self.members.values()):
                 silent = now - member.heard
                 if silent > self.place.lost and not member.is_done:
@@ -389,25 +432,43 @@ class JobStore:
                     return
 
     def linger(self) -> None:
-        """Lets the others hear the last answer before the store closes."""
+        """Lets the others hear how the job ends before the store closes."""
         limit = time.monotonic() + _LINGER
         while time.monotonic() < limit:
             with self.changed:
-                if self.members and self.answered >= set(self.members):
+                if self.members and self.informed >= set(self.members):
                     return
-                if not self.members and self.answered >= {key_of(one) for one in self.arrived}:
+                if not self.members and self.informed >= {key_of(one) for one in self.arrived}:
                     return
             time.sleep(0.02)
+
+
+def _difference(first: Description, new: Description) -> str | None:
+    """What a launcher has otherwise than another one, though it must be equal; None for nothing."""
+    for name, text in _AGREE.items():
+        if new[name] != first[name]:
+            return (
+                f"{text}: {name_of(first)} has {first[name]}, {name_of(new)} has {new[name]}; "
+                "it must be the same on all machines"
+            )
+    if not same_secret(new["token"], first["token"]):
+        return f"PADDLE_JOB_TOKEN of {name_of(new)} differs from that of {name_of(first)}"
+    return None
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     """Answers the questions of launchers."""
 
+    timeout = 10.0  # seconds that a connection may say nothing
+
     def do_POST(self) -> None:
         store: JobStore = self.server.store  # pyright: ignore[reportAttributeAccessIssue]
         questions: dict[str, Callable[[Any], Answer]] = {"/join": store.join, "/word": store.hear}
         try:
-            word = json.loads(self.rfile.read(min(int(self.headers["Content-Length"]), _MAX_BODY)))
+            length = int(self.headers["Content-Length"])
+            if not 0 <= length <= _MAX_BODY:
+                raise ValueError(f"Content-Length: got {length}")
+            word = json.loads(self.rfile.read(length))
             answer = questions[self.path](word)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             answer = {"error": f"the question was not understood: {error!r}"}
@@ -459,6 +520,8 @@ def open_store(place: Place, keeper: str = "", token: str = "") -> StoreServer |
     """The server of the store, if this machine has the address and nobody listens there; else None."""
     try:
         addresses = {str(info[4][0]) for info in socket.getaddrinfo(place.host, None)}
-        return StoreServer(sorted(addresses)[0], JobStore(place, keeper, token))
+        # Some systems give their own name a loopback address as well, which other machines cannot reach.
+        chosen = min(addresses, key=lambda address: (ipaddress.ip_address(address).is_loopback, address))
+        return StoreServer(chosen, JobStore(place, keeper, token))
     except OSError:
         return None

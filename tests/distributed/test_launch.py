@@ -167,7 +167,7 @@ def test_spawn(what):
         (["--devices", "0,1,2", "--nproc_per_node", "2", "{script}"], "it must divide"),
         (["--nproc_per_node", "-1", "{script}"], "must be positive"),
         (["--nproc_per_node", "0", "{script}"], "must be positive"),
-        (["--run_mode", "elsewhere", "{script}"], "it must be collective or ps"),
+        (["--run_mode", "elsewhere", "{script}"], "it must be collective, ps or rpc"),
         (["--servers", "a:1", "{script}"], "give both"),
         (["--servers", "a:1,a:1", "--trainers", "a:2", "{script}"], "a:1 twice"),
         (["--servers", "a", "--trainers", "a:2", "{script}"], "must be host:port,host:port"),

@@ -27,6 +27,7 @@ def described(number, **changes):
         "script": "abc",
         "job": "default",
         "pid": number,
+        "launcher": f"launcher {number}",
         "elastic": "-1, 3",
         "token": "",
     } | changes

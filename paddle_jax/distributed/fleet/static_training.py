@@ -208,19 +208,23 @@ class AveragedProgram:
 
     # running ------------------------------------------------------------------------------------------------
 
+    def leaves_out_batch(self) -> bool:
+        """Whether the next batch of a data set is left out; see RemoteProgram."""
+        return False
+
     def run(
         self, program: Program, values: dict[str, Any], feed: Any, fetch_list: list[Any], use_prune: bool
     ) -> list[Any]:
         """Runs the program; returns what is fetched."""
-        symbols = [fetched_symbol(program, item) for item in fetch_list]
-        parts = self._parts(program, symbols)
-        if use_prune and not parts.late_items:
+        if use_prune:  # it computes what is fetched, and trains nothing
             entry = compiled_run(program, fetch_list, use_prune)
             return entry.to_numpy(entry(values, feed))
+        symbols = [fetched_symbol(program, item) for item in fetch_list]
+        parts = self._parts(program, symbols)
         self._share_parameters(program, values)
         out = parts.early(values, feed)
         gradients = self._merged(out[len(parts.early_items) :])
-        due = self.count == 0 and not use_prune
+        due = self.count == 0
         late_feed = {one.name: gradient for one, gradient in zip(self.inputs, gradients, strict=True)}
         late = parts.late if due else self._late_run(program, parts, symbols)
         updated = late(values, late_feed) if due or parts.late_items else []
