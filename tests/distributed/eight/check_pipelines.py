@@ -1,6 +1,7 @@
 """Pipelines of fleet in one process that drives eight devices: losses are those of one device."""
 
 import functools as ft
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
 from paddle_jax._core.execution.trace import trace
+from paddle_jax.distributed.fleet.base.device_grid import DeviceGrid
+from paddle_jax.distributed.fleet.base.topology import CommunicateTopology
 from paddle_jax.distributed.fleet.meta_parallel import PipelineParallel
 from paddle_jax.distributed.fleet.meta_parallel.split_backward import SplitBackward
 from tests.distributed import gpt
@@ -35,6 +38,21 @@ def test_losses_are_those_of_one_device(degrees, settings):
     meshes = [set(parameter.process_mesh.process_ids) for parameter in net.parameters()]
     stages = {frozenset(ids) for ids in meshes}
     assert len(stages) == degrees["pp"] and not frozenset.intersection(*stages)
+
+
+class Sent(NamedTuple):
+    """What a stage gives to the next one."""
+
+    hidden: paddle.Tensor
+    rest: list
+
+
+def test_a_named_tuple_goes_to_the_next_stage():
+    topology = CommunicateTopology(["data", "pipe", "sharding", "sep", "model"], [1, 2, 1, 1, 1])
+    moved = DeviceGrid(topology).leaves(Sent(paddle.ones([2]), [paddle.zeros([3]), "x"]), 1)
+    assert type(moved) is Sent and type(moved.rest) is list and moved.rest[1] == "x"
+    for tensor, values in ((moved.hidden, [1, 1]), (moved.rest[0], [0, 0, 0])):
+        assert tensor.tolist() == values and tensor.process_mesh.process_ids == [1]
 
 
 def test_what_a_stage_has():

@@ -103,7 +103,8 @@ class DeviceGrid:
             moved.stop_gradient = value.stop_gradient
             return moved
         if isinstance(value, tuple | list):
-            return type(value)(self.leaves(one, stage) for one in value)
+            moved = [self.leaves(one, stage) for one in value]
+            return type(value)(*moved) if hasattr(value, "_fields") else type(value)(moved)
         if isinstance(value, dict):
             return {name: self.leaves(one, stage) for name, one in value.items()}
         return value
