@@ -43,10 +43,17 @@ def gather_weights(layer):
             "give the optimizer to shard_optimizer first"
         )
     for part in found:
+        if any(_is_gathering(hook) for hook in part._forward_pre_hooks.values()):
+            continue  # gathered since an earlier call
         hooks = _Hooks()
         part.register_forward_pre_hook(hooks.before)
         part.register_forward_post_hook(hooks.after, always_call=True)
     return layer
+
+
+def _is_gathering(hook):
+    """Whether a hook of a layer is one of `gather_weights`."""
+    return isinstance(getattr(hook, "__self__", None), _Hooks)
 
 
 def _cut(param):

@@ -76,7 +76,7 @@ def fully_shard(
     their weights when they are called.
 
     Args:
-        module: Layer. Its Parameters stay the same objects.
+        module: Layer. Its Parameters stay the same objects; those that are sharded before stay so.
         mesh: ProcessMesh. Default None: that of `set_mesh`, or one of all devices.
         reshard_after_forward: False or 0: XLA chooses where weights are gathered. Default None: each layer
             gathers its own, and the whole ones are dropped after it.
@@ -110,7 +110,8 @@ def fully_shard(
     ignored = {id(parameter) for parameter in ignored_params or ()}
     chosen = [parameter for parameter in module.parameters() if id(parameter) not in ignored]
     for parameter in chosen:
-        prepare(stage, parameter)
+        if getattr(parameter, UNCUT, None) is None:  # a block of the model may be sharded before
+            prepare(stage, parameter)
     replicate_unsharded(module, mesh)
     gathers = reshard_after_forward is None or reshard_after_forward
     if gathers and any(getattr(parameter, UNCUT, None) is not None for parameter in chosen):

@@ -45,6 +45,25 @@ def test_trains_as_on_one_device(settings):
     assert set(bytes_per_device(moments).values()) == {2 * size // 4}
 
 
+def sharded_in_parts(net):
+    fully_shard(net[0], mesh=MESH)
+    return fully_shard(net, mesh=MESH)
+
+
+def test_a_block_before_its_model():
+    wanted, _, _ = trained(lambda net: net, lambda x: x)
+    cut = lambda x: dist.shard_tensor(x, MESH, [dist.Shard(0)])  # noqa: E731
+    losses, net, _ = trained(sharded_in_parts, cut)
+    np.testing.assert_allclose(losses, wanted, rtol=1e-5)
+    for layer in (net[0], net[2]):
+        assert layer.weight.placements == [dist.Shard(0)]
+        assert len(layer._forward_pre_hooks) == len(layer._forward_post_hooks) == 1
+        seen = []
+        layer.register_forward_pre_hook(lambda layer, _, seen=seen: seen.append(layer.weight.placements))
+        layer(cut(paddle.ones([8, layer.weight.shape[0]])))
+        assert seen == [[dist.Replicate()]]
+
+
 def test_settings():
     net = paddle.nn.Linear(8, 8)
     assert fully_shard(net, mesh=MESH, ignored_params=[net.bias]) is net
