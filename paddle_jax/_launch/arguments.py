@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from paddle_jax._launch import schedulers, variables
+from paddle_jax._launch import schedulers, server_job, variables
 from paddle_jax._launch.ports import is_free
 
 _IGNORED = (
@@ -37,7 +37,7 @@ def parsed(argv):
         help="processes on this machine; default: one for each accelerator, else 1",
     )
     text("--devices", "--gpus", "--npus", "--xpus", help="numbers of the accelerators to use, such as 0,1")
-    text("--nnodes", default="1", help="number of machines, or N:M for N to M of them; default 1")
+    text("--nnodes", help="number of machines, or N:M for N to M of them; default 1")
     text("--master", help="host:port at which launchers meet, or etcd://host:port; for several machines")
     text("--rank", type=int, default=-1, help="number of this machine, from 0; default: in order of arrival")
     text("--cluster", choices=["ray"], help="ray: run on the machines of a Ray cluster")
@@ -63,9 +63,13 @@ def parsed(argv):
     scheduled = schedulers.machines()
     environment = variables.defaults()
     master = environment.pop("master", None)
-    parser.set_defaults(nnodes=scheduled.get("nnodes", "1"))
+    parser.set_defaults(nnodes=None)
     parser.set_defaults(**environment)
     found = parser.parse_args(argv)
+    if found.nnodes is None and found.servers:
+        found.nnodes = "1"  # --servers and --trainers name the machines, not the scheduler
+    elif found.nnodes is None:
+        found.nnodes = scheduled.get("nnodes", "1")
     if found.nnodes != "1":
         found.master = found.master or master  # for one machine it is the address of another job
         _take_from_scheduler(found, scheduled)
@@ -171,6 +175,9 @@ def _server_options(parser, found):
         parser.error("--servers: it says how many there are; leave --server_num and --trainer_num out")
     for name in ("servers", "trainers"):
         _check_endpoints(parser, name, getattr(found, name))
+    problem = server_job.unknown_hosts(found)
+    if problem is not None:
+        parser.error(problem)
     found.server_num = 1 if found.server_num is None else found.server_num
     found.trainer_num = 1 if found.trainer_num is None else found.trainer_num
     for name in ("server_num", "trainer_num"):

@@ -386,14 +386,22 @@ class _ServerJob(_Job):
         return code if code > 0 else 128 - code
 
     def _end_late_workers(self, pod: Pod) -> None:
-        """Ends workers that the servers have waited for too long."""
-        for worker in server_job.late_workers(self.plan):
+        """Names workers that the servers have waited for too long; ends those that may be started again."""
+        for worker, incarnation in server_job.late_workers(self.plan):
             i = self.plan.place_of_worker(worker)
-            if i is not None and pod.processes[i].poll() is None:
-                self.say(
-                    "WARNING",
-                    f"{self._name(i)} keeps the others waiting (PADDLE_PS_WORKER_TIMEOUT); it is ended",
-                )
+            if i is None or pod.processes[i].poll() is not None:
+                continue
+            # 0: no process of this number has come to the servers; else the time when the last one did
+            if incarnation:
+                is_this = incarnation >= pod.began[i]
+            else:
+                is_this = self.restarts[i] == 0
+            ends = is_this and self.given.elastic_level >= 1
+            what = "it is ended" if ends else "it is not ended"
+            self.say(
+                "WARNING", f"{self._name(i)} keeps the others waiting (PADDLE_PS_WORKER_TIMEOUT); {what}"
+            )
+            if ends:
                 pod.kill(i)
 
     def _workers_have_ended(self, pod: Pod) -> bool:

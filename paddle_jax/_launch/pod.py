@@ -103,6 +103,7 @@ class Pod:
         logs: their log files.
         starts: where what they write now begins in these files.
         processes: the processes.
+        began: {number: when it was started, in nanoseconds}.
     """
 
     def __init__(self, given: Any, planned: list[Planned]) -> None:
@@ -110,6 +111,7 @@ class Pod:
         self.planned = planned
         self.ended = queue.SimpleQueue()
         self.codes = {}
+        self.began: dict[int, int] = {}
         self.removed = []
         folder = Path(given.log_dir)
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,6 +133,7 @@ class Pod:
         environment, self.removed = variables.inherited(own)
         text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
         (Path(self.given.log_dir) / f"envlog.{i}").write_text(text)
+        self.began[i] = time.time_ns()
         with self.logs[i].open("ab" if self.starts[i] else "wb") as log:
             # no other thread of the launcher holds locks
             process = subprocess.Popen(

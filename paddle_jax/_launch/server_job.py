@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 def plan(given: Any) -> Plan:
     """The processes of this machine, by the arguments of the launcher."""
     servers, trainers = _endpoints(given)
-    here = _own_hosts(given)
+    here = own_hosts(given)
     own_servers = [i for i, endpoint in enumerate(servers) if endpoint.rpartition(":")[0] in here]
     own_trainers = [i for i, endpoint in enumerate(trainers) if endpoint.rpartition(":")[0] in here]
     folder = Path(given.log_dir).resolve()
@@ -81,7 +81,23 @@ def _endpoints(given: Any) -> tuple[list[str], list[str]]:
     return endpoints[: given.server_num], endpoints[given.server_num :]
 
 
-def _own_hosts(given: Any) -> set[str]:
+def unknown_hosts(given: Any) -> str | None:
+    """What is wrong where --servers and --trainers have no address of this machine; None where one has."""
+    if not given.servers:
+        return None
+    here = own_hosts(given)
+    named = dict.fromkeys(
+        endpoint.rpartition(":")[0] for endpoints in _endpoints(given) for endpoint in endpoints
+    )
+    if here & set(named):
+        return None
+    return (
+        f"--servers and --trainers: got the addresses {', '.join(named)}; this machine is "
+        f"{', '.join(sorted(here))}, none of them; name one of them by --host"
+    )
+
+
+def own_hosts(given: Any) -> set[str]:
     """Names and addresses of this machine."""
     if given.host:
         return {given.host}
@@ -102,10 +118,11 @@ def _planned(
     return Planned(log, common | variables | own, hidden)
 
 
-def late_workers(planned: Plan) -> list[int]:
-    """The workers that servers have named as late since the last call."""
+def late_workers(planned: Plan) -> list[tuple[int, int]]:
+    """The workers that servers have named as late since the last call: (number, incarnation)."""
     found = []
     for file in sorted(planned.events.glob("late.*")):
-        found.append(int(file.name.split(".")[1]))
+        _, worker, incarnation = file.name.split(".")
+        found.append((int(worker), int(incarnation)))
         file.unlink()
     return found

@@ -171,6 +171,11 @@ def test_spawn(what):
         (["--servers", "a:1", "{script}"], "give both"),
         (["--servers", "a:1,a:1", "--trainers", "a:2", "{script}"], "a:1 twice"),
         (["--servers", "a", "--trainers", "a:2", "{script}"], "must be host:port,host:port"),
+        (
+            ["--servers", "h.x:1", "--trainers", "h.y:2", "{script}"],
+            "got the addresses h.x, h.y; this machine",
+        ),
+        (["--servers", "a:1", "--trainers", "a:2", "--host", "b", "{script}"], "name one of them by --host"),
         (["--server_num", "0", "{script}"], "must be positive"),
         (["--server_num", "1", "--nnodes", "2", "--master", "127.0.0.1:1", "{script}"], "by --servers"),
         (["--no_such", "3", "{script}"], "unrecognized arguments"),

@@ -174,6 +174,11 @@ def test_defaults_from_the_environment(monkeypatch, tmp_path):
             (None, 1, 0),  # Slurm starts the processes itself
         ),
         (
+            {"SLURM_STEP_NUM_TASKS": "3", "SLURM_STEP_NUM_NODES": "3", "SLURM_NODEID": "2"},
+            ["--servers", "127.0.0.1:1", "--trainers", "127.0.0.1:2,elsewhere:2"],
+            (None, 1, 0),  # these name the machines
+        ),
+        (
             {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"},
             ["--master", "127.0.0.1:1"],
             ("127.0.0.1:1", 2, 1),

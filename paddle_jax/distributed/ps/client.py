@@ -24,6 +24,7 @@ _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries
 _NOTICE = 10.0  # seconds between two lines that say which server does not answer
 _PIECE_BYTES = 4 << 20
 _BEAT = 1.0
+_ALL_SERVERS = -1
 _REMEMBERED = 1024  # steps whose messages may still be under way
 
 
@@ -409,10 +410,28 @@ class Client:
         seconds = max(connection.seconds for connection in self._connections)
         return self.each(lambda _, server: server.ask(method, request, seconds))
 
-    def change_all(self, kind: int, **fields: Any) -> None:
-        """Sends a request that changes tables to all servers."""
-        request = self._message(kind, **fields)
-        self.each(lambda _, server: server.ask("Change", request))
+    def save(self, folder: str, mode: int, tables: list[int] | None) -> None:
+        """Has all servers write their part of the tables; mode 3 ends a day, once."""
+        fields: dict[str, Any] = {"folder": folder, "mode": mode, "tables": tables}
+        if mode == 3:
+            fields["worker"] = self.worker
+            fields["incarnation"] = self.incarnation
+            fields["sequence"] = self._whole_sequence()
+        self.ask_all("Save", **fields)
+
+    def shrink(self, rate: float, ids: np.ndarray) -> None:
+        """Lets the scores of sparse tables fade on all servers, once.
+
+        Args:
+            rate: rows below this score go; NaN: the table's own limit.
+            ids: int64, numbers of the tables; none: all.
+        """
+        request = self._message(messages.SHRINK, rate=rate, ids=ids, sequence=self._whole_sequence())
+        self.each(lambda _, server: server.ask("Change", request, server.seconds))
+
+    def _whole_sequence(self) -> int:
+        """The next sequence number of changes of whole tables, the same for all servers."""
+        return self._sequence(_ALL_SERVERS, messages.SHRINK, self.round)
 
 
 __all__ = ["Client", "Connection", "Message"]

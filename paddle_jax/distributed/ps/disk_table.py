@@ -3,6 +3,8 @@
 import contextlib
 import importlib
 import os
+import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,8 +36,8 @@ def _rocksdict() -> Any:
 class DiskTable(SparseTable):
     """A sparse table with at most PADDLE_PS_HOT_ROWS rows in memory, about; each is in memory or on the disk.
 
-    The files are in a folder of their own below PADDLE_PS_SSD_DIR, which goes with the process. So there is
-    no journal for such a table.
+    The files are in a folder of their own below PADDLE_PS_SSD_DIR, which goes with the process; the next one
+    removes what a killed process has left. So there is no journal for such a table.
 
     Attributes:
         limit: int, how many rows may be in memory.
@@ -45,7 +47,8 @@ class DiskTable(SparseTable):
     def __init__(self, spec: TableSpec, seed: int):
         self.limit = launch_variables.integer("PADDLE_PS_HOT_ROWS", _HOT_ROWS)
         parent = os.environ.get("PADDLE_PS_SSD_DIR") or private_folder()
-        self._folder = tempfile.mkdtemp(prefix="table-", dir=parent)
+        _remove_abandoned(Path(parent))
+        self._folder = tempfile.mkdtemp(prefix=f"{_prefix()}{os.getpid()}-", dir=parent)
         self._database: Any = None
         self._clock = 0
         self._used = np.zeros(0, np.int64)
@@ -211,6 +214,30 @@ class DiskTable(SparseTable):
         self._database.write(batch)
         self.stored -= len(piece.ids)
         self._store(piece.ids[keep], piece.rows[keep], piece.statistics[keep])
+
+
+def _prefix() -> str:
+    """How the names of this machine's folders begin; others may have theirs on the same disk."""
+    return f"table-{socket.gethostname()}-"
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Removes the folders of processes of this machine that do not run any more."""
+    for folder in parent.glob(f"{_prefix()}*"):
+        pid = folder.name.removeprefix(_prefix()).partition("-")[0]
+        if pid.isdigit() and not _runs(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is a process of a number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # of another user
+    return True
 
 
 def _keys(ids: np.ndarray) -> list[bytes]:

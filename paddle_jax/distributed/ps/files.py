@@ -107,7 +107,8 @@ def load(state: ServerState, folder: str, tables: list[int] | None = None) -> No
 
 
 def _arrays(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as file:
+    # np.load leaves a file of its own open where it is no archive
+    with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 _RECORD = struct.Struct("<II")  # length, checksum
-_LIMIT = 64 << 20  # bytes of a journal after which a snapshot is due
+_LIMIT = 64 << 20  # bytes of a journal after which a snapshot is due, if the last one was not larger
 _INTERVAL = 60.0  # seconds after which one is due
 _QUIET = 60.0  # seconds between two warnings
 
@@ -38,6 +38,8 @@ class Journal:
         self.number = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)
         self._file: io.FileIO | None = None
         self.size = 0
+        snapshot = self._path("snapshot", self.number)
+        self._snapshot_size = snapshot.stat().st_size if snapshot.exists() else 0
         self._taken = time.monotonic()
         self._flushed = time.monotonic()
         self._warned = -_QUIET
@@ -98,7 +100,8 @@ class Journal:
 
     def is_due(self) -> bool:
         """Whether a new snapshot should be taken."""
-        return self.size > _LIMIT or (self.size > 0 and time.monotonic() - self._taken > _INTERVAL)
+        limit = max(_LIMIT, self._snapshot_size)
+        return self.size > limit or (self.size > 0 and time.monotonic() - self._taken > _INTERVAL)
 
     def take(self, plain: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Writes a snapshot; the journal begins again. Where the disk is full the old one is kept."""
@@ -108,7 +111,11 @@ class Journal:
         try:
             with unfinished.open("wb") as file:
                 np.savez(file, plain=np.array(json.dumps(plain)), **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            size = unfinished.stat().st_size
             unfinished.rename(self._path("snapshot", number))
+            _flush_folder(self.folder)  # what it replaces goes after this
         except OSError as error:
             unfinished.unlink(missing_ok=True)
             if time.monotonic() - self._warned > _QUIET:
@@ -125,9 +132,19 @@ class Journal:
             self._path(kind, self.number).unlink(missing_ok=True)
         self.number = number
         self.size = 0
+        self._snapshot_size = size
 
     def close(self) -> None:
         """Closes the file; the next request opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _flush_folder(folder: Path) -> None:
+    """Has the disk keep the names of the files in a folder."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

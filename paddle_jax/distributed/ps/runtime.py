@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.tensors.random import default_generator
-from paddle_jax.distributed.ps import messages
 from paddle_jax.distributed.ps.client import Client
 from paddle_jax.distributed.ps.optimizer_rules import rule_of
 from paddle_jax.distributed.ps.server import TableServer
@@ -265,7 +264,7 @@ class Runtime:
         """Has all servers write their part of the tables."""
         worker = self.connected("fleet.save_persistables")
         worker.flush()
-        worker.client.ask_all("Save", folder=str(folder), mode=mode, tables=tables)
+        worker.client.save(str(folder), mode, tables)
 
     def load(self, folder: str, tables: list[int] | None = None) -> None:
         """Has all servers read their part of what was saved."""
@@ -280,7 +279,7 @@ class Runtime:
         worker.flush()
         rate = float("nan") if threshold is None else float(threshold)
         ids = np.array(list(tables), np.int64)
-        worker.client.change_all(messages.SHRINK, rate=rate, ids=ids)
+        worker.client.shrink(rate, ids)
 
     def statistics(self) -> list[dict[str, Any]]:
         """What each server has."""

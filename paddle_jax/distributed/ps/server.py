@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from paddle_jax.distributed.rpc.channel import LAST_WORDS, serve
 _SLICE = 5.0  # seconds for which a request waits before it is answered that it must be repeated
 _LOOK = 0.5  # seconds between two looks at who is late
 _SPARE_THREADS = 8
+_UNFIT = (ValueError, KeyError, EOFError, zipfile.BadZipFile)  # what reading files that do not fit raises
 WAITING = b"waiting"
 
 
@@ -51,6 +53,7 @@ class TableServer:
         folder = journal_folder()
         self.state = ServerState(server, None if folder is None else Journal(folder / f"server.{server}"))
         self._load_from: str | None = None
+        self._failure: ValueError | None = None
         if folder is not None:
             count = self.state.replay()
             if count:
@@ -121,9 +124,9 @@ class TableServer:
                 if job.seed < 0 and int(given["worker"]):
                     raise NotReadyError("worker 0 has not come yet; it says what rows begin with")
                 self.state.set_job(job)
-                if self._load_from is not None:
-                    files.load(self.state, self._load_from)
-                    self.state.take_snapshot()
+            self._load_first()
+            if self._failure is not None:
+                return json.dumps({"error": str(self._failure)}).encode()
             worker = int(given["worker"])
             self._beats[worker] = time.monotonic()
             answer = {
@@ -133,6 +136,23 @@ class TableServer:
                 "seed": self.state.job.seed,
             }
         return json.dumps(answer).encode()
+
+    def _load_first(self) -> None:
+        """Fills the tables from the folder of `load_when_known`. After an OSError the next request tries it
+        again; files that do not fit end the server."""
+        if self._load_from is None or self._failure is not None:
+            return
+        try:
+            files.load(self.state, self._load_from)
+        except _UNFIT as error:
+            if isinstance(error, ValueError):
+                self._failure = error
+            else:
+                self._failure = ValueError(f"load: {self._load_from}: a file of it cannot be used: {error!r}")
+            self._lock.notify_all()
+            return
+        self._load_from = None
+        self.state.take_snapshot()
 
     def _problem(self, job: JobSpec, worker: int) -> str | None:
         """Why a worker does not fit this server."""
@@ -203,6 +223,9 @@ class TableServer:
         found = messages.parsed(request)
         limit = time.monotonic() + _SLICE
         with self._lock:
+            if found.round in self.state.barriers:  # a worker that has started again comes after the others
+                texts = [""] * self.state.barriers[found.round]
+                return json.dumps({"given": texts, "closed": self.state.closed}).encode()
             if found.worker not in self.state.gathered.get(found.round, {}):
                 self.state.change(request, found)
                 self._lock.notify_all()
@@ -231,11 +254,26 @@ class TableServer:
             self.state.commit_before(given["round"])
             if self.state.job is None:
                 raise NotReadyError("there are no tables")
+            day = self._day_of(given) if given["mode"] == 3 else None
+            if day is not None and self.state.is_repeat(messages.parsed(day)):
+                return b""
             files.save(self.state, given["folder"], given["mode"], given["tables"])
-            if given["mode"] == 3:
-                data = messages.message(messages.DAY, 0, 1 << 62, given["round"])
-                self.state.change(data, messages.parsed(data))
+            if day is not None:
+                self.state.change(day, messages.parsed(day))
         return b""
+
+    @staticmethod
+    def _day_of(given: dict[str, Any]) -> bytes:
+        """The request that ends a day after a save in mode 3.
+
+        Raises:
+            ValueError: it has no sequence number.
+        """
+        if "sequence" not in given:
+            raise ValueError("save: mode: got 3 without a sequence number; all processes need one version")
+        return messages.message(
+            messages.DAY, given["worker"], given["incarnation"], given["round"], sequence=given["sequence"]
+        )
 
     def _load(self, request: bytes, context: Any) -> bytes:
         given = json.loads(request)
@@ -260,15 +298,19 @@ class TableServer:
         return json.dumps(found).encode()
 
     def load_when_known(self, folder: str) -> None:
-        """Fills the tables from what was saved, once they are known, unless there is a journal."""
+        """Fills the tables from what was saved, once they are known, unless a worker has begun before."""
         with self._lock:
-            if self.state.job is None:
+            if not self.state.incarnations:  # workers begin after this has succeeded
                 self._load_from = folder
 
     # life ---------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Serves until all workers have ended."""
+        """Serves until all workers have ended.
+
+        Raises:
+            ValueError: what the tables are filled from does not fit.
+        """
         self._say(f"serves at {self._endpoint}")
         every = set(range(self._workers))
         try:
@@ -276,6 +318,8 @@ class TableServer:
                 while not self.state.left >= every:
                     self._lock.wait(_LOOK)
                     self._name_late_workers()
+                    if self._failure is not None:
+                        raise self._failure
             self._say("all workers have ended")
         finally:
             self.stop()

@@ -19,6 +19,8 @@ from paddle_jax.distributed.ps.tables import DenseTable, SparseTable
 
 _JOB = b"JOB:"  # begins the record of what the tables are
 _GATHERED = 64  # exchanges between workers whose results are kept for one that starts again
+_ONCE = (messages.PUSH, messages.PULL, messages.ASSIGN, messages.SHRINK, messages.DAY)
+_WHOLE_TABLES = 1 << 32  # added to a worker's number for the sequence of its SHRINK and DAY
 
 
 class StaleWorkerError(Exception):
@@ -50,13 +52,14 @@ class ServerState:
         tables: {number: table}.
         pending: {round: {worker: list of Messages}}, the pushes of steps that are not finished.
         applied: int, the first step whose pushes are not in the tables.
-        last: {worker: sequence number of its last push; -1 - worker: of its last pull that counts}.
+        last: {stream: sequence number of its last message}; see `_stream`.
         incarnations: {worker: number of its last process}.
         marks: {worker: how many steps it has finished}.
         members: {round: workers whose pushes count}, for the last steps.
         closed: int, the first step that not all workers have finished.
         left: workers that have ended.
-        gathered: {number: {worker: bytes}}, exchanges between workers.
+        gathered: {number: {worker: bytes}}, the last exchanges between workers.
+        barriers: {number: how many workers took part}, earlier exchanges in which nothing was given.
         dropped: {worker: how many of its steps came too late}.
     """
 
@@ -73,6 +76,7 @@ class ServerState:
         self.closed = 0
         self.left: set[int] = set()
         self.gathered: dict[int, dict[int, bytes]] = {}
+        self.barriers: dict[int, int] = {}
         self.dropped: dict[int, int] = {}
         self._journal = journal
         self._changes = {
@@ -139,11 +143,14 @@ class ServerState:
                 the tables. NotReadyError: there are none yet. OSError: it could not be written down.
         """
         self._check(request)
-        if request.kind in (messages.PUSH, messages.PULL, messages.ASSIGN):
-            if request.sequence <= self.last.get(_stream(request), -1):
-                return  # a repeat
+        if self.is_repeat(request):
+            return
         self._record(data)
         self._changes[request.kind](request)
+
+    def is_repeat(self, request: Message) -> bool:
+        """Whether a request that counts once has been carried out before."""
+        return request.kind in _ONCE and request.sequence <= self.last.get(_stream(request), -1)
 
     def _check(self, request: Message) -> None:
         if request.incarnation < self.incarnations.get(request.worker, 0):
@@ -152,6 +159,8 @@ class ServerState:
             )
         if self.job is not None and not 0 <= request.worker < self.job.workers:
             raise ValueError(f"worker: got {request.worker}; there are {self.job.workers}")
+        if request.kind == messages.GATHER:
+            self._check_exchange(request.round)
         if request.kind not in (messages.PUSH, messages.PULL, messages.ASSIGN):
             return
         table = self._table(request.table)
@@ -161,6 +170,19 @@ class ServerState:
                 raise ValueError(f"table {table.spec.name!r}: this server has {length} values of it")
         elif request.kind == messages.PUSH:
             self._check_rows(table, request)
+
+    def _check_exchange(self, number: int) -> None:
+        """Refuses an exchange whose result is not kept: nobody else will come to it.
+
+        Raises:
+            ValueError: it is one.
+        """
+        if number <= max(self.gathered, default=-1) - _GATHERED:
+            raise ValueError(
+                f"parameter server: got exchange {number} between workers again; the values of the last "
+                f"{_GATHERED} are kept, so this worker cannot go on; end the job, and start it from saved "
+                "tables (fleet.init_server(folder))"
+            )
 
     @staticmethod
     def _check_rows(table: SparseTable, request: Message) -> None:
@@ -357,15 +379,19 @@ class ServerState:
         """Takes what a worker gives to an exchange; its number is the round, the bytes are in `values`."""
         given = self.gathered.setdefault(request.round, {})
         given.setdefault(request.worker, request.values.tobytes() if request.values is not None else b"")
-        self.gathered.pop(request.round - _GATHERED, None)
+        old = self.gathered.pop(request.round - _GATHERED, None)
+        if old is not None and not any(old.values()):
+            self.barriers[request.round - _GATHERED] = len(old)
         self._close()
 
     def _shrink(self, request: Message) -> None:
+        self.last[_stream(request)] = request.sequence
         threshold = None if np.isnan(request.rate) else request.rate
         for table in self._chosen(request):
             table.shrink(threshold)
 
     def _end_day(self, request: Message) -> None:
+        self.last[_stream(request)] = request.sequence
         for table in self._chosen(request):
             table.end_day()
 
@@ -384,7 +410,7 @@ class ServerState:
             "closed": self.closed,
             "left": sorted(self.left),
         }
-        for name in ("last", "incarnations", "marks", "members", "dropped"):
+        for name in ("last", "incarnations", "marks", "members", "dropped", "barriers"):
             plain[name] = list(getattr(self, name).items())
         arrays: dict[str, np.ndarray] = {}
         for number, table in self.tables.items():
@@ -424,10 +450,14 @@ class ServerState:
         self.left = set(plain["left"])
         for name in ("last", "incarnations", "marks", "members", "dropped"):
             setattr(self, name, dict(plain[name]))
+        self.barriers = dict(plain.get("barriers", []))
 
 
 def _stream(request: Message) -> int:
-    """Which sequence numbers belong together: pulls that count may overtake the pushes of earlier steps."""
+    """Which sequence numbers belong together: those of a worker's pushes, of its changes of whole tables, and
+    of its pulls that count, which may overtake the pushes of earlier steps."""
+    if request.kind in (messages.SHRINK, messages.DAY):
+        return _WHOLE_TABLES + request.worker
     return ~request.worker if request.kind == messages.PULL else request.worker
 
 
