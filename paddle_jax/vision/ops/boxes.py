@@ -1,5 +1,9 @@
 """Boxes of anchors: making them, and coding others relative to them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -8,6 +12,11 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import jax
+
 _PRIORS = "const([[.5,.5,2.5,3],[1,1.5,3.5,5]],'float32')"
 _TARGETS = "const([[1,1,2.5,4],[.5,2,3.5,5],[1.5,1.5,4.5,2.5]],'float32')"
 _CODES = "f(3,2,4).detach()"
@@ -15,7 +24,15 @@ _CODES = "f(3,2,4).detach()"
 
 @known_as(code="detection:coded")
 @op("prior_box target_box prior_box_var", method=False, nondiff=True, register=False)
-def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True, extra=0.0, axis=0):
+def _coded(
+    prior_box: jax.Array,
+    target_box: jax.Array,
+    prior_box_var: jax.Array | None = None,
+    factors: Any = None,
+    encode: bool = True,
+    extra: float = 0.0,
+    axis: int = 0,
+) -> jax.Array:
     width = prior_box[:, 2] - prior_box[:, 0] + extra
     height = prior_box[:, 3] - prior_box[:, 1] + extra
     sizes = jnp.stack([width, height], -1)
@@ -30,7 +47,7 @@ def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True,
         grown = jnp.log(jnp.abs((ends[..., 2:] - ends[..., :2] + extra) / sizes))
         return jnp.concatenate([moved, grown], -1) / factors
 
-    def along(v):
+    def along(v: jax.Array) -> jax.Array:
         if axis == 1 and v.ndim == 2:
             return v[:, None]
         return v
@@ -60,14 +77,14 @@ def _coded(prior_box, target_box, prior_box_var=None, factors=None, encode=True,
     ],
 )
 def box_coder(
-    prior_box,
-    prior_box_var,
-    target_box,
-    code_type="encode_center_size",
-    box_normalized=True,
-    axis=0,
-    name=None,
-):
+    prior_box: Tensor,
+    prior_box_var: Tensor | Sequence[float] | None,
+    target_box: Tensor,
+    code_type: str = "encode_center_size",
+    box_normalized: bool = True,
+    axis: int = 0,
+    name: str | None = None,
+) -> Tensor:
     """Boxes as moves and growths relative to anchors, or the boxes that such numbers stand for.
 
     With the anchor's centre p and size s and the factors v, the box of centre c and size t has the code ((c -
@@ -124,7 +141,9 @@ def box_coder(
     )
 
 
-def _sizes(min_sizes, max_sizes, ratios, min_max_first):
+def _sizes(
+    min_sizes: Sequence[float], max_sizes: Sequence[float], ratios: Sequence[float], min_max_first: bool
+) -> np.ndarray:
     """Widths and heights of the boxes of one cell, in pixels."""
     found = []
     for i, low in enumerate(min_sizes):
@@ -137,7 +156,7 @@ def _sizes(min_sizes, max_sizes, ratios, min_max_first):
     return np.asarray(found)
 
 
-def ratios_of(aspect_ratios, flip):
+def ratios_of(aspect_ratios: Sequence[float], flip: bool) -> list[float]:
     """The ratios of width to height of prior boxes: 1, the given ones, and with `flip` their inverses."""
     found = [1.0]
     for ratio in aspect_ratios:
@@ -167,19 +186,19 @@ def ratios_of(aspect_ratios, flip):
     ],
 )
 def prior_box(
-    input,
-    image,
-    min_sizes,
-    max_sizes=None,
-    aspect_ratios=[1.0],  # noqa: B006
-    variance=[0.1, 0.1, 0.2, 0.2],  # noqa: B006
-    flip=False,
-    clip=False,
-    steps=[0.0, 0.0],  # noqa: B006
-    offset=0.5,
-    min_max_aspect_ratios_order=False,
-    name=None,
-):
+    input: Tensor,
+    image: Tensor,
+    min_sizes: Any,
+    max_sizes: Sequence[float] | None = None,
+    aspect_ratios: float | list[float] | tuple[float, ...] = [1.0],  # noqa: B006
+    variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2],  # noqa: B006
+    flip: bool = False,
+    clip: bool = False,
+    steps: Sequence[float] = [0.0, 0.0],  # noqa: B006
+    offset: float = 0.5,
+    min_max_aspect_ratios_order: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """The anchors of a single shot detector: boxes of several sizes and shapes round the centre of each cell
     of a feature map.
 

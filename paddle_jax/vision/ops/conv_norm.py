@@ -1,6 +1,16 @@
 """A convolution with normalisation and activation."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax import nn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddle_jax._annotations import Padding, Size
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class ConvNormActivation(nn.Sequential):
@@ -27,17 +37,17 @@ class ConvNormActivation(nn.Sequential):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size=3,
-        stride=1,
-        padding=None,
-        groups=1,
-        norm_layer=nn.BatchNorm2D,
-        activation_layer=nn.ReLU,
-        dilation=1,
-        bias=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size = 3,
+        stride: Size = 1,
+        padding: Padding | None = None,
+        groups: int = 1,
+        norm_layer: Callable[..., Layer] = nn.BatchNorm2D,
+        activation_layer: Callable[..., Layer] = nn.ReLU,
+        dilation: Size = 1,
+        bias: bool | None = None,
+    ) -> None:
         if padding is None:
             padding = (kernel_size - 1) // 2 * dilation
         if bias is None:

@@ -1,6 +1,9 @@
 """Convolution over positions that are moved by an input."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,8 +13,14 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.vision import _fetch
 
+if TYPE_CHECKING:
+    import jax
 
-def _pair(value):
+    from paddle_jax._annotations import ParamAttrLike, Size
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def _pair(value: Size) -> tuple[int, ...]:
     if isinstance(value, int):
         return (value, value)
     return tuple(value)
@@ -36,18 +45,18 @@ def _pair(value):
     ],
 )
 def deform_conv2d(
-    x,
-    offset,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    dilation=1,
-    deformable_groups=1,
-    groups=1,
-    mask=None,
-    name=None,
-):
+    x: jax.Array,
+    offset: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    deformable_groups: int = 1,
+    groups: int = 1,
+    mask: jax.Array | None = None,
+    name: str | None = None,
+) -> jax.Array:
     """2-d convolution whose kernel reads x at moved positions by bilinear interpolation; what lies
     outside counts as 0.
 
@@ -143,17 +152,17 @@ class DeformConv2D(nn.Layer):
 
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        deformable_groups=1,
-        groups=1,
-        weight_attr=None,
-        bias_attr=None,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Size = 0,
+        dilation: Size = 1,
+        deformable_groups: int = 1,
+        groups: int = 1,
+        weight_attr: ParamAttrLike | None = None,
+        bias_attr: ParamAttrLike | None = None,
+    ) -> None:
         super().__init__()
         if weight_attr is False:
             raise AssertionError("DeformConv2D: weight_attr: got False; a convolution needs a weight")
@@ -180,7 +189,7 @@ class DeformConv2D(nn.Layer):
         )
         self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
-    def forward(self, x, offset, mask=None):
+    def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
         """Tensor [N, out_channels, H', W']: see `deform_conv2d`."""
         return deform_conv2d(
             x,

@@ -1,17 +1,25 @@
 """Reading image files into Tensors."""
 
+from __future__ import annotations
+
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
 _MODES = {"unchanged": None, "gray": "L", "rgb": "RGB"}
 
 
-def read_file(filename, name=None):
+def read_file(filename: str | PathLike[str], name: str | None = None) -> Tensor:
     """The bytes of a file.
 
     Args:
@@ -32,7 +40,7 @@ def read_file(filename, name=None):
         raise RuntimeError(f"(PreconditionNotMet) read_file: filename: {error}") from error
 
 
-def decode_jpeg(x, mode="unchanged", name=None):
+def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> Tensor:
     """The pixels of a JPEG file. It needs the package pillow.
 
     Args:

@@ -1,7 +1,10 @@
 """Regions for the second stage of a detector. How many there are is known only from the values, so these
 functions run on the host."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +13,11 @@ from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.vision.ops.suppression import areas, descending, suppressed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 _REGIONS = "const([[0,0,10,10],[0,0,200,200],[0,0,500,400],[5,5,6,6],[0,0,100,120],[3,3,3,2]]) * 1.0"
 
@@ -26,8 +34,15 @@ _REGIONS = "const([[0,0,10,10],[0,0,200,200],[0,0,500,400],[5,5,6,6],[0,0,100,12
     ],
 )
 def distribute_fpn_proposals(
-    fpn_rois, min_level, max_level, refer_level, refer_scale, pixel_offset=False, rois_num=None, name=None
-):
+    fpn_rois: Tensor,
+    min_level: int,
+    max_level: int,
+    refer_level: int,
+    refer_scale: int,
+    pixel_offset: bool = False,
+    rois_num: Tensor | None = None,
+    name: str | None = None,
+) -> tuple[list[Tensor], Tensor, list[Tensor] | None]:
     """Sends each region to the level of a feature pyramid that fits its size.
 
     The level is floor(log2(sqrt(area) / refer_scale)) + refer_level, within min_level and max_level.
@@ -86,7 +101,7 @@ def distribute_fpn_proposals(
     return [to_tensor(regions[rows]) for rows in chosen], to_tensor(restore), per_image
 
 
-def _decoded(anchors, deltas, variances, extra):
+def _decoded(anchors: np.ndarray, deltas: np.ndarray, variances: np.ndarray, extra: float) -> np.ndarray:
     """Boxes that are anchors moved and grown; the growth is at most 1000 / 16."""
     sizes = anchors[:, 2:] - anchors[:, :2] + extra
     moved = variances * deltas
@@ -95,7 +110,18 @@ def _decoded(anchors, deltas, variances, extra):
     return np.concatenate([centres - halves, centres + halves - extra], 1)
 
 
-def _proposed(scores, deltas, size, anchors, variances, most, threshold, least, eta, extra):
+def _proposed(
+    scores: np.ndarray,
+    deltas: np.ndarray,
+    size: np.ndarray,
+    anchors: np.ndarray,
+    variances: np.ndarray,
+    most: Sequence[int],
+    threshold: float,
+    least: float,
+    eta: float,
+    extra: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """Boxes and scores that one image keeps."""
     order = descending(scores)[: most[0] if most[0] > 0 else None]
     boxes = _decoded(anchors[order], deltas[order], variances[order], extra)
@@ -132,20 +158,20 @@ _MAPS = (
     ],
 )
 def generate_proposals(
-    scores,
-    bbox_deltas,
-    img_size,
-    anchors,
-    variances,
-    pre_nms_top_n=6000,
-    post_nms_top_n=1000,
-    nms_thresh=0.5,
-    min_size=0.1,
-    eta=1.0,
-    pixel_offset=False,
-    return_rois_num=False,
-    name=None,
-):
+    scores: Tensor,
+    bbox_deltas: Tensor,
+    img_size: Tensor,
+    anchors: Tensor,
+    variances: Tensor,
+    pre_nms_top_n: int = 6000,
+    post_nms_top_n: int = 1000,
+    nms_thresh: float = 0.5,
+    min_size: float = 0.1,
+    eta: float = 1.0,
+    pixel_offset: bool = False,
+    return_rois_num: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Regions proposed by the first stage of a detector: decoded, clipped to the image, without small and
     overlapping ones.
 

@@ -4,6 +4,10 @@ Each of the three poolings is separable: along the height and along the width it
 Regions are worked on in groups, so that the memory in between is bounded.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -15,10 +19,17 @@ from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete, guarded
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import jax
+
+    from paddle_jax._annotations import Size
+
 _ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions
 
 
-def _pair(op_name, size):
+def _pair(op_name: str, size: Size) -> tuple[int, ...]:
     if not isinstance(size, int | tuple | list):
         raise TypeError(f"{op_name}: output_size: got {size!r}; it must be an int or a pair of ints")
     if isinstance(size, int):
@@ -26,7 +37,7 @@ def _pair(op_name, size):
     return tuple(size)
 
 
-def _check(op_name, x, boxes, boxes_num):
+def _check(op_name: str, x: jax.Array, boxes: jax.Array, boxes_num: jax.Array) -> None:
     if x.ndim != 4:
         raise ValueError(
             f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; it must be [N, C, H, W]"
@@ -42,17 +53,17 @@ def _check(op_name, x, boxes, boxes_num):
         )
 
 
-def _guard(name, exact=False):
+def _guard(name: str, exact: bool = False) -> Any:
     """A check of each call of an op: the counts of boxes are not negative, and no box is left over.
     exact: they add up to the boxes."""
 
-    def refusal(least, most, count):
+    def refusal(least: Any, most: Any, count: Any) -> ValueError:
         return ValueError(
             f"(InvalidArgument) {name}: boxes_num: got counts that add up to {most}, before "
             f"to {least}; there are {count} boxes, and no count may be negative"
         )
 
-    def check(x, boxes, boxes_num, *_, **__):
+    def check(x: Tensor, boxes: Tensor, boxes_num: Tensor, *_: Any, **__: Any) -> None:
         if not isinstance(boxes_num, Tensor) or boxes_num.ndim != 1 or 0 in boxes_num.shape:
             return  # the op refuses these
         count, value = boxes.shape[0], traced_value(boxes_num)
@@ -68,13 +79,19 @@ def _guard(name, exact=False):
     return guarded(check)
 
 
-def _image_of(boxes_num, count):
+def _image_of(boxes_num: jax.Array, count: int) -> jax.Array:
     """The image of each region: the first boxes_num[0] belong to image 0, and so on."""
     ends = jnp.cumsum(boxes_num)
     return jnp.minimum(jnp.searchsorted(ends, jnp.arange(count), side="right"), boxes_num.shape[0] - 1)
 
 
-def _each(x, boxes, boxes_num, pooled, work):
+def _each(
+    x: jax.Array,
+    boxes: jax.Array,
+    boxes_num: jax.Array,
+    pooled: Callable[..., jax.Array],
+    work: Sequence[int],
+) -> jax.Array:
     """pooled(number of the image, box) for every region, stacked."""
     if boxes.shape[0] == 0:
         return jnp.zeros((0, *work), x.dtype)
@@ -83,7 +100,7 @@ def _each(x, boxes, boxes_num, pooled, work):
     return lax.map(lambda pair: pooled(*pair), (images, boxes), batch_size=min(group, boxes.shape[0]))
 
 
-def _line(start, length, bins, size, samples):
+def _line(start: jax.Array, length: jax.Array, bins: int, size: int, samples: int) -> jax.Array:
     """[bins, size]: the weights with which the pixels of a line enter the mean over sampling points of each
     bin, read by linear interpolation."""
     step = length / bins
@@ -93,7 +110,7 @@ def _line(start, length, bins, size, samples):
         count = jnp.int32(samples)
     pixels = jnp.arange(size)
 
-    def add(i, weights):
+    def add(i: jax.Array, weights: jax.Array) -> jax.Array:
         at = (
             start
             + jnp.arange(bins).astype(step.dtype) * step
@@ -134,8 +151,15 @@ _MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
     ],
 )
 def roi_align(
-    x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=True, name=None
-):
+    x: jax.Array,
+    boxes: jax.Array,
+    boxes_num: jax.Array,
+    output_size: Size,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = -1,
+    aligned: bool = True,
+    name: str | None = None,
+) -> jax.Array:
     """The mean of points, read by bilinear interpolation, over the bins of each region.
 
     Args:
@@ -162,7 +186,7 @@ def roi_align(
     _check("roi_align", x, boxes, boxes_num)
     bins, (height, width), shift = _pair("roi_align", output_size), x.shape[2:], 0.5 if aligned else 0.0
 
-    def pooled(image, box):
+    def pooled(image: jax.Array, box: jax.Array) -> jax.Array:
         left, top, right, bottom = box * jnp.asarray(spatial_scale, box.dtype) - jnp.asarray(shift, box.dtype)
         w = right - left
         h = bottom - top
@@ -176,19 +200,19 @@ def roi_align(
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
 
 
-def _bounds(start, step, bins, size):
+def _bounds(start: jax.Array, step: jax.Array, bins: int, size: int) -> tuple[jax.Array, jax.Array]:
     """First and last + 1 pixel of each bin, rounded and within the line."""
     first = jnp.clip(jnp.floor(jnp.arange(bins) * step) + start, 0, size)
     last = jnp.clip(jnp.ceil(jnp.arange(1, bins + 1) * step) + start, 0, size)
     return first.astype(jnp.int32), last.astype(jnp.int32)
 
 
-def _within(first, last, size):
+def _within(first: jax.Array, last: jax.Array, size: int) -> jax.Array:
     """[bins, size]: whether a pixel lies in a bin."""
     return (jnp.arange(size) >= first[:, None]) & (jnp.arange(size) < last[:, None])
 
 
-def _windows(x):
+def _windows(x: jax.Array) -> jax.Array:
     """[K, N, H, W, C]: the largest of 1, 2, 4 ... rows from each row on; two of them cover
     any run of rows."""
     level = lax.stop_gradient(x).transpose(0, 2, 3, 1)
@@ -202,20 +226,25 @@ def _windows(x):
     return jnp.stack(levels)
 
 
-def _first(found, axis):
+def _first(found: jax.Array, axis: int) -> jax.Array:
     """The first True along an axis, or the last place."""
     places = lax.broadcasted_iota(jnp.int32, found.shape, axis)
     return jnp.where(found, places, found.shape[axis] - 1).min(axis)
 
 
-def _largest(windows, image, rows, columns):
+def _largest(
+    windows: jax.Array,
+    image: jax.Array,
+    rows: tuple[jax.Array, jax.Array],
+    columns: tuple[jax.Array, jax.Array],
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """[bins, bins, C]: row and column of the largest pixel of each bin, and whether the bin has any."""
     (top, end), (left, right), width = rows, columns, windows.shape[3]
     level = 31 - lax.clz(jnp.maximum(end - top, 1))
     # [bins, W, C]
     lines = jnp.maximum(windows[level, image, top], windows[level, image, jnp.maximum(end - (1 << level), 0)])
 
-    def best(inside):
+    def best(inside: jax.Array) -> tuple[jax.Array, jax.Array]:
         shown = jnp.where(inside[:, None], lines, -jnp.inf)
         value = shown.max(1)
         return value, _first(shown == value[:, None], 1)
@@ -243,7 +272,14 @@ def _largest(windows, image, rows, columns):
         "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2",
     ],
 )
-def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
+def roi_pool(
+    x: jax.Array,
+    boxes: jax.Array,
+    boxes_num: jax.Array,
+    output_size: Size,
+    spatial_scale: float = 1.0,
+    name: str | None = None,
+) -> jax.Array:
     """The largest pixel in the bins of each region.
 
     Args:
@@ -269,7 +305,7 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
 
     windows, channels = _windows(x), jnp.arange(x.shape[1])
 
-    def pooled(image, box):
+    def pooled(image: jax.Array, box: jax.Array) -> jax.Array:
         scaled = box * jnp.asarray(spatial_scale, box.dtype)
         left, top, right, bottom = jnp.trunc(scaled + jnp.where(scaled < 0, -0.5, 0.5).astype(box.dtype))
         rows = _bounds(top, jnp.maximum(bottom - top + 1, 1) / bins[0], bins[0], height)
@@ -299,7 +335,14 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
         "d(1,8,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2",
     ],
 )
-def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
+def psroi_pool(
+    x: jax.Array,
+    boxes: jax.Array,
+    boxes_num: jax.Array,
+    output_size: Size,
+    spatial_scale: float = 1.0,
+    name: str | None = None,
+) -> jax.Array:
     """The mean over the bins of each region, every bin from channels of its own.
 
     Args:
@@ -330,7 +373,7 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
             f"they must be a multiple of {bins[0]} * {bins[1]}"
         )
 
-    def mean(start, length, count, size):
+    def mean(start: jax.Array, length: jax.Array, count: int, size: int) -> jax.Array:
         step = length / count
         first = jnp.clip(jnp.floor(jnp.arange(count) * step + start), 0, size)
         last = jnp.clip(jnp.ceil(jnp.arange(1, count + 1) * step + start), 0, size)
@@ -338,7 +381,7 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
         inside = (pixels >= first[:, None]) & (pixels < last[:, None])
         return inside / jnp.maximum(last - first, 1)[:, None]
 
-    def pooled(image, box):
+    def pooled(image: jax.Array, box: jax.Array) -> jax.Array:
         rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
         scale = jnp.asarray(spatial_scale, box.dtype)
         left = rounded[0] * scale
@@ -357,7 +400,7 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
 class _Pool(nn.Layer):
     """What the three layers share: the number of bins and the scale."""
 
-    def __init__(self, output_size, spatial_scale=1.0):
+    def __init__(self, output_size: Size, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size = output_size
         self._spatial_scale = spatial_scale
@@ -375,7 +418,7 @@ class RoIAlign(_Pool):
         paddle.Size([1, 3, 2, 2])
     """
 
-    def forward(self, x, boxes, boxes_num, aligned=True):
+    def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor, aligned: bool = True) -> Tensor:
         """Tensor [R, C, h, w]: see `roi_align`."""
         return roi_align(x, boxes, boxes_num, self._output_size, self._spatial_scale, aligned=aligned)
 
@@ -392,11 +435,11 @@ class RoIPool(_Pool):
         paddle.Size([1, 3, 2, 2])
     """
 
-    def forward(self, x, boxes, boxes_num):
+    def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
         """Tensor [R, C, h, w]: see `roi_pool`."""
         return roi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"output_size={self._output_size}, spatial_scale={self._spatial_scale}"
 
 
@@ -412,7 +455,7 @@ class PSRoIPool(_Pool):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def forward(self, x, boxes, boxes_num):
+    def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
         """Tensor [R, C, h, w]: see `psroi_pool`."""
         return psroi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 

@@ -1,6 +1,10 @@
 """Which of many overlapping boxes are kept. How many is known only from the values, so these functions
 run on the host."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
@@ -8,13 +12,18 @@ from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def areas(boxes, extra=0):
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def areas(boxes: np.ndarray, extra: float = 0) -> np.ndarray:
     """Width times height of boxes [..., 4]."""
     return (boxes[..., 2] - boxes[..., 0] + extra) * (boxes[..., 3] - boxes[..., 1] + extra)
 
 
-def overlaps(one, many, extra=0):
+def overlaps(one: np.ndarray, many: np.ndarray, extra: float = 0) -> np.ndarray:
     """Intersection by union of boxes [..., 4] and boxes [n, 4]; 0 where they do not meet."""
     one = one[..., None, :]
     width = np.minimum(one[..., 2], many[:, 2]) - np.maximum(one[..., 0], many[:, 0])
@@ -24,7 +33,9 @@ def overlaps(one, many, extra=0):
     return np.divide(common, union, out=np.zeros_like(common), where=common > 0)
 
 
-def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
+def suppressed(
+    boxes: np.ndarray, threshold: float, extra: float = 0, eta: float = 1.0, most: int | None = None
+) -> np.ndarray:
     """Numbers of the boxes that are kept: in order, each one that overlaps no kept one by more
     than the threshold.
 
@@ -46,7 +57,7 @@ def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
     return np.asarray(kept, np.int64)
 
 
-def descending(scores):
+def descending(scores: np.ndarray) -> np.ndarray:
     """The order of falling scores; equal ones stay in their order."""
     return np.argsort(-scores, kind="stable")
 
@@ -80,7 +91,14 @@ _KINDS = "const([0,1,0,0,1])"
         "u(0,1,20,4).detach().cumsum(1), .1, u(0,1,20).detach()",
     ],
 )
-def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
+def nms(
+    boxes: Tensor,
+    iou_threshold: float = 0.3,
+    scores: Tensor | None = None,
+    category_idxs: Tensor | None = None,
+    categories: Sequence[int] | None = None,
+    top_k: int | None = None,
+) -> Tensor:
     """Non-maximum suppression: leaves out boxes that overlap a better one too much.
 
     Args:
@@ -129,7 +147,7 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
     return to_tensor(kept[descending(values[kept])][:top_k])
 
 
-def _decayed(scores, boxes, extra, gaussian, sigma):
+def _decayed(scores: np.ndarray, boxes: np.ndarray, extra: float, gaussian: bool, sigma: float) -> np.ndarray:
     """Scores, best first, each lowered by its overlaps with better ones."""
     iou = np.tril(overlaps(boxes, boxes, extra), -1)  # [worse, better]
     largest = iou.max(1, initial=0)[None, :]
@@ -141,7 +159,16 @@ def _decayed(scores, boxes, extra, gaussian, sigma):
     return scores * np.where(better, factors, 1).min(1, initial=1).astype(scores.dtype)
 
 
-def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, background):
+def _matrix_nms_image(
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    limits: Sequence[float],
+    top: Sequence[int],
+    extra: float,
+    gaussian: bool,
+    sigma: float,
+    background: int,
+) -> list[tuple[int, Any, Any]]:
     """(class, score, box number) of what is kept in one image."""
     found = []
     for kind, values in enumerate(scores):
@@ -173,20 +200,20 @@ _MATRIX = "u(0,1,2,6,4).detach().cumsum(2), u(0,1,2,3,6).detach()"
     ],
 )
 def matrix_nms(
-    bboxes,
-    scores,
-    score_threshold,
-    post_threshold,
-    nms_top_k,
-    keep_top_k,
-    use_gaussian=False,
-    gaussian_sigma=2.0,
-    background_label=0,
-    normalized=True,
-    return_index=False,
-    return_rois_num=True,
-    name=None,
-):
+    bboxes: Tensor,
+    scores: Tensor,
+    score_threshold: float,
+    post_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    use_gaussian: bool = False,
+    gaussian_sigma: float = 2.0,
+    background_label: int = 0,
+    normalized: bool = True,
+    return_index: bool = False,
+    return_rois_num: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Suppression of all classes at once: scores are lowered by the overlaps with better boxes of their class
     instead of dropping boxes in turn.
 
@@ -241,7 +268,17 @@ def matrix_nms(
     return out, count, to_tensor(np.asarray(numbers, np.int32).reshape(-1, 1)) if return_index else None
 
 
-def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, normalized, eta, background):
+def multiclass_nms(
+    boxes: Tensor,
+    scores: Tensor,
+    counts: Tensor | None,
+    score_threshold: float,
+    top: Sequence[int],
+    threshold: float,
+    normalized: bool,
+    eta: float,
+    background: int,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Suppression in each class by itself, then the best of an image: what Paddle calls multiclass_nms3.
 
     Args:
@@ -296,7 +333,16 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
     )
 
 
-def _of_classes(boxes, scores, score_threshold, top, threshold, extra, eta, background):
+def _of_classes(
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    score_threshold: float,
+    top: Sequence[int],
+    threshold: float,
+    extra: float,
+    eta: float,
+    background: int,
+) -> list[tuple[int, int]]:
     """(class, box) of what is kept in one image: boxes [C, M, 4], scores [C, M]."""
     kept = []
     for kind, values in enumerate(scores):

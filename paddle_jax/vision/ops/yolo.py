@@ -1,5 +1,9 @@
 """Boxes of the one-stage detector YOLOv3, and the loss that trains it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,10 +12,13 @@ from jax import lax
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _SHORT = "f(2,14,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2"
 
 
-def _anchors(op_name, x, anchors, chosen, per_box):
+def _anchors(op_name: str, x: jax.Array, anchors: Sequence[int], chosen: Any, per_box: int) -> np.ndarray:
     """The chosen anchors [A, 2] as (width, height); raises where x has not `per_box` channels for each."""
     if x.ndim != 4:
         raise ValueError(
@@ -37,12 +44,12 @@ def _anchors(op_name, x, anchors, chosen, per_box):
     return pairs
 
 
-def _grid(x):
+def _grid(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Column and row number of each cell, [1, W] and [H, 1]."""
     return jnp.arange(x.shape[3], dtype=x.dtype)[None], jnp.arange(x.shape[2], dtype=x.dtype)[:, None]
 
 
-def _widened(x, scale):
+def _widened(x: jax.Array, scale: float) -> jax.Array:
     """Sigmoid, stretched about its middle so that the cell's border can be reached."""
     return jax.nn.sigmoid(x) * scale - 0.5 * (scale - 1)
 
@@ -71,18 +78,18 @@ def _widened(x, scale):
     ],
 )
 def yolo_box(
-    x,
-    img_size,
-    anchors,
-    class_num,
-    conf_thresh,
-    downsample_ratio,
-    clip_bbox=True,
-    name=None,
-    scale_x_y=1.0,
-    iou_aware=False,
-    iou_aware_factor=0.5,
-):
+    x: jax.Array,
+    img_size: jax.Array,
+    anchors: Sequence[int],
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    name: str | None = None,
+    scale_x_y: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+) -> tuple[jax.Array, jax.Array]:
     """Boxes and scores from the feature map of YOLOv3.
 
     For each anchor, channels are (x, y, w, h, confidence, classes); with iou_aware the overlaps of all
@@ -143,12 +150,12 @@ def yolo_box(
     return boxes, scores.transpose(0, 1, 3, 4, 2).reshape(n, -1, class_num)
 
 
-def _entropy(x, label):
+def _entropy(x: jax.Array, label: Any) -> jax.Array:
     """Cross-entropy of sigmoid(x) with a label between 0 and 1."""
     return jnp.maximum(x, 0) - x * label + jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-def _overlap(centre1, size1, centre2, size2):
+def _overlap(centre1: jax.Array, size1: jax.Array, centre2: jax.Array, size2: jax.Array) -> jax.Array:
     """Intersection by union of boxes given by centres and sizes [..., 2]."""
     low = jnp.maximum(centre1 - size1 / 2, centre2 - size2 / 2)
     high = jnp.minimum(centre1 + size1 / 2, centre2 + size2 / 2)
@@ -156,7 +163,9 @@ def _overlap(centre1, size1, centre2, size2):
     return common / (size1.prod(-1) + size2.prod(-1) - common)
 
 
-def _targets(boxes, chosen, pairs, side, cells):
+def _targets(
+    boxes: jax.Array, chosen: Sequence[int], pairs: np.ndarray, side: int, cells: int
+) -> tuple[jax.Array, ...]:
     """For each true box [N, B]: whether it counts, the number of its anchor among the chosen ones (-1: none),
     its column and row."""
     valid = (boxes[..., 2:] > 1e-6).all(-1)
@@ -176,7 +185,9 @@ _BOX = "const([[25,40,37,44],[50,25,30,40],[80,80,50,60]]).expand([{0},3,4]) * 0
 _TRUE = f"{_BOX.format(2)}, const([[0,1,1],[1,0,0]],'int32'), [10,13,16,30,53,43], [1,2], 2"
 
 
-def _overlaps(x, maps, boxes, valid, shapes, scale):
+def _overlaps(
+    x: jax.Array, maps: jax.Array, boxes: jax.Array, valid: jax.Array, shapes: np.ndarray, scale: float
+) -> jax.Array:
     """How much each prediction overlaps with each true box, [N, B, A, H, H]. shapes: of the anchors, in
     parts of the image."""
     columns, rows = _grid(x)
@@ -193,7 +204,7 @@ def _overlaps(x, maps, boxes, valid, shapes, scale):
     )
 
 
-def _confidence(objectness, wanted, ignored):
+def _confidence(objectness: jax.Array, wanted: jax.Array, ignored: jax.Array) -> jax.Array:
     """The loss of confidences: 1 is right where a true box is, weighted as it is, nothing where it is
     ignored, elsewhere 0."""
     elsewhere = jnp.where(ignored, 0, _entropy(objectness, 0))
@@ -223,19 +234,19 @@ def _confidence(objectness, wanted, ignored):
     ],
 )
 def yolo_loss(
-    x,
-    gt_box,
-    gt_label,
-    anchors,
-    anchor_mask,
-    class_num,
-    ignore_thresh,
-    downsample_ratio,
-    gt_score=None,
-    use_label_smooth=True,
-    name=None,
-    scale_x_y=1.0,
-):
+    x: jax.Array,
+    gt_box: jax.Array,
+    gt_label: jax.Array,
+    anchors: Sequence[int],
+    anchor_mask: Sequence[int],
+    class_num: int,
+    ignore_thresh: float,
+    downsample_ratio: int,
+    gt_score: jax.Array | None = None,
+    use_label_smooth: bool = True,
+    name: str | None = None,
+    scale_x_y: float = 1.0,
+) -> jax.Array:
     """The loss of YOLOv3 for one feature map: places, sizes, confidence and classes.
 
     Each true box belongs to the anchor of the most similar shape, in the cell of its centre. A predicted box

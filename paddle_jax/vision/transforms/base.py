@@ -1,14 +1,20 @@
 """What transforms are made of."""
 
+from __future__ import annotations
+
 import traceback
 import types
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.vision.transforms import functional as F
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 _KEYS = ("image", "coords", "boxes", "mask")
 
 
-def _get_image_size(img):
+def _get_image_size(img: Any) -> Any:
     """(width, height) of an image."""
     if F._is_pil_image(img):
         return img.size
@@ -34,10 +40,10 @@ class Compose:
 
     __class_getitem__ = classmethod(types.GenericAlias)
 
-    def __init__(self, transforms):
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
         self.transforms = transforms
 
-    def __call__(self, data):
+    def __call__(self, data: Any) -> Any:
         for transform in self.transforms:
             try:
                 data = transform(data)
@@ -49,7 +55,7 @@ class Compose:
                 raise
         return data
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n    ".join([f"{type(self).__name__}(", *map(str, self.transforms)]) + "\n)"
 
 
@@ -73,7 +79,7 @@ class BaseTransform:
 
     __class_getitem__ = classmethod(types.GenericAlias)
 
-    def __init__(self, keys=None):
+    def __init__(self, keys: Sequence[str] | None = None) -> None:
         if keys is None:
             keys = ("image",)
         elif not isinstance(keys, list | tuple):
@@ -86,10 +92,10 @@ class BaseTransform:
         self.keys = keys
         self.params = None  # what is drawn once for all inputs of a call
 
-    def _get_params(self, inputs):
+    def _get_params(self, inputs: Any) -> None:
         pass
 
-    def __call__(self, inputs):
+    def __call__(self, inputs: Any) -> Any:
         """The transformed inputs: one result for one input, else a tuple."""
         if not isinstance(inputs, tuple):
             inputs = (inputs,)
@@ -100,17 +106,17 @@ class BaseTransform:
             return outputs[0]
         return tuple(outputs)
 
-    def _get_apply(self, key):
+    def _get_apply(self, key: str) -> Callable[..., Any] | None:
         return getattr(self, f"_apply_{key}", None)
 
-    def _apply_image(self, image):
+    def _apply_image(self, image: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__}: it has no way to transform an image")
 
-    def _apply_boxes(self, boxes):
+    def _apply_boxes(self, boxes: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__}: it has no way to transform boxes")
 
-    def _apply_coords(self, coords):
+    def _apply_coords(self, coords: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__}: it has no way to transform coordinates")
 
-    def _apply_mask(self, mask):
+    def _apply_mask(self, mask: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__}: it has no way to transform a mask")

@@ -1,13 +1,25 @@
 """Random changes of colours."""
 
+from __future__ import annotations
+
 import numbers
 import random
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.vision.transforms import functional as F
 from paddle_jax.vision.transforms.base import BaseTransform, Compose
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _check_input(value, name, center=1, bound=(0, float("inf")), clip_first_on_zero=True):
+
+def _check_input(
+    value: Any,
+    name: str | None,
+    center: float = 1,
+    bound: tuple[float, float] = (0, float("inf")),
+    clip_first_on_zero: bool = True,
+) -> Any:
     """[low, high] of a number (its distance to `center`) or a pair; None where nothing changes."""
     if isinstance(value, numbers.Number):
         if value < 0:
@@ -30,11 +42,11 @@ class _Adjust(BaseTransform):
     _bound = (0, float("inf"))
     _clip = True
 
-    def __init__(self, value, keys=None):
+    def __init__(self, value: Any, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         self.value = _check_input(value, self._name, self._center, self._bound, self._clip)
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         if self.value is None:
             return img
         return self._adjust(img, random.uniform(*self.value))
@@ -103,14 +115,21 @@ class ColorJitter(BaseTransform):
         paddle.Size([3, 2, 2])
     """
 
-    def __init__(self, brightness=0, contrast=0, saturation=0, hue=0, keys=None):
+    def __init__(
+        self,
+        brightness: Any = 0,
+        contrast: Any = 0,
+        saturation: Any = 0,
+        hue: Any = 0,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(keys)
         self.brightness = brightness
         self.contrast = contrast
         self.saturation = saturation
         self.hue = hue
 
-    def _get_param(self, brightness, contrast, saturation, hue):
+    def _get_param(self, brightness: Any, contrast: Any, saturation: Any, hue: Any) -> Compose:
         steps = []
         for kind, value in (
             (BrightnessTransform, brightness),
@@ -123,5 +142,5 @@ class ColorJitter(BaseTransform):
         random.shuffle(steps)
         return Compose(steps)
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return self._get_param(self.brightness, self.contrast, self.saturation, self.hue)(img)

@@ -1,7 +1,10 @@
 """Transforms of one image: an Image of pillow, a NumPy array [H, W, C] or [H, W], or a Tensor [C, H, W]."""
 
+from __future__ import annotations
+
 import numbers
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,23 +14,29 @@ from paddle_jax.vision.transforms import functional_pil as F_pil
 from paddle_jax.vision.transforms import functional_tensor as F_t
 from paddle_jax.vision.transforms.geometry import affine_matrix, perspective_coefficients
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from paddle_jax._annotations import Size
+
 __all__ = []
 
 
-def _is_pil_image(img):
+def _is_pil_image(img: Any) -> bool:
     pil = sys.modules.get("PIL.Image")  # what is an Image of pillow has imported it
     return pil is not None and isinstance(img, pil.Image)
 
 
-def _is_tensor_image(img):
+def _is_tensor_image(img: Any) -> bool:
     return isinstance(img, Tensor)
 
 
-def _is_numpy_image(img):
+def _is_numpy_image(img: Any) -> bool:
     return isinstance(img, np.ndarray) and img.ndim in (2, 3)
 
 
-def _module(img):
+def _module(img: Any) -> ModuleType:
     """The functions for images of this kind."""
     if _is_pil_image(img):
         return F_pil
@@ -41,7 +50,7 @@ def _module(img):
     )
 
 
-def to_tensor(pic, data_format="CHW"):
+def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
     """A Tensor of an image; 8-bit pixels become floats from 0 to 1.
 
     Args:
@@ -64,7 +73,7 @@ def to_tensor(pic, data_format="CHW"):
     return module.to_tensor(pic, data_format)
 
 
-def resize(img, size, interpolation="bilinear"):
+def resize(img: Any, size: Size, interpolation: str = "bilinear") -> Any:
     """The image with another size.
 
     Args:
@@ -84,7 +93,7 @@ def resize(img, size, interpolation="bilinear"):
     return _module(img).resize(img, size, interpolation)
 
 
-def pad(img, padding, fill=0, padding_mode="constant"):
+def pad(img: Any, padding: Size, fill: Any = 0, padding_mode: str = "constant") -> Any:
     """The image with a border.
 
     Args:
@@ -110,7 +119,7 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     return _module(img).pad(img, padding, fill, padding_mode)
 
 
-def crop(img, top, left, height, width):
+def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     """A part of the image.
 
     Args:
@@ -127,7 +136,7 @@ def crop(img, top, left, height, width):
     return _module(img).crop(img, top, left, height, width)
 
 
-def center_crop(img, output_size):
+def center_crop(img: Any, output_size: Size) -> Any:
     """The middle of the image.
 
     Args:
@@ -142,7 +151,7 @@ def center_crop(img, output_size):
     return _module(img).center_crop(img, output_size)
 
 
-def hflip(img):
+def hflip(img: Any) -> Any:
     """The image with left and right exchanged.
 
     Example:
@@ -152,7 +161,7 @@ def hflip(img):
     return _module(img).hflip(img)
 
 
-def vflip(img):
+def vflip(img: Any) -> Any:
     """The image upside down.
 
     Example:
@@ -162,7 +171,7 @@ def vflip(img):
     return _module(img).vflip(img)
 
 
-def adjust_brightness(img, brightness_factor):
+def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """The image brighter or darker.
 
     Args:
@@ -179,7 +188,7 @@ def adjust_brightness(img, brightness_factor):
     return _module(img).adjust_brightness(img, brightness_factor)
 
 
-def adjust_contrast(img, contrast_factor):
+def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     """The image with more or less contrast.
 
     Args:
@@ -194,7 +203,7 @@ def adjust_contrast(img, contrast_factor):
     return _module(img).adjust_contrast(img, contrast_factor)
 
 
-def adjust_saturation(img, saturation_factor):
+def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     """The image with stronger or weaker colours.
 
     Args:
@@ -206,7 +215,7 @@ def adjust_saturation(img, saturation_factor):
     return _module(img).adjust_saturation(img, saturation_factor)
 
 
-def adjust_hue(img, hue_factor):
+def adjust_hue(img: Any, hue_factor: float) -> Any:
     """The image with its colours moved round the colour circle.
 
     Args:
@@ -224,7 +233,7 @@ def adjust_hue(img, hue_factor):
     return _module(img).adjust_hue(img, hue_factor)
 
 
-def _affine_arguments(angle, translate, scale, shear):
+def _affine_arguments(angle: float, translate: Any, scale: Any, shear: Any) -> tuple[Any, ...]:
     """The angle, and translate and shear as pairs."""
     if not isinstance(angle, numbers.Number):
         raise TypeError(f"affine: angle: got {angle!r}; it must be a number")
@@ -247,7 +256,16 @@ def _affine_arguments(angle, translate, scale, shear):
     return angle, list(translate), shear
 
 
-def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0, center=None):
+def affine(
+    img: Any,
+    angle: float,
+    translate: Any,
+    scale: Any,
+    shear: Any,
+    interpolation: str = "nearest",
+    fill: Any = 0,
+    center: Any = None,
+) -> Any:
     """The image turned, moved, scaled and sheared.
 
     Args:
@@ -283,7 +301,14 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
     return F_t.affine(img, affine_matrix(middle, angle, translate, scale, shear), interpolation, fill)
 
 
-def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
+def rotate(
+    img: Any,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Any = None,
+    fill: Any = 0,
+) -> Any:
     """The image turned.
 
     Args:
@@ -302,7 +327,13 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     return _module(img).rotate(img, angle, interpolation, expand, center, fill)
 
 
-def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
+def perspective(
+    img: Any,
+    startpoints: Sequence[Sequence[float]],
+    endpoints: Sequence[Sequence[float]],
+    interpolation: str = "nearest",
+    fill: Any = 0,
+) -> Any:
     """The image under the projective map that takes four points to four others.
 
     Args:
@@ -323,7 +354,7 @@ def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
     return module.perspective(img, perspective_coefficients(startpoints, endpoints), interpolation, fill)
 
 
-def to_grayscale(img, num_output_channels=1):
+def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     """The image in grey.
 
     Args:
@@ -340,7 +371,7 @@ def to_grayscale(img, num_output_channels=1):
     return _module(img).to_grayscale(img, num_output_channels)
 
 
-def normalize(img, mean, std, data_format="CHW", to_rgb=False):
+def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
     """(img - mean) / std for each channel.
 
     Args:
@@ -359,7 +390,7 @@ def normalize(img, mean, std, data_format="CHW", to_rgb=False):
     return F_cv2.normalize(np.array(img) if _is_pil_image(img) else img, mean, std, data_format, to_rgb)
 
 
-def erase(img, i, j, h, w, v, inplace=False):
+def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
     """The image with a rectangle of given pixels.
 
     Args:

@@ -1,6 +1,9 @@
 """Transforms of NumPy arrays [H, W, C] or [H, W]. What interpolates or changes colour spaces needs opencv."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +11,12 @@ from paddle_jax.tensor.creation import to_tensor as make_tensor
 from paddle_jax.vision.image import opencv
 from paddle_jax.vision.transforms.pixels import eight_bit
 from paddle_jax.vision.transforms.sizes import corner, four, resized
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import Size
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []
 
@@ -20,20 +29,20 @@ _FILTERS = {
 }
 
 
-def _filter(name):
+def _filter(name: str) -> int:
     if name not in _FILTERS:
         raise KeyError(f"interpolation: got {name!r}; allowed are {', '.join(_FILTERS)}")
     return getattr(opencv(), _FILTERS[name])
 
 
-def _like(result, img):
+def _like(result: np.ndarray, img: np.ndarray) -> np.ndarray:
     """The result with the axis of one channel, which opencv drops."""
     if result.ndim == 2 and img.ndim == 3:
         return result[:, :, None]
     return result
 
 
-def to_tensor(pic, data_format="CHW"):
+def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
     """Tensor [C, H, W] or [H, W, C] of an array; 8-bit pixels become floats from 0 to 1."""
     if data_format not in ("CHW", "HWC"):
         raise ValueError(f"to_tensor: data_format: got {data_format!r}; allowed are 'CHW' and 'HWC'")
@@ -45,7 +54,7 @@ def to_tensor(pic, data_format="CHW"):
     return make_tensor(np.ascontiguousarray(pixels))
 
 
-def resize(img, size, interpolation="bilinear"):
+def resize(img: np.ndarray, size: Size, interpolation: str = "bilinear") -> np.ndarray:
     """The image with another size."""
     height, width = img.shape[:2]
     wanted = resized(height, width, size)
@@ -54,7 +63,7 @@ def resize(img, size, interpolation="bilinear"):
     return _like(opencv().resize(img, dsize=tuple(wanted[::-1]), interpolation=_filter(interpolation)), img)
 
 
-def pad(img, padding, fill=0, padding_mode="constant"):
+def pad(img: np.ndarray, padding: Size, fill: Any = 0, padding_mode: str = "constant") -> np.ndarray:
     """The image with a border."""
     left, top, right, bottom = four(padding)
     widths = ((top, bottom), (left, right)) + ((0, 0),) * (img.ndim - 2)
@@ -68,44 +77,44 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     return result
 
 
-def crop(img, top, left, height, width):
+def crop(img: np.ndarray, top: int, left: int, height: int, width: int) -> np.ndarray:
     """A part of the image; what lies outside is left out."""
     return img[top : top + height, left : left + width]
 
 
-def center_crop(img, output_size):
+def center_crop(img: np.ndarray, output_size: Size) -> np.ndarray:
     """The middle of the image."""
     top, left, height, width = corner(*img.shape[:2], output_size)
     return crop(img, top, left, height, width)
 
 
-def hflip(img):
+def hflip(img: np.ndarray) -> np.ndarray:
     """The image with left and right exchanged."""
     return np.ascontiguousarray(img[:, ::-1])
 
 
-def vflip(img):
+def vflip(img: np.ndarray) -> np.ndarray:
     """The image upside down."""
     return np.ascontiguousarray(img[::-1])
 
 
-def _looked_up(img, values):
+def _looked_up(img: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The image with each pixel replaced by what stands in a table of 256 values, which are cut
     off at 0 and 255."""
     return values.clip(0, 255).astype(np.uint8)[img.astype(np.uint8)]
 
 
-def adjust_brightness(img, brightness_factor):
+def adjust_brightness(img: np.ndarray, brightness_factor: float) -> np.ndarray:
     """The image brighter (above 1) or darker."""
     return _looked_up(img, np.arange(256) * brightness_factor)
 
 
-def adjust_contrast(img, contrast_factor):
+def adjust_contrast(img: np.ndarray, contrast_factor: float) -> np.ndarray:
     """The image with more (above 1) or less contrast about the grey of value 74, as in Paddle."""
     return _looked_up(img, (np.arange(256) - 74) * contrast_factor + 74)
 
 
-def adjust_saturation(img, saturation_factor):
+def adjust_saturation(img: np.ndarray, saturation_factor: float) -> np.ndarray:
     """The image, in the order blue, green, red, with stronger (above 1) or weaker colours."""
     cv2 = opencv()
     grey = cv2.cvtColor(cv2.cvtColor(img, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR).astype(np.float32)
@@ -113,7 +122,7 @@ def adjust_saturation(img, saturation_factor):
     return mixed.clip(0, 255).astype(img.dtype)
 
 
-def adjust_hue(img, hue_factor):
+def adjust_hue(img: np.ndarray, hue_factor: float) -> np.ndarray:
     """The image, in the order blue, green, red, with its colours moved round the colour circle, by a part of
     it from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
@@ -125,7 +134,16 @@ def adjust_hue(img, hue_factor):
     return cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR_FULL).astype(dtype)
 
 
-def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0, center=None):
+def affine(
+    img: np.ndarray,
+    angle: float,
+    translate: Any,
+    scale: Any,
+    shear: Any,
+    interpolation: str = "nearest",
+    fill: Any = 0,
+    center: Any = None,
+) -> np.ndarray:
     """The image turned counterclockwise about its upper left corner, sheared, scaled and moved; `center` does
     not count, as in Paddle."""
     turn, (shear_x, shear_y) = math.radians(angle), (math.tan(math.radians(s)) for s in shear)
@@ -134,13 +152,15 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
     return _warped(img, np.column_stack([linear, translate]), img.shape[1::-1], interpolation, fill)
 
 
-def _border(fill):
+def _border(fill: Any) -> Any:
     if isinstance(fill, list | tuple):
         return tuple(fill)
     return fill
 
 
-def _warped(img, matrix, size, interpolation, fill):
+def _warped(
+    img: np.ndarray, matrix: np.ndarray, size: Sequence[int], interpolation: str, fill: Any
+) -> np.ndarray:
     cv2 = opencv()
     return _like(
         cv2.warpAffine(
@@ -155,7 +175,14 @@ def _warped(img, matrix, size, interpolation, fill):
     )
 
 
-def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
+def rotate(
+    img: np.ndarray,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Any = None,
+    fill: Any = 0,
+) -> np.ndarray:
     """The image turned counterclockwise by an angle in degrees."""
     height, width = img.shape[:2]
     matrix = opencv().getRotationMatrix2D(
@@ -170,7 +197,13 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     return _warped(img, matrix, (width, height), interpolation, fill)
 
 
-def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
+def perspective(
+    img: np.ndarray,
+    startpoints: Sequence[Sequence[float]],
+    endpoints: Sequence[Sequence[float]],
+    interpolation: str = "nearest",
+    fill: Any = 0,
+) -> np.ndarray:
     """The image under the projective map that takes four points to four others."""
     cv2, (height, width) = opencv(), img.shape[:2]
     matrix = cv2.getPerspectiveTransform(np.array(startpoints, np.float32), np.array(endpoints, np.float32))
@@ -187,14 +220,16 @@ def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
     )
 
 
-def to_grayscale(img, num_output_channels=1):
+def to_grayscale(img: np.ndarray, num_output_channels: int = 1) -> np.ndarray:
     """The image in grey, with one channel or three."""
     if num_output_channels not in (1, 3):
         raise ValueError(f"to_grayscale: num_output_channels: got {num_output_channels}; allowed are 1 and 3")
     return np.repeat(opencv().cvtColor(img, opencv().COLOR_RGB2GRAY)[:, :, None], num_output_channels, 2)
 
 
-def normalize(img, mean, std, data_format="CHW", to_rgb=False):
+def normalize(
+    img: np.ndarray, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False
+) -> np.ndarray:
     """(img - mean) / std for each channel, in float32, that of a float64 image in float64."""
     shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
     mean, std = (np.float32(np.array(v).reshape(shape)) for v in (mean, std))
@@ -204,7 +239,7 @@ def normalize(img, mean, std, data_format="CHW", to_rgb=False):
     return ((img if img.dtype == np.float64 else img.astype(np.float32)) - mean) / std
 
 
-def erase(img, i, j, h, w, v, inplace=False):
+def erase(img: np.ndarray, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> np.ndarray:
     """The image with a rectangle of given pixels."""
     result = img if inplace else img.copy()
     result[i : i + h, j : j + w] = v

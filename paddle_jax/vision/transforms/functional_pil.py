@@ -1,5 +1,9 @@
 """Transforms of images of pillow."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.tensor.creation import to_tensor as make_tensor
@@ -7,19 +11,25 @@ from paddle_jax.vision.image import pillow
 from paddle_jax.vision.transforms.pixels import eight_bit
 from paddle_jax.vision.transforms.sizes import corner, four, resized
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import Size
+    from paddle_jax._core.tensors.tensor import Tensor
+
 __all__ = []
 
 _FILTERS = ("nearest", "bilinear", "bicubic", "box", "lanczos", "hamming")
 _WIDE = {"I": np.int32, "I;16": np.int16, "F": np.float32}  # modes with more than 8 bits for a pixel
 
 
-def _filter(name):
+def _filter(name: str) -> Any:
     if name not in _FILTERS:
         raise KeyError(f"interpolation: got {name!r}; allowed are {', '.join(_FILTERS)}")
     return getattr(pillow().Resampling, name.upper())
 
 
-def to_tensor(pic, data_format="CHW"):
+def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
     """Tensor [C, H, W] or [H, W, C] of an Image; 8-bit pixels become floats from 0 to 1."""
     if data_format not in ("CHW", "HWC"):
         raise ValueError(f"to_tensor: data_format: got {data_format!r}; allowed are 'CHW' and 'HWC'")
@@ -39,7 +49,7 @@ def to_tensor(pic, data_format="CHW"):
     return make_tensor(np.ascontiguousarray(pixels))
 
 
-def resize(img, size, interpolation="bilinear"):
+def resize(img: Any, size: Size, interpolation: str = "bilinear") -> Any:
     """The Image with another size."""
     width, height = img.size
     wanted = resized(height, width, size)
@@ -48,7 +58,7 @@ def resize(img, size, interpolation="bilinear"):
     return img.resize(wanted[::-1], _filter(interpolation))
 
 
-def pad(img, padding, fill=0, padding_mode="constant"):
+def pad(img: Any, padding: Size, fill: Any = 0, padding_mode: str = "constant") -> Any:
     """The Image with a border."""
     left, top, right, bottom = four(padding)
     if padding_mode == "constant":
@@ -65,43 +75,43 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     return image
 
 
-def crop(img, top, left, height, width):
+def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     """A part of the Image; black outside."""
     return img.crop((left, top, left + width, top + height))
 
 
-def center_crop(img, output_size):
+def center_crop(img: Any, output_size: Size) -> Any:
     """The middle of the Image."""
     width, height = img.size
     return crop(img, *corner(height, width, output_size))
 
 
-def hflip(img):
+def hflip(img: Any) -> Any:
     """The Image with left and right exchanged."""
     return img.transpose(pillow().Transpose.FLIP_LEFT_RIGHT)
 
 
-def vflip(img):
+def vflip(img: Any) -> Any:
     """The Image upside down."""
     return img.transpose(pillow().Transpose.FLIP_TOP_BOTTOM)
 
 
-def adjust_brightness(img, brightness_factor):
+def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """The Image brighter (above 1) or darker."""
     return pillow("PIL.ImageEnhance").Brightness(img).enhance(brightness_factor)
 
 
-def adjust_contrast(img, contrast_factor):
+def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     """The Image with more (above 1) or less contrast."""
     return pillow("PIL.ImageEnhance").Contrast(img).enhance(contrast_factor)
 
 
-def adjust_saturation(img, saturation_factor):
+def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     """The Image with stronger (above 1) or weaker colours."""
     return pillow("PIL.ImageEnhance").Color(img).enhance(saturation_factor)
 
 
-def adjust_hue(img, hue_factor):
+def adjust_hue(img: Any, hue_factor: float) -> Any:
     """The Image with its colours moved round the colour circle, by a part of it from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"adjust_hue: hue_factor: got {hue_factor}; it must lie between -0.5 and 0.5")
@@ -112,13 +122,20 @@ def adjust_hue(img, hue_factor):
     return pillow().merge("HSV", (pillow().fromarray(moved), saturation, value)).convert(img.mode)
 
 
-def affine(img, matrix, interpolation="nearest", fill=0):
+def affine(img: Any, matrix: Sequence[float], interpolation: str = "nearest", fill: Any = 0) -> Any:
     """The Image moved by a matrix of six numbers that leads from places of the result to
     places of the Image."""
     return img.transform(img.size, pillow().Transform.AFFINE, matrix, _filter(interpolation), fillcolor=fill)
 
 
-def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
+def rotate(
+    img: Any,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Any = None,
+    fill: Any = 0,
+) -> Any:
     """The Image turned counterclockwise by an angle in degrees."""
     if isinstance(fill, int):
         if img.mode == "RGB":
@@ -126,7 +143,7 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     return img.rotate(angle, _filter(interpolation), expand, center, fillcolor=fill)
 
 
-def perspective(img, coeffs, interpolation="nearest", fill=0):
+def perspective(img: Any, coeffs: Sequence[float], interpolation: str = "nearest", fill: Any = 0) -> Any:
     """The Image under a projective map of eight numbers that leads from places of the result to
     places of the Image."""
     return img.transform(
@@ -134,7 +151,7 @@ def perspective(img, coeffs, interpolation="nearest", fill=0):
     )
 
 
-def to_grayscale(img, num_output_channels=1):
+def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     """The Image in grey, with one channel or three."""
     if num_output_channels not in (1, 3):
         raise ValueError(f"to_grayscale: num_output_channels: got {num_output_channels}; allowed are 1 and 3")
@@ -144,7 +161,7 @@ def to_grayscale(img, num_output_channels=1):
     return pillow().merge("RGB", (grey,) * 3)
 
 
-def erase(img, i, j, h, w, v, inplace=False):
+def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
     """The Image with a rectangle of given pixels; an Image is never changed in place."""
     pixels = np.array(img)
     pixels[i : i + h, j : j + w] = v

@@ -1,8 +1,11 @@
 """Transforms of Tensors [C, H, W] or [N, C, H, W]; with data_format "HWC" or "NHWC" the
 channels come last."""
 
+from __future__ import annotations
+
 import math
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,28 +18,34 @@ from paddle_jax.vision.transforms.geometry import affine_matrix
 from paddle_jax.vision.transforms.pixels import scaled
 from paddle_jax.vision.transforms.sizes import corner, four, resized
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import Size
+    from paddle_jax._core.tensors.tensor import Tensor
+
 __all__ = []
 
 _GREY = (0.2989, 0.587, 0.114)  # shares of red, green and blue
 
 
-def _axes(data_format):
+def _axes(data_format: str) -> tuple[int, int, int]:
     """(channels, height, width) as axes from the end."""
     if data_format.endswith("CHW"):
         return (-3, -2, -1)
     return (-1, -3, -2)
 
 
-def _size(img, data_format):
+def _size(img: Tensor, data_format: str) -> tuple[int, int]:
     _, h, w = _axes(data_format)
     return img.shape[h], img.shape[w]
 
 
-def _is_float(img):
+def _is_float(img: Tensor) -> bool:
     return img.is_floating_point()
 
 
-def _assert_image_tensor(img, data_format):
+def _assert_image_tensor(img: Any, data_format: str) -> None:
     if img.ndim not in (3, 4) or data_format.upper().lstrip("N") not in ("CHW", "HWC"):
         raise RuntimeError(
             f"transforms: img: got shape {list(img.shape)} with data_format {data_format!r}; "
@@ -44,7 +53,7 @@ def _assert_image_tensor(img, data_format):
         )
 
 
-def normalize(img, mean, std, data_format="CHW"):
+def normalize(img: Tensor, mean: Any, std: Any, data_format: str = "CHW") -> Tensor:
     """(img - mean) / std for each channel."""
     _assert_image_tensor(img, data_format)
     shape = [-1, 1, 1] if _axes(data_format)[0] == -3 else [-1]
@@ -54,7 +63,7 @@ def normalize(img, mean, std, data_format="CHW"):
     return (img - mean.reshape(shape)) / std.reshape(shape)
 
 
-def to_grayscale(img, num_output_channels=1, data_format="CHW"):
+def to_grayscale(img: Tensor, num_output_channels: int = 1, data_format: str = "CHW") -> Tensor:
     """The images in grey, with one channel or three."""
     _assert_image_tensor(img, data_format)
     if num_output_channels not in (1, 3):
@@ -69,7 +78,7 @@ def to_grayscale(img, num_output_channels=1, data_format="CHW"):
     return concat([grey] * 3, channels)
 
 
-def _sampled(img, grid, mode, fill, data_format):
+def _sampled(img: Tensor, grid: np.ndarray, mode: str, fill: Any, data_format: str) -> Tensor:
     """The images read at the places of a grid [h, w, 2] between -1 and 1; outside they are filled."""
     last = _axes(data_format)[0] == -1
     batched = img.ndim == 4
@@ -100,12 +109,14 @@ def _sampled(img, grid, mode, fill, data_format):
     return y.squeeze(0)
 
 
-def _centres(n):
+def _centres(n: int) -> np.ndarray:
     """Places of n pixels about their middle."""
     return np.arange(n) - (n - 1) / 2
 
 
-def _affine_grid(matrix, height, width, rows, columns):
+def _affine_grid(
+    matrix: Sequence[float] | np.ndarray, height: int, width: int, rows: int, columns: int
+) -> np.ndarray:
     """Where an affine map about the middle takes rows x columns pixels, in parts of half the
     height and width."""
     matrix = np.array(matrix, np.float64).reshape(2, 3)
@@ -113,14 +124,28 @@ def _affine_grid(matrix, height, width, rows, columns):
     return np.stack([x, y, np.ones_like(x)], -1) @ (matrix.T / [width / 2, height / 2])
 
 
-def affine(img, matrix, interpolation="nearest", fill=None, data_format="CHW"):
+def affine(
+    img: Tensor,
+    matrix: Sequence[float],
+    interpolation: str = "nearest",
+    fill: Any = None,
+    data_format: str = "CHW",
+) -> Tensor:
     """The images moved by a matrix of six numbers about their middle that leads from places of the result to
     places of the image."""
     height, width = _size(img, data_format)
     return _sampled(img, _affine_grid(matrix, height, width, height, width), interpolation, fill, data_format)
 
 
-def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=None, data_format="CHW"):
+def rotate(
+    img: Tensor,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Any = None,
+    fill: Any = None,
+    data_format: str = "CHW",
+) -> Tensor:
     """The images turned counterclockwise by an angle in degrees."""
     height, width = _size(img, data_format)
     if center is None:
@@ -146,7 +171,13 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     return _sampled(img, _affine_grid(matrix, height, width, rows, columns), interpolation, fill, data_format)
 
 
-def perspective(img, coeffs, interpolation="nearest", fill=None, data_format="CHW"):
+def perspective(
+    img: Tensor,
+    coeffs: Sequence[float],
+    interpolation: str = "nearest",
+    fill: Any = None,
+    data_format: str = "CHW",
+) -> Tensor:
     """The images under a projective map of eight numbers that leads from places of the result to
     places of the image."""
     height, width = _size(img, data_format)
@@ -157,19 +188,19 @@ def perspective(img, coeffs, interpolation="nearest", fill=None, data_format="CH
     return _sampled(img, above / below[..., None] - 1, interpolation, fill, data_format)
 
 
-def vflip(img, data_format="CHW"):
+def vflip(img: Tensor, data_format: str = "CHW") -> Tensor:
     """The images upside down."""
     _assert_image_tensor(img, data_format)
     return img.flip([_axes(data_format)[1]])
 
 
-def hflip(img, data_format="CHW"):
+def hflip(img: Tensor, data_format: str = "CHW") -> Tensor:
     """The images with left and right exchanged."""
     _assert_image_tensor(img, data_format)
     return img.flip([_axes(data_format)[2]])
 
 
-def crop(img, top, left, height, width, data_format="CHW"):
+def crop(img: Tensor, top: int, left: int, height: int, width: int, data_format: str = "CHW") -> Tensor:
     """A part of the images; what lies outside is left out."""
     _assert_image_tensor(img, data_format)
     if _axes(data_format)[0] == -3:
@@ -177,7 +208,7 @@ def crop(img, top, left, height, width, data_format="CHW"):
     return img[..., top : top + height, left : left + width, :]
 
 
-def erase(img, i, j, h, w, v, inplace=False):
+def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Tensor:
     """The images with a rectangle of given pixels."""
     _assert_image_tensor(img, "CHW")
     result = img if inplace else img.clone()
@@ -185,14 +216,16 @@ def erase(img, i, j, h, w, v, inplace=False):
     return result
 
 
-def center_crop(img, output_size, data_format="CHW"):
+def center_crop(img: Tensor, output_size: Size, data_format: str = "CHW") -> Tensor:
     """The middle of the images."""
     _assert_image_tensor(img, data_format)
     top, left, height, width = corner(*_size(img, data_format), output_size)
     return crop(img, top, left, height, width, data_format)
 
 
-def pad(img, padding, fill=0, padding_mode="constant", data_format="CHW"):
+def pad(
+    img: Tensor, padding: Size, fill: Any = 0, padding_mode: str = "constant", data_format: str = "CHW"
+) -> Tensor:
     """The images with a border."""
     _assert_image_tensor(img, data_format)
     left, top, right, bottom = four(padding)
@@ -213,7 +246,7 @@ def pad(img, padding, fill=0, padding_mode="constant", data_format="CHW"):
     return y.squeeze(0)
 
 
-def resize(img, size, interpolation="bilinear", data_format="CHW"):
+def resize(img: Tensor, size: Size, interpolation: str = "bilinear", data_format: str = "CHW") -> Tensor:
     """The images with another size."""
     _assert_image_tensor(img, data_format)
     height, width = _size(img, data_format)
@@ -232,26 +265,26 @@ def resize(img, size, interpolation="bilinear", data_format="CHW"):
     return (y.squeeze(0) if img.ndim == 3 else y).astype(img.dtype)
 
 
-def _blend_images(img1, img2, ratio):
+def _blend_images(img1: Tensor, img2: Any, ratio: float) -> Tensor:
     """ratio parts of one image and 1 - ratio of the other, cut off at 0 and the largest value."""
     largest = 1.0 if _is_float(img1) else 255
     a, b = (img if _is_float(img) else img.astype("float32") for img in (img1, img2))
     return (a * ratio + b * (1.0 - ratio)).clip(0, largest).astype(img1.dtype)
 
 
-def _check_factor(op_name, what, value):
+def _check_factor(op_name: str, what: str, value: float) -> None:
     if value < 0:
         raise AssertionError(f"{op_name}: {what}: got {value}; it must not be negative")
 
 
-def adjust_brightness(img, brightness_factor):
+def adjust_brightness(img: Tensor, brightness_factor: float) -> Tensor:
     """The images brighter (above 1) or darker."""
     _assert_image_tensor(img, "CHW")
     _check_factor("adjust_brightness", "brightness_factor", brightness_factor)
     return _blend_images(img, img * 0, brightness_factor)
 
 
-def adjust_contrast(img, contrast_factor):
+def adjust_contrast(img: Tensor, contrast_factor: float) -> Tensor:
     """The images with more (above 1) or less contrast."""
     _assert_image_tensor(img, "CHW")
     _check_factor("adjust_contrast", "contrast_factor", contrast_factor)
@@ -260,14 +293,14 @@ def adjust_contrast(img, contrast_factor):
     return _blend_images(img, mean, contrast_factor)
 
 
-def adjust_saturation(img, saturation_factor):
+def adjust_saturation(img: Tensor, saturation_factor: float) -> Tensor:
     """The images with stronger (above 1) or weaker colours."""
     _assert_image_tensor(img, "CHW")
     _check_factor("adjust_saturation", "saturation_factor", saturation_factor)
     return _blend_images(img, to_grayscale(img), saturation_factor)
 
 
-def _rgb_to_hsv(img):
+def _rgb_to_hsv(img: Tensor) -> Tensor:
     """Hue, saturation and value, each from 0 to 1, of images with red, green and blue from 0 to 1."""
     largest = img.max(-3)
     spread = img.max(-3) - img.min(-3)
@@ -282,7 +315,7 @@ def _rgb_to_hsv(img):
     return stack([hue - hue.floor(), saturation, largest], -3)
 
 
-def _hsv_to_rgb(img):
+def _hsv_to_rgb(img: Tensor) -> Tensor:
     """The reverse of `_rgb_to_hsv`: each colour is value (1 - saturation * t), where t is 0 or 1 or changes
     evenly over a sixth of the circle."""
     hue, saturation, value = (c.squeeze(-3) for c in split(img, 3, -3))
@@ -297,7 +330,7 @@ def _hsv_to_rgb(img):
     return stack(colors, -3)
 
 
-def adjust_hue(img, hue_factor):
+def adjust_hue(img: Tensor, hue_factor: float) -> Tensor:
     """The images with their colours moved round the colour circle, by a part of it from -0.5 to 0.5."""
     _assert_image_tensor(img, "CHW")
     if not isinstance(hue_factor, numbers.Number) or not -0.5 <= hue_factor <= 0.5 or math.isnan(hue_factor):

@@ -1,11 +1,19 @@
 """Matrices of maps between images."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def affine_matrix(center, angle, translate, scale, shear):
+
+def affine_matrix(
+    center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
+) -> list[float]:
     """Six numbers of the map that leads from places of the result back to the image.
 
     The image is sheared, turned by `angle` degrees and scaled about `center`, then moved by
@@ -21,7 +29,9 @@ def affine_matrix(center, angle, translate, scale, shear):
     return [*inverse[0].tolist(), float(offset[0]), *inverse[1].tolist(), float(offset[1])]
 
 
-def perspective_coefficients(startpoints, endpoints):
+def perspective_coefficients(
+    startpoints: Sequence[Sequence[float]], endpoints: Sequence[Sequence[float]]
+) -> list[float]:
     """Eight numbers of the projective map that leads from four end points to four start points."""
     rows = []
     for (x, y), (u, v) in zip(endpoints, startpoints, strict=True):

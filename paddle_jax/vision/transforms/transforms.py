@@ -4,15 +4,23 @@ Random ones draw from Python's `random` and from NumPy's global generator, as Pa
 to repeat a run.
 """
 
+from __future__ import annotations
+
 import math
 import numbers
 import random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.vision.transforms import functional as F
 from paddle_jax.vision.transforms.base import BaseTransform, _get_image_size
 from paddle_jax.vision.transforms.sizes import pair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._annotations import Size
 
 __all__ = []
 
@@ -28,11 +36,11 @@ class ToTensor(BaseTransform):
         paddle.Size([1, 2, 3])
     """
 
-    def __init__(self, data_format="CHW", keys=None):
+    def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         self.data_format = data_format
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.to_tensor(img, self.data_format)
 
 
@@ -50,14 +58,16 @@ class Resize(BaseTransform):
         paddle.Size([3, 2, 4])
     """
 
-    def __init__(self, size, interpolation="bilinear", keys=None):
+    def __init__(
+        self, size: Size, interpolation: str = "bilinear", keys: Sequence[str] | None = None
+    ) -> None:
         super().__init__(keys)
         if not (isinstance(size, int) or isinstance(size, list | tuple) and len(size) == 2):
             raise AssertionError(f"Resize: size: got {size!r}; it must be an int or a pair")
         self.size = size
         self.interpolation = interpolation
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.resize(img, self.size, self.interpolation)
 
 
@@ -76,15 +86,20 @@ class RandomResizedCrop(BaseTransform):
     """
 
     def __init__(
-        self, size, scale=(0.08, 1.0), ratio=(3.0 / 4, 4.0 / 3), interpolation="bilinear", keys=None
-    ):
+        self,
+        size: Size,
+        scale: Any = (0.08, 1.0),
+        ratio: Any = (3.0 / 4, 4.0 / 3),
+        interpolation: str = "bilinear",
+        keys: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(keys)
         self.size = (size, size) if isinstance(size, int) else size
         self.scale = scale
         self.ratio = ratio
         self.interpolation = interpolation
 
-    def _get_param(self, image, attempts=10):
+    def _get_param(self, image: Any, attempts: int = 10) -> tuple[int, int, int, int]:
         width, height = _get_image_size(image)
         for _ in range(attempts):
             area = np.random.uniform(*self.scale) * width * height  # noqa: NPY002
@@ -105,7 +120,7 @@ class RandomResizedCrop(BaseTransform):
             h = height
         return (height - h) // 2, (width - w) // 2, h, w
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.resize(F.crop(img, *self._get_param(img)), self.size, self.interpolation)
 
 
@@ -120,27 +135,27 @@ class CenterCrop(BaseTransform):
         paddle.Size([3, 2, 2])
     """
 
-    def __init__(self, size, keys=None):
+    def __init__(self, size: Size, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         if isinstance(size, numbers.Number):
             self.size = (int(size), int(size))
         else:
             self.size = size
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.center_crop(img, self.size)
 
 
 class _Flip(BaseTransform):
     """Flips with a probability."""
 
-    def __init__(self, prob=0.5, keys=None):
+    def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         if not 0 <= prob <= 1:
             raise AssertionError(f"{type(self).__name__}: prob: got {prob}; it must lie between 0 and 1")
         self.prob = prob
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         if random.random() < self.prob:
             return self._flip(img)
         return img
@@ -191,13 +206,20 @@ class Normalize(BaseTransform):
         [2.0, 2.0, 2.0]
     """
 
-    def __init__(self, mean=0.0, std=1.0, data_format="CHW", to_rgb=False, keys=None):
+    def __init__(
+        self,
+        mean: Any = 0.0,
+        std: Any = 1.0,
+        data_format: str = "CHW",
+        to_rgb: bool = False,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(keys)
         self.mean, self.std = ([v] * 3 if isinstance(v, numbers.Number) else v for v in (mean, std))
         self.data_format = data_format
         self.to_rgb = to_rgb
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.normalize(img, self.mean, self.std, self.data_format, self.to_rgb)
 
 
@@ -212,11 +234,11 @@ class Transpose(BaseTransform):
         (3, 4, 5)
     """
 
-    def __init__(self, order=(2, 0, 1), keys=None):
+    def __init__(self, order: Sequence[int] = (2, 0, 1), keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         self.order = order
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         if F._is_tensor_image(img):
             return img.transpose(self.order)
         pixels = np.asarray(img)
@@ -239,7 +261,15 @@ class RandomCrop(BaseTransform):
         paddle.Size([3, 4, 4])
     """
 
-    def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant", keys=None):
+    def __init__(
+        self,
+        size: Size,
+        padding: Size | None = None,
+        pad_if_needed: bool = False,
+        fill: Any = 0,
+        padding_mode: str = "constant",
+        keys: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(keys)
         self.size = pair(size)
         self.padding = padding
@@ -247,14 +277,14 @@ class RandomCrop(BaseTransform):
         self.fill = fill
         self.padding_mode = padding_mode
 
-    def _get_param(self, img, output_size):
+    def _get_param(self, img: Any, output_size: Size) -> tuple[int, int, int, int]:
         width, height = _get_image_size(img)
         h, w = output_size
         if (height, width) == (h, w):
             return 0, 0, height, width
         return random.randint(0, height - h), random.randint(0, width - w), h, w
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         border = {"fill": self.fill, "padding_mode": self.padding_mode}
         if self.padding is not None:
             img = F.pad(img, self.padding, **border)
@@ -282,7 +312,9 @@ class Pad(BaseTransform):
         paddle.Size([3, 10, 11])
     """
 
-    def __init__(self, padding, fill=0, padding_mode="constant", keys=None):
+    def __init__(
+        self, padding: Size, fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
+    ) -> None:
         super().__init__(keys)
         if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
             raise AssertionError(
@@ -301,7 +333,7 @@ class Pad(BaseTransform):
         self.fill = fill
         self.padding_mode = padding_mode
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.pad(img, self.padding, self.fill, self.padding_mode)
 
 
@@ -316,9 +348,9 @@ class Grayscale(BaseTransform):
         paddle.Size([1, 8, 9])
     """
 
-    def __init__(self, num_output_channels=1, keys=None):
+    def __init__(self, num_output_channels: int = 1, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         self.num_output_channels = num_output_channels
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.to_grayscale(img, self.num_output_channels)

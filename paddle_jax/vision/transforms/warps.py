@@ -1,8 +1,11 @@
 """Random maps and rectangles."""
 
+from __future__ import annotations
+
 import math
 import numbers
 import random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +14,11 @@ from paddle_jax.tensor.random import standard_normal
 from paddle_jax.vision.transforms import functional as F
 from paddle_jax.vision.transforms.base import BaseTransform, _get_image_size
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def _check_sequence_input(x, name, req_sizes):
+
+def _check_sequence_input(x: Any, name: str | None, req_sizes: Sequence[int]) -> None:
     """Raises unless x is a list of one of the given lengths."""
     if not isinstance(x, list | tuple) or len(x) not in req_sizes:
         raise ValueError(
@@ -20,7 +26,7 @@ def _check_sequence_input(x, name, req_sizes):
         )
 
 
-def _setup_angle(x, name, req_sizes=(2,)):
+def _setup_angle(x: Any, name: str | None, req_sizes: Sequence[int] = (2,)) -> list[float]:
     """Angles as floats; a single number stands for minus it to plus it."""
     if isinstance(x, numbers.Number):
         if x < 0:
@@ -50,15 +56,15 @@ class RandomAffine(BaseTransform):
 
     def __init__(
         self,
-        degrees,
-        translate=None,
-        scale=None,
-        shear=None,
-        interpolation="nearest",
-        fill=0,
-        center=None,
-        keys=None,
-    ):
+        degrees: Any,
+        translate: Any = None,
+        scale: Any = None,
+        shear: Any = None,
+        interpolation: str = "nearest",
+        fill: Any = 0,
+        center: Any = None,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         self.degrees = _setup_angle(degrees, "RandomAffine: degrees")
         super().__init__(keys)
         if translate is not None:
@@ -85,7 +91,14 @@ class RandomAffine(BaseTransform):
         self.fill = fill
         self.center = center
 
-    def _get_param(self, img_size, degrees, translate=None, scale_ranges=None, shears=None):
+    def _get_param(
+        self,
+        img_size: Sequence[int],
+        degrees: Sequence[float],
+        translate: Any = None,
+        scale_ranges: Sequence[float] | None = None,
+        shears: Sequence[float] | None = None,
+    ) -> tuple[Any, ...]:
         angle = random.uniform(*degrees)
         moves = (0, 0)
         scale = 1.0
@@ -99,7 +112,7 @@ class RandomAffine(BaseTransform):
             shear = (random.uniform(*shears[:2]), random.uniform(*shears[2:]) if len(shears) == 4 else 0.0)
         return angle, moves, scale, shear
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         drawn = self._get_param(_get_image_size(img), self.degrees, self.translate, self.scale, self.shear)
         return F.affine(img, *drawn, self.interpolation, self.fill, self.center)
 
@@ -118,7 +131,15 @@ class RandomRotation(BaseTransform):
         paddle.Size([3, 8, 9])
     """
 
-    def __init__(self, degrees, interpolation="nearest", expand=False, center=None, fill=0, keys=None):
+    def __init__(
+        self,
+        degrees: Any,
+        interpolation: str = "nearest",
+        expand: bool = False,
+        center: Any = None,
+        fill: Any = 0,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         if isinstance(degrees, numbers.Number):
             if degrees < 0:
                 raise ValueError(
@@ -134,10 +155,10 @@ class RandomRotation(BaseTransform):
         self.center = center
         self.fill = fill
 
-    def _get_param(self, degrees):
+    def _get_param(self, degrees: Sequence[float]) -> float:
         return random.uniform(*degrees)
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         return F.rotate(
             img, self._get_param(self.degrees), self.interpolation, self.expand, self.center, self.fill
         )
@@ -159,7 +180,14 @@ class RandomPerspective(BaseTransform):
         paddle.Size([3, 8, 9])
     """
 
-    def __init__(self, prob=0.5, distortion_scale=0.5, interpolation="nearest", fill=0, keys=None):
+    def __init__(
+        self,
+        prob: float = 0.5,
+        distortion_scale: float = 0.5,
+        interpolation: str = "nearest",
+        fill: Any = 0,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(keys)
         for what, value in (("prob", prob), ("distortion_scale", distortion_scale)):
             if not 0 <= value <= 1:
@@ -176,7 +204,9 @@ class RandomPerspective(BaseTransform):
         self.interpolation = interpolation
         self.fill = fill
 
-    def get_params(self, width, height, distortion_scale):
+    def get_params(
+        self, width: int, height: int, distortion_scale: float
+    ) -> tuple[list[list[int]], list[list[int]]]:
         """The four corners of an image and where they go at random: two lists of [x, y]."""
         across = int(distortion_scale * (width // 2))
         down = int(distortion_scale * (height // 2))
@@ -193,7 +223,7 @@ class RandomPerspective(BaseTransform):
             ends.append([int(x), int(y)])
         return [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], ends
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         width, height = _get_image_size(img)
         if random.random() >= self.prob:
             return img
@@ -222,7 +252,15 @@ class RandomErasing(BaseTransform):
         Zhong et al., arXiv 1708.04896.
     """
 
-    def __init__(self, prob=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False, keys=None):
+    def __init__(
+        self,
+        prob: float = 0.5,
+        scale: Any = (0.02, 0.33),
+        ratio: Any = (0.3, 3.3),
+        value: Any = 0,
+        inplace: bool = False,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(keys)
         for what, limits, most in (("scale", scale, 1), ("ratio", ratio, float("inf"))):
             if not isinstance(limits, list | tuple) or not 0 <= limits[0] <= limits[1] <= most:
@@ -243,7 +281,7 @@ class RandomErasing(BaseTransform):
         self.value = value
         self.inplace = inplace
 
-    def _get_param(self, img):
+    def _get_param(self, img: Any) -> tuple[Any, ...]:
         """(row, column, height, width, value) of the rectangle; the whole image as it is
         where none was found."""
         is_tensor = F._is_tensor_image(img)
@@ -272,7 +310,7 @@ class RandomErasing(BaseTransform):
                 return np.random.randint(0, height - h + 1), np.random.randint(0, width - w + 1), h, w, value  # noqa: NPY002
         return 0, 0, height, width, img
 
-    def _pixels(self, img, shape, is_tensor):
+    def _pixels(self, img: Any, shape: Sequence[int], is_tensor: bool) -> Any:
         """What fills the rectangle [h, w, C]."""
         if self.value == "random" and is_tensor:
             return standard_normal([shape[2], *shape[:2]]).astype(img.dtype)
@@ -285,7 +323,7 @@ class RandomErasing(BaseTransform):
             return to_tensor(np.array(self.value, np.float64).reshape(-1, 1, 1), dtype=img.dtype)
         return self.value
 
-    def _apply_image(self, img):
+    def _apply_image(self, img: Any) -> Any:
         if random.random() >= self.prob:
             return img
         top, left, height, width, value = self._get_param(img)
