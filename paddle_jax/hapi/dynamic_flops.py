@@ -149,12 +149,12 @@ def dynamic_flops(
     """See `flops`; takes the input itself."""
     found = {}  # Layer: what was counted, in the order of the tree
     hooks = []
-    told = set()
+    reported = set()
     inside = inside_recurrent(model)
     for layer in model.sublayers() or [model]:
         if next(iter(layer.children()), None) is not None:
             continue
-        count = _counter(type(layer), custom_ops or {}, told)
+        count = _counter(type(layer), custom_ops or {}, reported)
         if layer is model or layer in inside:
             continue
         found[layer] = entry = _Counted(layer)
@@ -193,7 +193,7 @@ def dynamic_flops(
     return total
 
 
-def _counter(kind: type, custom: dict[type, Callable[..., None]], told: set[type]) -> Callable[..., None]:
+def _counter(kind: type, custom: dict[type, Callable[..., None]], reported: set[type]) -> Callable[..., None]:
     """The function that counts for a class; says once which one it is."""
     if kind in custom:
         count = custom[kind]
@@ -204,9 +204,9 @@ def _counter(kind: type, custom: dict[type, Callable[..., None]], told: set[type
     else:
         count = count_zero_ops
         text = f"Cannot find suitable count function for {kind}. Treat it as zero FLOPs."
-    if kind not in told:
+    if kind not in reported:
         print(text)
-        told.add(kind)
+        reported.add(kind)
     return count
 
 

@@ -1,7 +1,7 @@
 """Steps of a model whose layers lie on several meshes, a batch in several small ones: `Strategy.pipeline`.
 
 Each micro-batch runs through the whole model, in the order of the schedule of the first stage. JAX does not
-wait for results, so each device works on its part of the micro-batches while others work on theirs.
+wait for results, so each device works on its part of the micro-batches while others work on other parts.
 """
 
 from collections.abc import Callable

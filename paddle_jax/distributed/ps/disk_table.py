@@ -217,7 +217,7 @@ class DiskTable(SparseTable):
 
 
 def _prefix() -> str:
-    """How the names of this machine's folders begin; others may have theirs on the same disk."""
+    """How the names of this machine's folders begin; those of others may be on the same disk."""
     return f"table-{socket.gethostname()}-"
 
 

@@ -127,8 +127,8 @@ def _load_dense(table: DenseTable, arrays: list[dict[str, Any]]) -> None:
 
 
 def _load_states(table: DenseTable, arrays: list[dict[str, Any]]) -> None:
-    """Puts the states of all parts together: columns as long as the values are cut anew, single numbers are
-    the same in all parts."""
+    """Puts the states of all parts together: columns as long as the values are cut for the new parts, single
+    numbers are the same in all parts."""
     length = table.values.shape[1]
     parts = sorted(arrays, key=lambda found: int(found["begin"]))
     blocks = table.state_blocks

@@ -104,17 +104,19 @@ class SplitBackward:
 
     def _cut(self, jaxpr, consts):
         ours = jaxpr.outvars[: self._inputs]
-        theirs = jaxpr.outvars[self._inputs :]
+        weight_vars = jaxpr.outvars[self._inputs :]
         first = _slice(jaxpr.eqns, ours)
-        behind = [e for e in _slice(jaxpr.eqns, theirs) if not any(e is other for other in first)]
+        behind = [e for e in _slice(jaxpr.eqns, weight_vars) if not any(e is other for other in first)]
         self.equations = (len(first), len(behind))
         used = {v for e in behind for v in e.invars if not is_literal(v)}
-        used |= {v for v in theirs if not is_literal(v)}
+        used |= {v for v in weight_vars if not is_literal(v)}
         shared = [v for e in first for v in e.outvars if v in used]
         kept = [place for place, v in enumerate(jaxpr.invars) if v in used]
         constants = dict(zip(jaxpr.constvars, consts, strict=True))
         inputs = _program(first, jaxpr.invars, [*ours, *shared], constants)
-        weights = _program(behind, [*(jaxpr.invars[place] for place in kept), *shared], theirs, constants)
+        weights = _program(
+            behind, [*(jaxpr.invars[place] for place in kept), *shared], weight_vars, constants
+        )
         return inputs, weights, kept
 
 
@@ -151,7 +153,7 @@ def _bind(equation, known):
 
 
 def _inlined(jaxpr, consts, values):
-    """Runs a jaxpr with the bodies of its calls in their places, so that their parts can be told apart."""
+    """Runs a jaxpr with the bodies of its calls in their places, so that their parts can be distinguished."""
     known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *values], strict=True))
     for equation in jaxpr.eqns:
         inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))

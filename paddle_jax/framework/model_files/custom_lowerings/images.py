@@ -124,8 +124,9 @@ def _picks_alike(lengths, sizes):
         if length < 0:
             return False
         places = np.arange(size, dtype=np.float32)
-        theirs = np.floor(places / np.float32(np.float32(size) / np.float32(length)))
-        if not np.array_equal(theirs, np.floor(places * np.float32(np.float32(length) / np.float32(size)))):
+        by_runtime = np.floor(places / np.float32(np.float32(size) / np.float32(length)))
+        by_paddle = np.floor(places * np.float32(np.float32(length) / np.float32(size)))
+        if not np.array_equal(by_runtime, by_paddle):
             return False
     return True
 
