@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from paddle_jax._launch import schedulers, server_job, variables
-from paddle_jax._launch.ports import is_free
+from paddle_jax._launch.ports import is_free, own_names
 
 _IGNORED = (
     "legacy",
@@ -219,11 +219,7 @@ def _count_machines(parser, found):
 
 def _place(parser, hosts, host):
     """The place of this machine among several."""
-    known = {host, socket.gethostname()} - {None}
-    try:
-        known |= {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}
-    except OSError:
-        known.add("127.0.0.1")
+    known = {host} - {None} | own_names()
     mine = [i for i, each in enumerate(hosts) if each in known]
     if len(hosts) == 1:
         return 0

@@ -14,13 +14,12 @@ from paddle_jax._launch.etcd import Registry, RegistryError
 from paddle_jax._launch.pod import Pod, planned
 from paddle_jax._launch.ports import free_ports
 from paddle_jax._launch.rendezvous import Event, Meeting, Membership, RendezvousError
-from paddle_jax._launch.store import QUICK, Place
+from paddle_jax._launch.store import QUICK, place_of
 
 RESTART_STATUS = 101  # exit status of a process that asks to be started again
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAUSE = 0.1  # seconds between two looks at the log of the first process
 _LEAVE = 5.0  # seconds for telling the other machines that this one ends
-_FIRST_START = 300.0  # seconds in which all machines must have come
 
 
 def run(argv: list[str], alias: bool = False) -> int:
@@ -38,7 +37,7 @@ def run(argv: list[str], alias: bool = False) -> int:
     try:
         job = kind(given)
     except RegistryError as error:
-        print(f"LAUNCH ERROR {error}", file=sys.stderr, flush=True)
+        print(_line("ERROR", str(error)), file=sys.stderr, flush=True)
         return 1
     try:
         return job.run()
@@ -183,22 +182,7 @@ class _Job:
         if given.most == 1:
             return OneMachine(given)
         host, _, port = given.master.rpartition(":")
-        if given.least < given.most:
-            patience = given.elastic_timeout
-        else:
-            patience = float("inf")
-        restarts = given.max_restart if given.elastic_level >= 1 else 0
-        place = Place(
-            host=host,
-            port=int(port),
-            least=given.least,
-            most=given.most,
-            seconds=_FIRST_START,
-            patience=patience,
-            restarts=restarts,
-            timeout=given.elastic_timeout,
-            lost=given.elastic_ttl,
-        )
+        place = place_of(given, host, int(port))
         registry = None
         if given.uses_etcd:
             registry = Registry(given.master, given.job_id, given.elastic_ttl)
@@ -231,11 +215,8 @@ class _Job:
     def _run_processes(self, meeting: Meeting) -> _Outcome:
         """Runs the processes of one generation until all have ended."""
         self.pod = pod = Pod(self.given, planned(self.given, meeting))
-        if pod.removed and not meeting.generation:
-            self.say(
-                "WARNING",
-                f"{', '.join(pod.removed)}: they describe another job; the processes do not get them",
-            )
+        if not meeting.generation:
+            self._name_removed(pod)
         self.shown = pod.starts[0]
         ids = ", ".join(str(process.pid) for process in pod.processes)
         if meeting.generation:
@@ -261,34 +242,45 @@ class _Job:
             return _Outcome(event, 1)
         return _Outcome(event, 0)
 
+    def _name_removed(self, pod: Pod) -> None:
+        """Names the variables of another job that the processes do not get."""
+        if pod.removed:
+            names = ", ".join(pod.removed)
+            self.say("WARNING", f"{names}: they describe another job; the processes do not get them")
+
+    def _end_others(self, pod: Pod) -> None:
+        """Ends the processes that are left after a failure; they may say more before."""
+        pod.await_others()
+        pod.end()
+        self.show()
+
+    def _show_failure(self, pod: Pod, i: int, text: str) -> None:
+        """Says which process has failed, and what it has written last."""
+        self.say("ERROR", f"{text}; the other processes have been ended. The last lines of {pod.logs[i]}:")
+        print(pod.tail(i), file=sys.stderr, flush=True)
+
     def _failed(self, pod: Pod, i: int, code: int) -> _Outcome:
         """A process has failed: says what is known, and ends the others."""
         rank = self.meeting.rank * self.given.nproc + i
         text = f"rank {rank} (process {pod.processes[i].pid}) was the first to end {_how(code)}"
         event = self.membership.report_failure(text, code == RESTART_STATUS)
         self.membership.pause()
-        pod.await_others()
-        pod.end()
-        self.show()
+        self._end_others(pod)
         if code != RESTART_STATUS or event.kind == "end":
-            self.say(
-                "ERROR",
-                f"{text}; the other processes have been ended. The last lines of {pod.logs[i]}:",
-            )
-            print(pod.tail(i), file=sys.stderr, flush=True)
+            self._show_failure(pod, i, text)
         if event.reason != text and event.kind == "end":
             self.say("ERROR", event.reason)
-        return _Outcome(event, code if code > 0 else 128 - code)
+        return _Outcome(event, _status(code))
 
     def _interrupted(self, pod: Pod, event: Event) -> _Outcome:
         """Another machine has ended the generation."""
         self.membership.pause()
         if event.kind == "end":
-            pod.await_others()  # they may say more
-        pod.end()
-        self.show()
-        if event.kind == "end":
+            self._end_others(pod)
             self.say("ERROR", f"{event.reason}; the processes of this machine have been ended")
+        else:
+            pod.end()
+            self.show()
         return _Outcome(event, 1)
 
     def stop(self, number: int) -> None:
@@ -318,6 +310,11 @@ def _how(code: int) -> str:
     return f"by signal {signal.Signals(-code).name}"
 
 
+def _status(code: int) -> int:
+    """The exit status of the launcher for that of a process, as a shell gives it."""
+    return code if code > 0 else 128 - code
+
+
 class _ServerJob(_Job):
     """A job with parameter servers. A process that fails is started again alone, with --elastic_level 1.
 
@@ -332,11 +329,7 @@ class _ServerJob(_Job):
         self.first = min(self.plan.servers_here, len(self.plan.processes) - 1)  # worker 0, if it is here
         self.pod = pod = Pod(self.given, self.plan.processes)
         self.restarts = dict.fromkeys(range(len(pod.processes)), 0)
-        if pod.removed:
-            self.say(
-                "WARNING",
-                f"{', '.join(pod.removed)}: they describe another job; the processes do not get them",
-            )
+        self._name_removed(pod)
         self.shown = pod.starts[self.first]
         ids = ", ".join(f"{self._name(i)} {process.pid}" for i, process in enumerate(pod.processes))
         self.say("INFO", f"runs {ids}; logs: {self.given.log_dir}/serverlog.N and workerlog.N")
@@ -374,16 +367,10 @@ class _ServerJob(_Job):
 
     def _end_all(self, pod: Pod, i: int, code: int) -> int:
         """Ends the other processes of a job in which one has failed."""
-        pod.await_others()
-        pod.end()
-        self.show()
-        self.say(
-            "ERROR",
-            f"{self._name(i)} (process {pod.processes[i].pid}) was the first to end {_how(code)}; the other "
-            f"processes have been ended. The last lines of {pod.logs[i]}:",
-        )
-        print(pod.tail(i), file=sys.stderr, flush=True)
-        return code if code > 0 else 128 - code
+        self._end_others(pod)
+        text = f"{self._name(i)} (process {pod.processes[i].pid}) was the first to end {_how(code)}"
+        self._show_failure(pod, i, text)
+        return _status(code)
 
     def _end_late_workers(self, pod: Pod) -> None:
         """Names workers that the servers have waited for too long; ends those that may be started again."""

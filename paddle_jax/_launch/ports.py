@@ -1,4 +1,4 @@
-"""Ports and the address of this machine."""
+"""Ports, and names and addresses of this machine."""
 
 import socket
 
@@ -24,6 +24,15 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def own_names() -> set[str]:
+    """The name of this machine, and the addresses that it stands for; the loopback address without one."""
+    name = socket.gethostname()
+    try:
+        return {name} | {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
+    except OSError:
+        return {name, "127.0.0.1"}
 
 
 def own_address(endpoint: str) -> str:

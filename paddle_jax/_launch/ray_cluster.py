@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from paddle_jax._launch.ports import free_ports
-from paddle_jax._launch.store import JobStore, Place, StoreServer
+from paddle_jax._launch.store import FIRST_START, JobStore, Place, StoreServer, place_of
 from paddle_jax._launch.variables import describes_a_job
 
 _PASSED_ON = ("PYTHON", "JAX_", "XLA_", "FLAGS_", "PADDLE_", "NCCL_", "CUDA_", "OMP_", "LD_LIBRARY")
 _PAUSE = 1.0  # seconds between two looks at the actors
 _GRACE = 8.0  # seconds that launchers get to end their processes
-_FIRST_START = 300.0  # seconds in which Ray must find the machines
 
 Say = Callable[[str, str], None]  # level and text of a line for the user
 
@@ -41,18 +40,9 @@ def run(given: Any, say: Say) -> int:
     """
     ray = _connected()
     address = ray.util.get_node_ip_address()
-    restarts = given.max_restart if given.elastic_level >= 1 else 0
-    place = Place(
-        host=address,
-        port=free_ports(1)[0],
-        least=given.least,
-        most=given.most,
-        seconds=_FIRST_START,
-        patience=given.elastic_timeout if given.least < given.most else float("inf"),
-        restarts=restarts,
-        timeout=max(given.elastic_timeout, _FIRST_START if restarts else 0.0),
-        lost=given.elastic_ttl,
-    )
+    place = place_of(given, address, free_ports(1)[0])
+    if place.restarts:  # Ray may need as long to find another machine as to find the first ones
+        place = place._replace(timeout=max(place.timeout, FIRST_START))
     token = os.environ.setdefault("PADDLE_JOB_TOKEN", secrets.token_hex(16))  # the actors get it, too
     job = _RayJob(ray, given, place, say)
     server = None
@@ -110,14 +100,11 @@ class _RayJob:
         """Runs the launchers until all have ended; returns the exit status."""
         codes = {self._start(number): number for number in range(self.place.most)}
         status = 0
-        done = 0
-        while codes and done < self.place.most:
+        while codes:
             ended, _ = self.ray.wait(list(codes), timeout=_PAUSE)
             for code in ended:
-                number = codes.pop(code)
-                one = self._status(code, number)
-                done += 1
-                status = status or one
+                ended_with = self._status(code, codes.pop(code))
+                status = status or ended_with
             if ended and status == 0 and self.place.least < self.place.most:
                 break  # the machines end together; those that never came are not waited for
         return status
@@ -134,10 +121,10 @@ class _RayJob:
         from ray.util.placement_group import placement_group
 
         self.group = placement_group([self._resources()] * self.place.least, strategy="SPREAD")
-        if not self.group.wait(_FIRST_START):
+        if not self.group.wait(FIRST_START):
             raise ClusterError(
                 f"the cluster has no room for {self.place.least} times {self._resources()} "
-                f"within {_FIRST_START:.0f} s; it has {self.ray.cluster_resources()}"
+                f"within {FIRST_START:.0f} s; it has {self.ray.cluster_resources()}"
             )
 
     def _resources(self) -> dict[str, float]:

@@ -139,7 +139,6 @@ class Membership:
         self.event = Event("none")
         self._described: Description = {}
         self._others: set[str] = set()
-        self._heart: threading.Thread | None = None
         self._stop = threading.Event()
 
     # joining ------------------------------------------------------------------------------------------------
@@ -169,8 +168,7 @@ class Membership:
         self._others = set(answer["ranks"]) - {answer["keeper"]}
         self.event = Event("none")
         self._stop = threading.Event()
-        self._heart = threading.Thread(target=self._beat, args=(self._stop,), daemon=True)
-        self._heart.start()
+        threading.Thread(target=self._beat, args=(self._stop,), daemon=True).start()
         return self.meeting
 
     def _ask_to_join(self, described: Description) -> Answer:

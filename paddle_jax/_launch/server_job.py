@@ -3,12 +3,11 @@
 import os
 import secrets
 import shutil
-import socket
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_jax._launch.pod import Planned
-from paddle_jax._launch.ports import free_ports
+from paddle_jax._launch.ports import free_ports, own_names
 
 GRACE = 10.0  # seconds that servers have to end after the workers
 
@@ -101,13 +100,7 @@ def own_hosts(given: Any) -> set[str]:
     """Names and addresses of this machine."""
     if given.host:
         return {given.host}
-    name = socket.gethostname()
-    found = {"127.0.0.1", "localhost", name}
-    try:
-        found |= {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
-    except OSError:
-        return found
-    return found
+    return {"127.0.0.1", "localhost"} | own_names()
 
 
 def _planned(

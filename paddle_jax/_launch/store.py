@@ -25,8 +25,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 RETRY = 0.2  # seconds between two questions to the store
-_LINGER = 3.0  # seconds for which the store answers after the last word, so that all hear it
 QUICK = 10.0  # seconds: a restart that is asked for within them counts as a failure
+FIRST_START = 300.0  # seconds in which all machines must have come
+_LINGER = 3.0  # seconds for which the store answers after the last word, so that all hear it
 _WATCH = 0.5  # seconds between two looks at the heartbeats
 _REJOIN = 20.0  # seconds in which a machine has to join the next generation; it ends its processes meanwhile
 _MAX_BODY = 1 << 16  # bytes of a question
@@ -74,6 +75,21 @@ class Place(NamedTuple):
     def is_elastic(self) -> bool:
         """Whether the job goes on when a machine or a process is lost."""
         return self.least < self.most or self.restarts > 0
+
+
+def place_of(given: Any, host: str, port: int) -> Place:
+    """The Place of a job, by the arguments of its launcher."""
+    return Place(
+        host=host,
+        port=port,
+        least=given.least,
+        most=given.most,
+        seconds=FIRST_START,
+        patience=given.elastic_timeout if given.least < given.most else float("inf"),
+        restarts=given.max_restart if given.elastic_level >= 1 else 0,
+        timeout=given.elastic_timeout,
+        lost=given.elastic_ttl,
+    )
 
 
 def key_of(described: Description) -> str:
