@@ -55,6 +55,15 @@ def await_text(folder, text, process, seconds=60):
     return found
 
 
+def shown_actor(folder, seconds=30):
+    """The process id of an actor. Ray hands on what an actor prints a little later."""
+    limit = time.monotonic() + seconds
+    while (found := re.search(r"Machine pid=(\d+)", (folder / "out").read_text())) is None:
+        assert time.monotonic() < limit, (folder / "out").read_text()
+        time.sleep(0.1)
+    return int(found[1])
+
+
 def test_a_failure_is_the_exit_status(tmp_path, cluster):
     process = start(tmp_path, cluster, "1", "7", "1")
     assert process.wait(60) == 7, (tmp_path / "out").read_text()
@@ -64,8 +73,7 @@ def test_a_failure_is_the_exit_status(tmp_path, cluster):
 def test_ray_starts_a_lost_machine_again(tmp_path, cluster):
     process = start(tmp_path, cluster, options=("--elastic_level", "1"))
     await_text(tmp_path, "of 2, restart 0", process)
-    actor = int(re.search(r"Machine pid=(\d+)", (tmp_path / "out").read_text())[1])
-    os.kill(actor, signal.SIGKILL)
+    os.kill(shown_actor(tmp_path), signal.SIGKILL)
     text = await_text(tmp_path, "of 2, restart 1", process)
     (tmp_path / "over").touch()
     assert process.wait(60) == 0, (tmp_path / "out").read_text()
