@@ -39,8 +39,8 @@ def clone_program(program: Program, for_test: bool = False) -> Program:
     clone.random_seed = program.random_seed
     clone.draws = program.draws
     clone.seed_words = program.seed_words
-    if program.remote is not None:
-        clone.remote = program.remote.copied(for_test)
+    if program.hook is not None:
+        clone.hook = program.hook.copied(for_test)
     if for_test:
         _remove_training(clone)
     return clone

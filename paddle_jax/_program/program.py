@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.program_hook import ProgramHook
     from paddle_jax._program.scope import Scope
     from paddle_jax._program.variable import PersistentVariable, Variable
 
@@ -57,7 +58,7 @@ class Program:
         fetched: list of the Variables of the results, for a program from a file.
         file_runner: the Runner of the file, while the program does what the file says; else None.
         runs: int, how often it ran, for the random numbers of a seeded program.
-        remote: object that runs the program with rows of parameter servers, or None.
+        hook: ProgramHook that runs it in the place of the Executor, or None.
         random_seed: int, seed of its random operations; 0: they draw from the generator of `paddle.seed`.
     Example:
         >>> main = paddle.static.Program()
@@ -83,7 +84,7 @@ class Program:
         self.fetched: list[Variable] = []
         self.file_runner: Any = None
         self.runs = 0
-        self.remote: Any = None
+        self.hook: ProgramHook | None = None
 
     # symbols ------------------------------------------------------------------------------------------------
 

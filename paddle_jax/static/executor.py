@@ -112,8 +112,8 @@ class Executor:
             run_startup(program, scope, self.place if self._elsewhere else None)
         if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
             fetch_list = _flat_fetch_list(fetch_list)
-        if program.remote is not None:
-            out = program.remote.run(program, values, feed or {}, fetch_list, use_prune)
+        if program.hook is not None:
+            out = program.hook.run(program, values, feed or {}, fetch_list, use_prune)
             return list(map(_c_typed if return_numpy else _as_dense_tensor, out))
         entry = program.compiled_runs.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
         if entry is None:
@@ -194,7 +194,7 @@ def _run_batches(executor: Executor, program: Any, dataset: Any, scope: Any, pri
     fetch_list = _flat_fetch_list(fetch_list)
     names = fetch_info or [item if isinstance(item, str) else item.name for item in fetch_list]
     for number, feed in enumerate(dataset.feeds(), 1):
-        if program.remote is not None and program.remote.leaves_out_batch():
+        if program.hook is not None and program.hook.leaves_out_batch():
             continue
         out = executor.run(program, feed, fetch_list, scope=scope, return_numpy=False)
         if fetch_list and number % print_period == 0:

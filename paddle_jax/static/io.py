@@ -78,9 +78,9 @@ def _encode(
     fetches = _variables(where, "fetch_vars", fetch_vars)
     if program is None:
         program = feeds[0].block
-    if program.remote is not None and program.remote.rows:
+    if program.hook is not None and program.hook.rows:
         raise NotImplementedError(
-            f"{where}: the program has rows on parameter servers ({', '.join(program.remote.rows)}), which a "
+            f"{where}: the program has rows on parameter servers ({', '.join(program.hook.rows)}), which a "
             "file cannot look up; save them by fleet.save_persistables"
         )
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]

@@ -66,9 +66,10 @@ def minimize(
 ) -> tuple[list[Operation], list[tuple[Tensor, Tensor]]]:
     """Adds gradients and updates to the program of the loss; returns (operations, pairs of
     Parameter and gradient)."""
-    if loss._raw.program.remote is not None:
+    hook = loss._raw.program.hook
+    if hook is not None:
         raise RuntimeError(
-            f"{type(optimizer).__name__}.minimize: the program has rows on parameter servers; use "
+            f"{type(optimizer).__name__}.minimize: the program {hook.purpose}; use "
             "fleet.distributed_optimizer(optimizer).minimize(loss)"
         )
     pairs = backward(optimizer, loss, parameters, no_grad_set)

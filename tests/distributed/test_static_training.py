@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+import paddle_jax
+from paddle_jax.distributed import fleet
 from tests.distributed import pairs
 from tests.distributed.programs.static_training import CASES
 
@@ -47,3 +49,55 @@ def test_merged_gradients_update_once(results):
 def test_what_several_processes_cannot_do_is_refused(results):
     assert results[0]["refused"] == ""
     assert all("localsgd in a static program of several processes" in one["refused"] for one in results[1])
+
+
+@pytest.fixture
+def merging():
+    """(program, startup program, input, loss, result) of a program that updates after two runs."""
+    paddle = paddle_jax
+    paddle.enable_static()
+    fleet.init(is_collective=True)
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup), paddle.static.scope_guard(paddle.static.Scope()):
+        x = paddle.static.data("x", [None, 4])
+        result = paddle.static.nn.fc(x, 2)
+        loss = result.mean()
+        strategy = fleet.DistributedStrategy()
+        strategy.gradient_merge, strategy.gradient_merge_configs = True, {"k_steps": 2}
+        fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy).minimize(loss)
+        yield main, startup, x, loss, result
+    paddle.disable_static()
+
+
+def test_the_trained_network_can_be_saved(merging, tmp_path):
+    main, startup, x, loss, result = merging
+    exe = paddle_jax.static.Executor()
+    exe.run(startup)
+    rows = np.ones([3, 4], "float32")
+    losses = [float(exe.run(main, feed={"x": rows}, fetch_list=[loss])[0]) for _ in range(3)]
+    assert losses[0] == losses[1] > losses[2]
+    path = str(tmp_path / "net")
+    paddle_jax.static.save_inference_model(path, [x], [result], exe, program=main)
+    program, names, fetched = paddle_jax.static.load_inference_model(path, exe)
+    (loaded,) = exe.run(program, feed={names[0]: rows}, fetch_list=fetched)
+    np.testing.assert_allclose(loaded.mean(), losses[2], rtol=1e-6)
+
+
+def test_a_second_update_that_is_not_averaged_is_refused(merging):
+    loss = merging[3]
+    with pytest.raises(RuntimeError, match="the program averages gradients over processes or runs"):
+        paddle_jax.optimizer.SGD(0.1).minimize(loss)
+
+
+def test_a_pruned_run_trains_nothing(merging):
+    main, startup, _, loss, _ = merging
+    exe = paddle_jax.static.Executor()
+    exe.run(startup)
+    name = main.all_parameters()[0].name
+    feed = {"x": np.ones([3, 4], "float32")}
+    first = exe.run(main, feed=feed, fetch_list=[name], use_prune=True)[0]
+    exe.run(main, feed=feed, fetch_list=[loss])
+    pruned = exe.run(main, feed=feed, fetch_list=[name], use_prune=True)[0]
+    np.testing.assert_array_equal(pruned, first)
+    updated = exe.run(main, feed=feed, fetch_list=[name])[0]
+    assert not np.array_equal(updated, first)

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from paddle_jax._core.lazy.symbol import Symbol
-from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.composites import eager_mode
 from paddle_jax._program.program import Program, program_guard
+from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
@@ -67,16 +68,16 @@ class StaticOptimizer:
         program = loss._raw.program
         inner = self.inner
         pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
-        if program.remote is None:
+        if program.hook is None:
             merging = self.strategy.gradient_merge_configs if self.strategy.gradient_merge else {}
-            program.remote = AveragedProgram(
+            program.hook = AveragedProgram(
                 self.group,
                 self.strategy.fuse_grad_size_in_MB * _MIB,
                 merging.get("k_steps", 1),
                 merging.get("avg", True),
             )
         with program_guard(program, startup_program):
-            averages = program.remote.add(pairs)
+            averages = program.hook.add(pairs)
             return inner.apply_gradients(averages), averages
 
 
@@ -160,7 +161,7 @@ class Parts(NamedTuple):
     late_items: list[int]
 
 
-class AveragedProgram:
+class AveragedProgram(ProgramHook):
     """What a program does between its gradients and its updates.
 
     Attributes:
@@ -174,6 +175,8 @@ class AveragedProgram:
         count: number of these runs.
         shared: whether all processes have the same parameters.
     """
+
+    purpose = "averages gradients over processes or runs"
 
     def __init__(self, group: Any, size: int, every: int, mean: bool) -> None:
         self.group = group
@@ -208,32 +211,57 @@ class AveragedProgram:
 
     # running ------------------------------------------------------------------------------------------------
 
-    def leaves_out_batch(self) -> bool:
-        """Whether the next batch of a data set is left out; see RemoteProgram."""
-        return False
-
     def run(
         self, program: Program, values: dict[str, Any], feed: Any, fetch_list: list[Any], use_prune: bool
     ) -> list[Any]:
         """Runs the program; returns what is fetched."""
-        if use_prune:  # it computes what is fetched, and trains nothing
-            entry = compiled_run(program, fetch_list, use_prune)
-            return entry.to_numpy(entry(values, feed))
         symbols = [fetched_symbol(program, item) for item in fetch_list]
+        if use_prune:
+            return self._run_pruned(program, values, feed, fetch_list, symbols)
         parts = self._parts(program, symbols)
         self._share_parameters(program, values)
         out = parts.early(values, feed)
         gradients = self._merged(out[len(parts.early_items) :])
         due = self.count == 0
-        late_feed = {one.name: gradient for one, gradient in zip(self.inputs, gradients, strict=True)}
-        late = parts.late if due else self._late_run(program, parts, symbols)
-        updated = late(values, late_feed) if due or parts.late_items else []
         results: list[Any] = [None] * len(fetch_list)
-        for i, value in zip(parts.early_items, parts.early.to_numpy(out), strict=False):
+        for i, value in zip(
+            parts.early_items, parts.early.to_numpy(out[: len(parts.early_items)]), strict=True
+        ):
             results[i] = value
-        for i, value in zip(parts.late_items, late.to_numpy(updated), strict=False):
-            results[i] = value
+        if due or parts.late_items:
+            late = parts.late if due else self._late_run(program, parts, symbols)
+            late_feed = {one.name: gradient for one, gradient in zip(self.inputs, gradients, strict=True)}
+            for i, value in zip(parts.late_items, late.to_numpy(late(values, late_feed)), strict=True):
+                results[i] = value
         return results
+
+    def _run_pruned(
+        self,
+        program: Program,
+        values: dict[str, Any],
+        feed: Any,
+        fetch_list: list[Any],
+        symbols: list[Symbol],
+    ) -> list[Any]:
+        """Computes what is fetched, and trains nothing. What an update would write is as it is in the Scope.
+
+        Raises:
+            ValueError: something else is fetched that depends on averaged gradients.
+        """
+        late_symbols = self._after_average(program)
+        names = {symbol: name for name, symbol in program.writes.items() if symbol in late_symbols}
+        early_items = []
+        for item, symbol in zip(fetch_list, symbols, strict=True):
+            if symbol not in late_symbols:
+                early_items.append(item)
+            elif symbol not in names:
+                raise ValueError(
+                    f"Executor.run: fetch_list: {symbol.name} depends on averaged gradients, which a run "
+                    "with use_prune does not compute; leave use_prune out"
+                )
+        entry = compiled_run(program, early_items, True)
+        computed = iter(entry.to_numpy(entry(values, feed)))
+        return [to_numpy(values[names[s]]) if s in names else next(computed) for s in symbols]
 
     def _parts(self, program: Program, symbols: list[Symbol]) -> Parts:
         """The two parts of a run that fetches Symbols; kept with the other compiled runs of the program."""

@@ -157,12 +157,12 @@ class ServerOptimizer:
             self.step()
             return [], pairs
         program = loss._raw.program
-        if program.remote is None:
-            program.remote = RemoteProgram(self._runtime)
+        if program.hook is None:
+            program.hook = RemoteProgram(self._runtime)
         given = parameter_list or list(self._inner_opt._all_params()) or program.all_parameters()
         params = [program.var(param) if isinstance(param, str) else param for param in given]
         params = [param for param in params if not param.stop_gradient]
-        return [], program.remote.minimize(self._inner_opt, loss, params, no_grad_set)
+        return [], program.hook.minimize(self._inner_opt, loss, params, no_grad_set)
 
     def step(self) -> None:
         """Sends the gradients of the last backward passes, and takes over the new values."""

@@ -15,6 +15,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.program import Program
+from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax._program.scope import DenseTensor, global_scope
 from paddle_jax.distributed.ps.optimizer_rules import attribute_facts, first_of, rule_of
@@ -61,7 +62,7 @@ class Rows(NamedTuple):
     inverses: dict[str, np.ndarray]
 
 
-class RemoteProgram:
+class RemoteProgram(ProgramHook):
     """What a program has on servers.
 
     Attributes:
@@ -71,6 +72,8 @@ class RemoteProgram:
         optimizer: Optimizer, or None for a program that does not train.
         gradients: {name of a table or Parameter: Variable}.
     """
+
+    purpose = "has rows on parameter servers"
 
     def __init__(self, runtime: Runtime):
         self.runtime = runtime
@@ -276,8 +279,8 @@ def recorder_of(runtime: Runtime) -> Any:
         is_test: bool = False,
     ) -> Any:
         program = local.ctx.frame.program
-        if program.remote is None:
-            program.remote = RemoteProgram(runtime)
+        if program.hook is None:
+            program.hook = RemoteProgram(runtime)
         table = runtime.add_sparse(
             name,
             int(size[1]),
@@ -289,7 +292,7 @@ def recorder_of(runtime: Runtime) -> Any:
         padding = padding_idx
         if padding_idx is not None and padding_idx < 0:
             padding = int(size[0]) + padding_idx
-        return program.remote.lookup(ids, name, table.width, padding, is_test)
+        return program.hook.lookup(ids, name, table.width, padding, is_test)
 
     return record
 
