@@ -75,6 +75,8 @@ def fully_shard(
     are cut as soon as they are there, and states of an optimizer lie as their Parameters. Layers gather
     their weights when they are called.
 
+    Differs from Paddle: one process is enough, and no dimension of the mesh has to be called "dp".
+
     Args:
         module: Layer. Its Parameters stay the same objects; those that are sharded before stay so.
         mesh: ProcessMesh. Default None: that of `set_mesh`, or one of all devices.

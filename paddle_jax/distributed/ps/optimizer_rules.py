@@ -79,7 +79,8 @@ def first_of(initializer: Any, shape: list[int]) -> dict[str, Any]:
     """
     initializer = initializer or ParameterDefaults.weight or XavierUniform()
     if isinstance(initializer, Constant):
-        return {"kind": "constant", "value": float(initializer._value)}
+        number = initializer._value
+        return {"kind": "constant", "value": float(number)}
     if isinstance(initializer, Uniform):
         return {"kind": "uniform", "low": float(initializer._low), "high": float(initializer._high)}
     if isinstance(initializer, Normal):

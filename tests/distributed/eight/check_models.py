@@ -159,7 +159,7 @@ def test_what_parallelize_refuses():
     assert dist.parallelize(net, optimizer) == (net, optimizer) and not net.head.weight.is_dist()
     for mesh, config, error in [
         (None, {"dp_config": {}}, AssertionError),
-        (MESH, {"pp_config": {"split_spec": "blocks"}}, NotImplementedError),
+        (MESH, {"pp_config": {"split_spec": "blocks"}}, AssertionError),
         (MESH, {"mp_config": {"parallelize_plan": {"head": 3}}}, AssertionError),
         (MESH, {"dp_config": {"sharding_level": 7}}, AssertionError),
         (dist.ProcessMesh([0, 1], ["x"]), {"mp_config": {"parallelize_plan": PLAN}}, AssertionError),
@@ -242,8 +242,3 @@ def test_settings_that_do_not_exist_are_told():
         strategy.gradient_merge.k_step = 2
     with pytest.warns(UserWarning, match="there is no mp_confi;"):
         dist.parallelize(*fresh(), MESH, {"mp_confi": {}})
-
-
-def test_strategies_with_a_pipeline_warn():
-    with pytest.warns(UserWarning, match="pipeline"):
-        dist.to_static(fresh()[0], None, strategy=dist.Strategy({"pipeline": {"enable": True}}))

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.execution.python_state import map_tensors
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
 from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, shard_optimizer
@@ -98,16 +99,13 @@ class DeviceGrid:
     def leaves(self, value: Any, stage: int) -> Any:
         """What a stage has given, as another one takes it: leaves of its tape on its devices. `stop_gradient`
         stays as it is."""
-        if isinstance(value, Tensor):
-            moved = reshard_tensor(value.detach(), self._batch_layout(value, stage))
-            moved.stop_gradient = value.stop_gradient
+
+        def leaf(tensor: Tensor) -> Tensor:
+            moved = reshard_tensor(tensor.detach(), self._batch_layout(tensor, stage))
+            moved.stop_gradient = tensor.stop_gradient
             return moved
-        if isinstance(value, tuple | list):
-            moved = [self.leaves(one, stage) for one in value]
-            return type(value)(*moved) if hasattr(value, "_fields") else type(value)(moved)
-        if isinstance(value, dict):
-            return {name: self.leaves(one, stage) for name, one in value.items()}
-        return value
+
+        return map_tensors(value, leaf)
 
     def attention(self, stage: int = 0) -> contextlib.AbstractContextManager:
         """Inside, attention over a sequence that is cut along "cp" or "sep" runs in rings."""
@@ -132,15 +130,13 @@ class DeviceGrid:
     def batch(self, value: Any, stage: int = 0) -> Any:
         """A nest of Tensors as the devices of a stage take it: rows are cut along "dp" and "sharding", the
         second axis along "sep". What does not divide is copied."""
-        if isinstance(value, Tensor):
-            if value.is_dist() and value.process_mesh == self.stage_mesh(stage):
-                return value
-            return reshard_tensor(value, self._batch_layout(value, stage))
-        if isinstance(value, tuple | list) and type(value) in (tuple, list):
-            return type(value)(self.batch(one, stage) for one in value)
-        if type(value) is dict:
-            return {name: self.batch(one, stage) for name, one in value.items()}
-        return value
+
+        def on_stage(tensor: Tensor) -> Tensor:
+            if tensor.is_dist() and tensor.process_mesh == self.stage_mesh(stage):
+                return tensor
+            return reshard_tensor(tensor, self._batch_layout(tensor, stage))
+
+        return map_tensors(value, on_stage)
 
     def _batch_layout(self, tensor, stage):
         axes = dict.fromkeys(_BATCH, 0) if tensor.ndim > 0 else {}

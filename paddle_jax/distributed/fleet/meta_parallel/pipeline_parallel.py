@@ -484,7 +484,8 @@ class PipelineParallelWithInterleaveFthenB(PipelineParallelWithInterleave):
         return schedules.forward_then_backward(self._sizes(), self.stage_id)
 
 
-def wanting_gradients(value):
+def wanting_gradients(value: Any) -> list[Tensor]:
+    """Tensors of a nest that have gradients."""
     return [tensor for tensor in tensors_in(value) if not tensor.stop_gradient]
 
 

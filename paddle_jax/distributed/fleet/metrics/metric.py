@@ -39,6 +39,11 @@ def _first(value: Any, scope: Any, util: Any) -> float:
     return float(_reduced(value, "sum", scope, util).ravel()[0])
 
 
+def _ratio(part: Any, whole: Any, scope: Any, util: Any) -> float:
+    """The quotient of two sums over all workers."""
+    return _first(part, scope, util) / _first(whole, scope, util)
+
+
 def sum(input, scope=None, util=None):
     """The sum over all workers.
 
@@ -116,7 +121,7 @@ def mae(abserr, total_ins_num, scope=None, util=None):
         >>> fleet.metrics.mae(np.array([3.0]), np.array([2.0]))
         1.5
     """
-    return _first(abserr, scope, util) / _first(total_ins_num, scope, util)
+    return _ratio(abserr, total_ins_num, scope, util)
 
 
 def rmse(sqrerr, total_ins_num, scope=None, util=None):
@@ -144,7 +149,7 @@ def mse(sqrerr, total_ins_num, scope=None, util=None):
         >>> fleet.metrics.mse(np.array([8.0]), np.array([2.0]))
         4.0
     """
-    return _first(sqrerr, scope, util) / _first(total_ins_num, scope, util)
+    return _ratio(sqrerr, total_ins_num, scope, util)
 
 
 def acc(correct, total, scope=None, util=None):
@@ -161,4 +166,4 @@ def acc(correct, total, scope=None, util=None):
         >>> fleet.metrics.acc(np.array([3.0]), np.array([4.0]))
         0.75
     """
-    return _first(correct, scope, util) / _first(total, scope, util)
+    return _ratio(correct, total, scope, util)
