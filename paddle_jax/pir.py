@@ -1,6 +1,7 @@
 """The classes of static programs that programs ask about with isinstance (`paddle.pir`)."""
 
-from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import holds_symbol
+from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.program import Program
 
 Block = Program  # a Program is the block of its operations
@@ -12,7 +13,7 @@ class _Kind(type):
     """Makes the Variables of static programs count as Values."""
 
     def __instancecheck__(cls, instance):
-        return type(getattr(instance, "_raw", None)) is Symbol
+        return isinstance(instance, Tensor) and holds_symbol(instance)
 
 
 class Value(metaclass=_Kind):

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
@@ -54,4 +55,4 @@ class L2Decay(WeightDecayRegularizer):
 def _decay(param, term):
     if not isinstance(param, Tensor):
         raise AssertionError(f"regularizer: param: got {type(param).__name__}; pass a Parameter.")
-    return wrap(term(param._value).astype(param._raw.dtype))
+    return wrap(term(param._value).astype(numpy_dtype(param)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import held_symbol
 from paddle_jax._program.control_flow.blocks import Block, with_blocks
 from paddle_jax._program.evaluate import Gradient
 from paddle_jax._program.evaluation_rules import replacement_of
@@ -50,16 +51,16 @@ def prune_program(program: Program, targets: list[Variable] | tuple[Variable, ..
     """A Program with those operations that Variables need, and the inputs and Parameters of these."""
     if not isinstance(targets, list | tuple) or not all(isinstance(v, Variable) for v in targets):
         raise TypeError(f"Program._prune: targets: got {targets!r}; it must be a list of Variables")
-    ends = [v._raw for v in targets]
+    ends = [held_symbol(v) for v in targets]
     clone = clone_program(program)
     clone.ops = program.pruned(ends)
     used = {symbol for op in clone.ops for symbol in op.inputs} | set(ends)
     computed = {symbol for op in clone.ops for symbol in op.outputs}
-    clone.data = {name: v for name, v in program.data.items() if v._raw in used}
+    clone.data = {name: v for name, v in program.data.items() if held_symbol(v) in used}
     clone.vars = {}
     for name, v in program.vars.items():
         symbols = {program.scope_symbols.get(name), program.current_symbols.get(name)}
-        if v._raw in used or symbols & (used | computed):
+        if held_symbol(v) in used or symbols & (used | computed):
             clone.vars[name] = v
     clone.current_symbols = {
         name: symbol if symbol in computed else program.scope_symbols[name]

@@ -17,6 +17,7 @@ from paddle_jax._core.lazy.segment import FIRST_LIMIT, Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.tensors.held_values import computed_array, held_value
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.operation import Operation
 
@@ -101,7 +102,7 @@ class OpaqueCall:
             finally:
                 self.draws = trace.undo_draws()
             results = [*tensors_in(out), *[tensors[i] for i in self.written]]
-            values = [to_array(t._raw) for t in results]
+            values = [computed_array(t) for t in results]
             self.result_stops = [t.stop_gradient for t in results]
             self.layout = map_tensors(out, lambda _: _Slot())
         return tuple(map(jnp.asarray, values))
@@ -171,7 +172,7 @@ class ProbeRun(NamedTuple):
         if not _equal_layouts(self.result, other.result):
             return False
         values = zip(tensors_in(self.result), tensors_in(other.result), strict=True)
-        pairs = [(x._raw, y._raw) for x, y in values]
+        pairs = [(held_value(x), held_value(y)) for x, y in values]
         pairs += [(x[1], y[1]) for x, y in zip(self.changes, other.changes, strict=True)]
         return all(twins.are_equal_values(a, b) for a, b in pairs)
 

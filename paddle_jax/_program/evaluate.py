@@ -17,6 +17,7 @@ from paddle_jax._core.kernels.reverse import accumulate, add_cotangent
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape.grad_mode import enable_grad
+from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.operation import Operation
 from paddle_jax._program.shape_inference import is_shape, of_shape
@@ -137,7 +138,7 @@ def _taped_on_host(
     with enable_grad():
         out = run(op.kernel, tensors) if fn is None else fn(tensors)
     results = list(out) if isinstance(out, tuple | list) else [out]
-    _store(op, tuple(to_array(t._raw) for t in results) if op.many else to_array(results[0]._raw), env)
+    _store(op, tuple(computed_array(t) for t in results) if op.many else computed_array(results[0]), env)
 
     def pull(cts: Sequence[Any]) -> list[Any]:
         starts = [None if c is None else wrap(c) for c in cts]
@@ -151,7 +152,7 @@ def _taped_on_host(
             )
         else:
             got = [None] * len(diff)
-        return [None if g is None else to_array(g._raw) for g in got]
+        return [None if g is None else computed_array(g) for g in got]
 
     return diff, pull
 

@@ -20,8 +20,9 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.symbol import Symbol
-from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
+from paddle_jax._core.tensors.held_values import computed_array, held_value, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import OpaqueCall
 from paddle_jax._program.evaluate import Gradient, value_of
@@ -106,13 +107,13 @@ def _store(op: Operation, out: Any, known: dict[Symbol, Tensor]) -> None:
 def _run(op: Operation, tensors: list[Tensor]) -> Any:
     """The results of an operation. Integers that depend on shapes alone are computed at once."""
     if is_shape(op.kernel):
-        return as_tensor(of_shape(op.kernel, tensors[0]._raw.shape))
+        return as_tensor(of_shape(op.kernel, plain_shape(tensors[0])))
     if isinstance(op.kernel.fn, OpaqueCall):
         return op.kernel.fn.on_tensors(tensors)
     if not any(map(_is_of_shapes, op.inputs)):
         return run(op.kernel, tensors)
     arrays = [
-        to_numpy(to_array(tensor._raw)) if _is_of_shapes(symbol) else None
+        to_numpy(computed_array(tensor)) if _is_of_shapes(symbol) else None
         for symbol, tensor in zip(op.inputs, tensors, strict=True)
     ]
     if all(map(_is_of_shapes, op.outputs)) and not any(array is None for array in arrays):
@@ -153,11 +154,11 @@ def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list
     operands: a list with None where no gradient flows."""
     tensors = []
     for tensor, symbol, stop in zip(_operands(op, known), op.inputs, op.stops, strict=True):
-        tensors.append(wrap(tensor._raw, stop or symbol.dtype.kind not in INEXACT))
+        tensors.append(wrap(held_value(tensor), stop or symbol.dtype.kind not in INEXACT))
     with enable_grad():
         out = _run(op, tensors)
     results = list(out) if op.many else [out]
-    detached = [wrap(one._raw) for one in results]
+    detached = [wrap(held_value(one)) for one in results]
     _store(op, detached if op.many else detached[0], known)
 
     def pull(cotangents: list[Tensor | None]) -> list[Tensor | None]:

@@ -19,6 +19,13 @@ from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._core.tensors.held_values import (
+    computed_array,
+    element_count,
+    held_value,
+    holds_symbol,
+    plain_shape,
+)
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import without_recording
@@ -47,7 +54,7 @@ class KnownVariable(Variable):
     @property
     def shape(self) -> ls.OpenSize:
         """The lengths of the axes, Lengths for those that are not fixed."""
-        return ls.OpenSize(self._raw.shape)
+        return ls.OpenSize(plain_shape(self))
 
     @property
     def size(self) -> Any:
@@ -170,7 +177,7 @@ class LengthRecorder(Recorder):
         """The elements of a small Tensor of numbers as Lengths, nested as it is."""
         symbol = self.symbol(tensor)
         if symbol.kind == "constant" and isinstance(symbol.value, Tensor):
-            return to_numpy(to_array(symbol.value._raw)).tolist()
+            return to_numpy(computed_array(symbol.value)).tolist()
         if symbol.kind == "constant" and ls.has_lengths(symbol.value):
             return symbol.value
         if any(map(ls.is_length, self.lengths_of(symbol))) or symbol.avals[0].size > _SMALL:
@@ -254,7 +261,7 @@ class LengthRecorder(Recorder):
             return None
         if ls.is_length(value) or isinstance(value, list):
             return [np.asarray(ls.substitute(value, which), symbol.dtype) for which in (0, 1)]
-        array = to_numpy(to_array(value._raw if isinstance(value, Tensor) else value))
+        array = to_numpy(to_array(held_value(value) if isinstance(value, Tensor) else value))
         return [array, array]
 
     def tensor_of(self, value: Any, dtype: Any = None) -> Tensor:
@@ -343,8 +350,8 @@ class LengthRecorder(Recorder):
 
     def as_variable(self, tensor: Tensor) -> Tensor:
         """A Variable for a result."""
-        if type(tensor._raw) is Symbol and not isinstance(tensor, Variable):
-            return variable(tensor._raw, tensor.stop_gradient, self.variable_class)
+        if holds_symbol(tensor) and not isinstance(tensor, Variable):
+            return variable(held_value(tensor), tensor.stop_gradient, self.variable_class)
         return tensor
 
     def on_refusal(self, error: Exception) -> None:
@@ -354,7 +361,7 @@ class LengthRecorder(Recorder):
         return [code, steps, ls.is_length(steps)]
 
     def capture_tensor(self, tensor: Tensor, name: str | None = None) -> Any:
-        raw = tensor._raw
+        raw = held_value(tensor)
         aval = aval_of(raw.shape, raw.dtype)
         taken = self.program.captured
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=tensor))
@@ -363,7 +370,7 @@ class LengthRecorder(Recorder):
 
     def block_input(self, avals: Any, stop_gradient: bool) -> Any:
         block_input = super().block_input(avals, stop_gradient)
-        self.add_symbol(block_input._raw)
+        self.add_symbol(held_value(block_input))
         return block_input
 
     def call_with_lengths(self, op: Any, operands: Any, attrs: Any) -> Any:
@@ -386,14 +393,14 @@ class LengthRecorder(Recorder):
 
     def call(self, kernel: Kernel, tensors: Sequence[Tensor]) -> Any:
         """Records a call. What is known from small constants stays known."""
-        held = [t._raw for t in tensors]
+        held = [held_value(t) for t in tensors]
         if held and not any(
             type(raw) is Symbol or t.persistable or raw.size > _SMALL
             for raw, t in zip(held, tensors, strict=True)
         ):
             with without_recording():
                 results = run(kernel, tensors)
-            if all(t._raw.size <= _SMALL for t in tensors_in(results)):
+            if all(element_count(t) <= _SMALL for t in tensors_in(results)):
                 return results
         if kernel.declaration is None:
             results = None

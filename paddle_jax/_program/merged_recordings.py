@@ -12,6 +12,7 @@ from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.length_expressions import leaves_of
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import GIVE_LENGTHS, NeedsConversion, NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp, is_uniform
@@ -218,7 +219,7 @@ class Merge:
             return listed(self.agreed("a number", list(map(freeze, values))))
         if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
             raise NeedsConversion(f"it uses different tensors for different lengths; {GIVE_LENGTHS}")
-        arrays = [to_numpy(to_array(v._raw if isinstance(v, Tensor) else v)) for v in values]
+        arrays = [to_numpy(to_array(held_value(v) if isinstance(v, Tensor) else v)) for v in values]
         return self.array(arrays, shape)
 
     def array(self, arrays: list[np.ndarray], shape: list[Any]) -> Any:

@@ -11,8 +11,8 @@ has their arrays); every other eager Tensor it uses is a constant.
 
 A Program is plain data, see the attributes of `Program` and `Operation`. The Symbols of an operation have
 `shape`, `dtype`, `name` and `op`, the Operation that makes it. Their `kind` is "data", "variable", "constant"
-(array in `value`), "random" (the last two operands of a random op), "block" or "result". `variable._raw` is
-the Symbol of a Variable.
+(array in `value`), "random" (the last two operands of a random op), "block" or "result".
+`held_symbol(variable)` is the Symbol of a Variable.
 
 `pruned(targets)` gives the operations that some Symbols need.
 """

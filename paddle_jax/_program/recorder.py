@@ -28,7 +28,13 @@ from paddle_jax._core.lazy.aval import INEXACT, aval_of
 from paddle_jax._core.lazy.recording import configure_context, run_pending
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError, common_avals, probe_avals
-from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.tensors.held_values import (
+    computed_array,
+    held_symbol,
+    held_value,
+    holds_symbol,
+    replace_held,
+)
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.composites import NeedsRandomNumbers, OpaqueCall, ProbeRun
@@ -160,7 +166,7 @@ class Recorder(Frame):
 
     def symbol(self, tensor: Tensor) -> Symbol:
         """The Symbol of an operand."""
-        raw = tensor._raw
+        raw = held_value(tensor)
         if type(raw) is Symbol:
             if isinstance(tensor, PersistentVariable):
                 return self._persistent_symbol(tensor)
@@ -189,7 +195,7 @@ class Recorder(Frame):
 
         A Parameter, or a Tensor with a given name, becomes a Variable, another Tensor a constant.
         """
-        raw = tensor._raw
+        raw = held_value(tensor)
         program = self.program
         aval = aval_of(raw.shape, raw.dtype, getattr(raw, "weak_type", False))
         if name is None and not isinstance(tensor, Parameter):
@@ -212,7 +218,7 @@ class Recorder(Frame):
     @staticmethod
     def has_variables(values: Any) -> bool:
         """Whether there are Variables in nested arguments."""
-        return any(type(t._raw) is Symbol for t in tensors_in(values))
+        return any(holds_symbol(t) for t in tensors_in(values))
 
     def constant(self, array: Any) -> Variable:
         """A Variable for an array that is known."""
@@ -294,8 +300,8 @@ class Recorder(Frame):
 
     def host_value(self, tensor: Tensor) -> None:
         """The value of a Tensor for the host; there is none of a Variable."""
-        if type(tensor._raw) is Symbol:
-            raise SymbolError(tensor._raw.name or "a Variable")
+        if holds_symbol(tensor):
+            raise SymbolError(held_symbol(tensor).name or "a Variable")
 
     def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
         self.undo_log.save(tensor)
@@ -341,7 +347,7 @@ class Recorder(Frame):
 
     def set_changed(self, tensor: Tensor, new: Tensor, has_gradient: bool) -> None:
         self.on_assign(tensor)
-        tensor._raw = new._raw
+        replace_held(tensor, held_value(new))
         tensor.stop_gradient = new.stop_gradient and tensor.stop_gradient
 
     def symbol_avals(self, tensor: Tensor) -> Any:
@@ -398,7 +404,7 @@ class Recorder(Frame):
 
     def bind_input(self, tensor: Tensor, value: Tensor, stop_gradient: bool) -> None:
         """Gives a Tensor the value of an input of a block."""
-        tensor._raw = value._raw
+        replace_held(tensor, held_value(value))
 
     def last_value(self, tensor: Tensor) -> Symbol:
         """What a Tensor holds at the end of a block."""
@@ -516,9 +522,9 @@ class Recorder(Frame):
         """A Variable for a result that may be an eager Tensor."""
         if isinstance(tensor, Variable) or self.fixed_program is not None:
             return tensor  # eager results stay eager where a dygraph function is recorded
-        if type(tensor._raw) is Symbol:
-            return variable(tensor._raw, tensor.stop_gradient)
-        return self.constant(to_array(tensor._raw))
+        if holds_symbol(tensor):
+            return variable(held_value(tensor), tensor.stop_gradient)
+        return self.constant(computed_array(tensor))
 
     def _run_under_probes(self, op: Any, args: Any, kwargs: Any) -> Any:
         """A composite of unknown lengths."""
@@ -552,7 +558,7 @@ class Recorder(Frame):
         self.program.changed()
         for tensor, raw, _ in first.changes:
             self.on_assign(tensor)
-            tensor._raw = raw
+            replace_held(tensor, raw)
         return map_tensors(first.result, self.as_variable)
 
     def record_opaque(
@@ -592,13 +598,13 @@ class Recorder(Frame):
             result.stop_gradient = result.stop_gradient or stop
         for i in reversed(code.written):
             self.on_assign(tensors[i])
-            tensors[i]._raw = results.pop()._raw
+            replace_held(tensors[i], held_value(results.pop()))
         return code.rebuild(results)
 
 
 def _has_unknown_lengths(values: Any) -> bool:
     """Whether there are Variables of unknown lengths in nested arguments."""
-    return any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in(values))
+    return any(holds_symbol(t) and held_symbol(t).is_open for t in tensors_in(values))
 
 
 def _public(op: Any) -> Callable[..., Any] | None:
@@ -722,9 +728,9 @@ def _restore_eager_tensors(recorder: Recorder) -> None:
         if type(before) is Symbol:
             continue
         entry = program.captured.get(id(tensor))
-        if entry is not None and entry[2].kind == "variable" and type(tensor._raw) is Symbol:
-            program.current_symbols[entry[2].name] = tensor._raw
-        tensor._raw = before
+        if entry is not None and entry[2].kind == "variable" and holds_symbol(tensor):
+            program.current_symbols[entry[2].name] = held_value(tensor)
+        replace_held(tensor, before)
 
 
 def _state_of(function: Any) -> list[Tensor]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 
 from paddle_jax._core.lazy.symbol import DefaultPrograms
-from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.dense_tensor import DenseTensor, copy_array
 
@@ -127,7 +128,7 @@ def value_in(scope: Scope | None, name: str) -> Tensor:
 
 def put_into(scope: Scope | None, name: str, value: Any, avals: Any) -> None:
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
-    array = to_numpy(to_array(value._raw) if isinstance(value, Tensor) else value)
+    array = to_numpy(computed_array(value) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
         raise ValueError(
             f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}"

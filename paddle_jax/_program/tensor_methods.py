@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.parameters import declare_parameter
 from paddle_jax._program.program import Program, default_main_program
@@ -33,5 +34,5 @@ def _to_static_var(self: Tensor, to_parameter: bool = False, **kwargs: Any) -> V
         return data(name, shape, self.dtype)
     program = local.ctx.frame.program
     return declare_parameter(
-        program, tuple(shape), self._raw.dtype, name, not self.stop_gradient, lambda: jnp.array(self._value)
+        program, tuple(shape), numpy_dtype(self), name, not self.stop_gradient, lambda: jnp.array(self._value)
     )

@@ -15,6 +15,7 @@ from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.held_values import element_count, held_symbol, plain_shape, replace_held
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.scope import put_into, value_in
 from paddle_jax.tensor.attribute import numel
@@ -57,7 +58,7 @@ def _absent(name: str) -> property:
 def _assigned(x: Tensor, item: Any, value: Any) -> Tensor:
     """`x` after `x[item] = value`; the Tensor that was given stays as it is."""
     if isinstance(x, Variable):
-        copy = wrap(x._raw, x.stop_gradient)  # operations on it are recorded: it needs no copy
+        copy = wrap(held_symbol(x), x.stop_gradient)  # operations on it are recorded: it needs no copy
     else:
         copy = x.clone()
     setitem(copy, item, value)
@@ -95,30 +96,30 @@ class Variable(Tensor):
     @property
     def name(self) -> str:
         """The name; that of a result is made on first use."""
-        if self._raw.name is None:
-            self._raw.name = unique_name.generate("tmp")
-        return self._raw.name
+        if held_symbol(self).name is None:
+            held_symbol(self).name = unique_name.generate("tmp")
+        return held_symbol(self).name
 
     @name.setter
     def name(self, value: str) -> None:
-        self._raw.name = value
+        held_symbol(self).name = value
 
     @property
     def shape(self) -> Size:
         """The lengths of the axes, -1 for those that are not known."""
-        return Size(self._raw.shape)
+        return Size(plain_shape(self))
 
     @property
     def size(self) -> Any:
         """The number of elements: an int, or a Variable where a length is not known."""
-        if -1 in self._raw.shape:
+        if -1 in plain_shape(self):
             return numel(self)
         return Tensor.size.fget(self)
 
     @property
     def dtype(self) -> DType:
         """The data type."""
-        return dtypes.of(self._raw)
+        return dtypes.of(held_symbol(self))
 
     @property
     def place(self) -> Place:
@@ -128,16 +129,16 @@ class Variable(Tensor):
     @property
     def block(self) -> Program:
         """The Program it belongs to, which is its only block."""
-        return self._raw.program
+        return held_symbol(self).program
 
     @property
     def op(self) -> Operation | None:
         """The Operation that makes it; None for inputs and parameters."""
-        return self._raw.op
+        return held_symbol(self).op
 
     def get_defining_op(self) -> Operation | None:
         """The Operation that makes it; None for inputs and parameters."""
-        return self._raw.op
+        return held_symbol(self).op
 
     # what is not --------------------------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ class Variable(Tensor):
 
     def item(self, *args: int) -> NoReturn:
         """Raises TypeError, as the value is not known; ValueError for more than one element."""
-        if not args and self._raw.size != 1:
+        if not args and element_count(self) != 1:
             raise ValueError(
                 f"item: got a Variable of shape {list(self.shape)}; "
                 "only one element can become a Python number"
@@ -182,7 +183,7 @@ class Variable(Tensor):
         return format(repr(self), spec)
 
     def __repr__(self) -> str:
-        raw = self._raw
+        raw = held_symbol(self)
         op_name = raw.kind if raw.op is None else raw.op.name
         return (
             f"Variable(name={raw.name}, op={op_name}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
@@ -195,15 +196,15 @@ class Variable(Tensor):
 
     def detach(self) -> Variable:
         """A Variable with the same value that no gradient flows through."""
-        return variable(self._raw)
+        return variable(held_symbol(self))
 
     _snapshot = detach
 
     def __copy__(self) -> Variable:
-        return variable(self._raw, self.stop_gradient)
+        return variable(held_symbol(self), self.stop_gradient)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
-        copy = variable(self._raw, self.stop_gradient)
+        copy = variable(held_symbol(self), self.stop_gradient)
         memo[id(self)] = copy
         return copy
 
@@ -293,7 +294,7 @@ class ParameterVariable(PersistentVariable, Parameter):
 def variable(symbol: Symbol, stop_gradient: bool = True, kind: type = Variable) -> Any:
     """Makes a Variable round a Symbol."""
     new = kind.__new__(kind)
-    new._raw = symbol
+    replace_held(new, symbol)
     return _with_tensor_fields(new, stop_gradient, False)
 
 

@@ -19,6 +19,7 @@ from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.recording import change_settings
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.tensors.held_values import holds_tracer, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
@@ -159,11 +160,7 @@ def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
             ("input", args[0]),
             *[("output", t) for t in (out if isinstance(out, tuple | list) else [out])],
         ):
-            if (
-                isinstance(tensor, Tensor)
-                and tensor._raw.dtype.kind in "fcV"
-                and not isinstance(tensor._raw, jax.core.Tracer)
-            ):
+            if isinstance(tensor, Tensor) and numpy_dtype(tensor).kind in "fcV" and not holds_tracer(tensor):
                 check_numerics(tensor, type(self).__name__, name, DebugMode.CHECK_NAN_INF)
         return out
 

@@ -13,6 +13,7 @@ import numpy as np
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.ops.op import OPS
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import NumberTensor
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Policy:
         if target is None:
             return tensors
         done = [
-            run(_kernel(target), (t,)) if t._raw.dtype in FLOATS and t._raw.dtype != target else t
+            run(_kernel(target), (t,)) if numpy_dtype(t) in FLOATS and numpy_dtype(t) != target else t
             for t in tensors[:count]
         ]
         if count is None:
@@ -83,7 +84,7 @@ class Policy:
             return None, None
         count = op.record.cast if type(op.record.cast) is int else None
         target = self.low if rule == _LOWER else FLOAT32
-        if rule == _FOLLOW and not any([t._raw.dtype == FLOAT32 for t in tensors[:count]]):
+        if rule == _FOLLOW and not any([numpy_dtype(t) == FLOAT32 for t in tensors[:count]]):
             target = self.low
         return target, count if target is not FLOAT32 and self.use_promote else None
 
@@ -111,7 +112,7 @@ class Policy:
 
 def _is_number(tensor: Any) -> bool:
     """Whether an operand was a Python number."""
-    raw = tensor._raw
+    raw = held_value(tensor)
     return (
         type(tensor) is NumberTensor
         or type(raw) is LazyArray
@@ -122,7 +123,7 @@ def _is_number(tensor: Any) -> bool:
 
 def _is_depthwise(op: Op, tensors: Sequence[Any], attrs: Sequence[Any]) -> bool:
     """Whether a convolution treats each channel on its own, which is another operation in Paddle."""
-    return tensors[1]._raw.shape[1] == 1 != attrs[op.attrs.index("groups")]
+    return plain_shape(tensors[1])[1] == 1 != attrs[op.attrs.index("groups")]
 
 
 @ft.cache

@@ -10,6 +10,7 @@ from paddle_jax._core.base.state import Observing, local, state
 from paddle_jax._core.execution.dispatch import is_inexact
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tape.node import GraphFreedError, Node, PackedOperand, source_of
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.autograd.py_layer_trace import is_traced, teach
 
@@ -30,7 +31,9 @@ class PyLayerContext:
         if packing is None:
             self._saved = tensors
         else:
-            self._saved = [PackedOperand(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
+            self._saved = [
+                PackedOperand(packing, held_value(t)) if isinstance(t, Tensor) else t for t in tensors
+            ]
 
     def saved_tensor(self):
         """What `save_for_backward` kept, as a tuple; None when nothing was."""
@@ -90,8 +93,8 @@ class _PyNode(Node):
         self.context = context
         self.wanted = wanted
         self.constant = {}
-        self.outputs = [(o._raw.shape, o._raw.dtype) if isinstance(o, Tensor) else None for o in outputs]
-        context._node, context._shapes = weakref.ref(self), [(t._raw.shape, t._raw.dtype) for t in inputs]
+        self.outputs = [(plain_shape(o), numpy_dtype(o)) if isinstance(o, Tensor) else None for o in outputs]
+        context._node, context._shapes = weakref.ref(self), [(plain_shape(t), numpy_dtype(t)) for t in inputs]
 
     def name(self):
         return f"GradNodePyLayer_{self.layer.__name__}"
@@ -147,8 +150,8 @@ class _PyNode(Node):
         if gradient is None or create_graph:
             return gradient
         if gradient.stop_gradient:
-            self.constant[id(gradient._raw)] = gradient._raw
-        return gradient._raw
+            self.constant[id(held_value(gradient))] = held_value(gradient)
+        return held_value(gradient)
 
     def free(self):
         super().free()
@@ -286,7 +289,11 @@ def _attach(cls, context, inputs, outputs):
     given = {id(t) for t in inputs}
     attached = []
     for i, out in enumerate(outputs):
-        if isinstance(out, Tensor) and is_inexact(out._raw) and id(out) not in context._not_differentiable:
+        if (
+            isinstance(out, Tensor)
+            and is_inexact(held_value(out))
+            and id(out) not in context._not_differentiable
+        ):
             returned = id(out) in given and id(out) not in context._not_in_place
             if returned and out._node is None:
                 raise ValueError(
@@ -299,11 +306,11 @@ def _attach(cls, context, inputs, outputs):
                 out._idx = i
                 out.stop_gradient = False
             else:
-                out = wrap(out._raw, False, node, i)
+                out = wrap(held_value(out), False, node, i)
         attached.append(out)
     places = {id(t): i for i, t in enumerate(attached) if isinstance(t, Tensor) and t._node is node}
     saved = context._saved
     context._saved = saved and [
-        _Output(t._raw, places[id(t)]) if id(t) in places and id(t) not in given else t for t in saved
+        _Output(held_value(t), places[id(t)]) if id(t) in places and id(t) not in given else t for t in saved
     ]
     return attached, node

@@ -6,12 +6,13 @@ import jax.numpy as jnp
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.tensors.held_values import computed_array, holds_tracer, replace_held
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
 def is_traced(tensors) -> bool:
     """Whether any of the Tensors has no value yet."""
-    return any(isinstance(t._raw, jax.core.Tracer) for t in tensors)
+    return any(holds_tracer(t) for t in tensors)
 
 
 def teach(call, inputs, outputs, node):
@@ -27,7 +28,7 @@ def teach(call, inputs, outputs, node):
 
     def plain(*values):
         made, _ = run_forward(values)
-        return [to_array(made[i]._raw) for i in mine]
+        return [computed_array(made[i]) for i in mine]
 
     def pull(values, cts):
         made, remade = run_forward(values)
@@ -44,7 +45,7 @@ def teach(call, inputs, outputs, node):
     taught.defvjp(lambda *values: (plain(*values), values), pull)
     operands = map(to_array, local.ctx.frame.operands(inputs))
     for i, value in zip(mine, taught(*operands), strict=True):
-        outputs[i]._raw = value
+        replace_held(outputs[i], value)
 
 
 def _cotangent(gradient, value):

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.ops.op import _into
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import ints, number, one_axis
@@ -295,7 +296,7 @@ def equal(input, other):
             raise AttributeError(f"equal: {name}: got {type(value).__name__}; it must be a Tensor")
     if list(input.shape) != list(other.shape):
         return False
-    common = jnp.promote_types(input._raw.dtype, other._raw.dtype)
+    common = jnp.promote_types(numpy_dtype(input), numpy_dtype(other))
     return bool(cast(input, common).equal(cast(other, common)).all())
 
 

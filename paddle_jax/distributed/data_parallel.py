@@ -10,7 +10,8 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tape.grad_mode import is_grad_enabled, no_grad
-from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._core.tensors.held_values import element_count, held_value
+from paddle_jax._core.tensors.tensor import read_raw, wrap
 from paddle_jax.distributed.communication.group import default_group, is_initialized
 from paddle_jax.nn import Layer
 from paddle_jax.tensor.joining import concat
@@ -27,7 +28,7 @@ def in_buckets(tensors, size):
     found = []
     open_ones = {}
     for tensor in tensors:
-        raw = tensor._raw
+        raw = held_value(tensor)
         nbytes = raw.size * raw.dtype.itemsize
         bucket, full = open_ones.get(raw.dtype, (None, 0))
         if bucket is None or full + nbytes > size:
@@ -50,8 +51,8 @@ def _together(tensors, call):
     flat = wrap(call(flat._value))
     start = 0
     for tensor in tensors:
-        size = tensor._raw.size
-        tensor._fill(reshape(flat[start : start + size], list(tensor.shape))._raw)
+        size = element_count(tensor)
+        tensor._fill(read_raw(reshape(flat[start : start + size], list(tensor.shape))))
         start += size
 
 
@@ -202,7 +203,7 @@ class DataParallel(Layer):
             for parameter in (
                 p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None
             ):
-                parameter._grad = wrap(zeros_like(parameter._raw))
+                parameter._grad = wrap(zeros_like(held_value(parameter)))
         gradients = [p._grad for p in self._trained if p._grad is not None]
         try:
             averaged(gradients, self.group, self.comm_buffer_size * _MIB)

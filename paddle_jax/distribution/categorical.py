@@ -8,6 +8,7 @@ import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distribution.distribution import Distribution, sizes
 from paddle_jax.distribution.draws import draw_category
@@ -94,7 +95,7 @@ class Categorical(Distribution):
             raise AttributeError(f"Categorical: value: got {type(value).__name__}; give an integer Tensor")
         if not value.is_integer():
             raise ArgumentError(
-                f"Categorical: value: got dtype {value._raw.dtype.name}; it must be an integer dtype"
+                f"Categorical: value: got dtype {numpy_dtype(value).name}; it must be an integer dtype"
             )
         self._need_classes()
         if probs.ndim == 1:

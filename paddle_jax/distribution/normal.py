@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import jax
 import numpy as np
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.random import key_from
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distribution.distribution import Distribution, alike, common_shape, repeated, sizes
@@ -134,4 +135,4 @@ def _parameters(owner: Distribution, loc: TensorLike, scale: TensorLike) -> Sequ
 
 def _seeded(seed: int, loc: Tensor) -> Tensor:
     key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
-    return wrap(jax.random.normal(key, tuple(loc.shape), loc._raw.dtype))
+    return wrap(jax.random.normal(key, tuple(loc.shape), numpy_dtype(loc)))

@@ -16,6 +16,7 @@ from paddle_jax._core.execution.module_protocol import ModuleBase
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner.after_fork import ForkedError
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
@@ -442,7 +443,7 @@ class _Maker:
                 made = _to_tensor(array)
             self._values[id(array)] = array, made
         else:
-            made = wrap(first[1]._raw)
+            made = wrap(held_value(first[1]))
         if name is not None and made is not array and not self._as_numpy:
             made.name = name
         return made

@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax._core.execution import dispatch as dispatch_point
 from paddle_jax._core.execution.trace import cached_kernel, is_tensor, trace
+from paddle_jax._core.tensors.held_values import assign_from, held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
@@ -69,7 +70,7 @@ class Arguments:
 
     def structs(self):
         """Shapes and dtypes of the Tensors."""
-        return [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t in self.tensors]
+        return [jax.ShapeDtypeStruct(plain_shape(t), numpy_dtype(t)) for t in self.tensors]
 
     def traced(self, function):
         """The run of a function on these arguments as a pure function."""
@@ -89,7 +90,7 @@ def _as_tensor(x):
 
 def is_inexact(tensor):
     """Whether a Tensor is floating or complex."""
-    return dispatch_point.is_inexact(tensor._raw)
+    return dispatch_point.is_inexact(held_value(tensor))
 
 
 def dispatch(name, traced, make, key, tensors):
@@ -104,7 +105,7 @@ def finish(traced, out):
     their new values."""
     n = len(out) - len(traced.changed)
     for tensor, new in zip(traced.changed, out[n:], strict=True):
-        tensor._rebind(new._raw)
+        assign_from(tensor, new)
     return traced.rebuild(out[:n])
 
 

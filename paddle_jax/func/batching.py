@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.execution.trace import trace
+from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.func.arguments import Arguments, dispatch, finish
 
@@ -112,7 +113,7 @@ def _axes_of(given, in_axes, kwargs):
             )
         in_axes = tuple(in_axes)
     axes = _broadcast_axes("in_axes", (in_axes, 0), (given.args, kwargs))
-    return [_front("in_axes", axes[i], t._raw.ndim) for i, t in zip(given.at, given.tensors, strict=True)]
+    return [_front("in_axes", axes[i], t.ndim) for i, t in zip(given.at, given.tensors, strict=True)]
 
 
 def _front(name, axis, ndim):
@@ -127,7 +128,7 @@ def _front(name, axis, ndim):
 
 
 def _size(tensors, axes):
-    sizes = {t._raw.shape[axis] for t, axis in zip(tensors, axes, strict=True) if axis is not None}
+    sizes = {plain_shape(t)[axis] for t, axis in zip(tensors, axes, strict=True) if axis is not None}
     if len(sizes) != 1:
         if sizes:
             found = f"got batches of {sorted(sizes)}; they must have the same length"
@@ -138,9 +139,9 @@ def _size(tensors, axes):
 
 
 def _one(tensor, axis):
-    shape = tensor._raw.shape
+    shape = plain_shape(tensor)
     return jax.ShapeDtypeStruct(
-        shape if axis is None else shape[:axis] + shape[axis + 1 :], tensor._raw.dtype
+        shape if axis is None else shape[:axis] + shape[axis + 1 :], numpy_dtype(tensor)
     )
 
 

@@ -4,6 +4,7 @@ import functools as ft
 
 import jax
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.func.arguments import Arguments, dispatch, finish, split_aux
 
 
@@ -22,7 +23,7 @@ class _Plan:
         self.run = given.traced(lambda *args, **kwargs: split_aux(name, func(*args, **kwargs), has_aux))
         self.places, _ = self.run.rebuild(list(range(len(self.run.structs) - len(self.run.changed))))
         self.rows = jax.tree.leaves(self.places)
-        self.holomorphic = any(given.tensors[i]._raw.dtype.kind == "c" for i in self.chosen)
+        self.holomorphic = any(numpy_dtype(given.tensors[i]).kind == "c" for i in self.chosen)
 
     def program(self, jacobian, fn):
         """The pure function for a transform of JAX."""

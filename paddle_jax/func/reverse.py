@@ -9,6 +9,7 @@ from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.tape.backward import gradients
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
@@ -117,7 +118,7 @@ def value_and_grad(func, argnums=0, has_aux=False):
         if (
             not isinstance(value, Tensor)
             or value.size != 1
-            or value._raw.dtype.kind == "c"
+            or numpy_dtype(value).kind == "c"
             or not is_inexact(value)
         ):
             if isinstance(value, Tensor):

@@ -9,6 +9,7 @@ from jax import lax
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -64,7 +65,7 @@ def need_tensors(name, **arguments):
 def need_numbers(name, **arguments):
     """Refuses Tensors of rows, nodes or edges that are not int32 or int64, or of two dtypes."""
     need_tensors(name, **arguments)
-    kinds = {argument: value._raw.dtype.name for argument, value in arguments.items()}
+    kinds = {argument: numpy_dtype(value).name for argument, value in arguments.items()}
     if not set(kinds.values()) <= {"int32", "int64"} or len(set(kinds.values())) > 1:
         raise ArgumentError(
             f"{name}: got {', '.join(f'{a} of dtype {k}' for a, k in kinds.items())}; "

@@ -5,6 +5,7 @@ import numpy as np
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
 from paddle_jax.tensor.creation import to_tensor
 
@@ -56,8 +57,8 @@ def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=Non
             "give a list of Tensors, and one of counts"
         )
     need_tensors("reindex_graph", x=x)
-    if x._raw.dtype.kind != "i":
-        raise RuntimeError(f"reindex_graph: x: got dtype {x._raw.dtype.name}; it must be int32 or int64")
+    if numpy_dtype(x).kind != "i":
+        raise RuntimeError(f"reindex_graph: x: got dtype {numpy_dtype(x).name}; it must be int32 or int64")
     targets = []
     for around, counts in zip(neighbors, count, strict=True):
         need_numbers("reindex_graph", x=x, neighbors=around)

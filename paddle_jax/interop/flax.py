@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.trace import is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax.func.modules import functional_call
 from paddle_jax.nn.layer.layers import Layer
@@ -79,7 +80,7 @@ class FlaxLayer(Layer):
         changed = len(out) - made["results"]
         buffers = own[len(own) - changed :]
         for tensor, new in zip(buffers, out[made["results"] :], strict=True):
-            tensor._rebind(new._raw)
+            assign_from(tensor, new)
         return jax.tree.unflatten(made["tree"], out[: made["results"]])
 
     def _new_kernel(self, training, tree, at, fixed):

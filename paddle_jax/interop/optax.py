@@ -8,6 +8,7 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.transfer import zeros_like
+from paddle_jax._core.tensors.held_values import assign_from, held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -75,10 +76,10 @@ class OptaxOptimizer(Optimizer):
 
     def step(self):
         """Updates all parameters that were trainable when the optimizer was made."""
-        grads = [wrap(zeros_like(p._raw)) if p._grad is None else p._grad for p in self._params]
+        grads = [wrap(zeros_like(held_value(p))) if p._grad is None else p._grad for p in self._params]
         out = run(self._kernel, [wrap(np.float64(self.get_lr())), *self._params, *grads, *self._state])
         for tensor, new in zip([*self._params, *self._state], out, strict=True):
-            tensor._rebind(new._raw)
+            assign_from(tensor, new)
         end_step()
 
     def state_dict(self):
@@ -107,7 +108,7 @@ class OptaxOptimizer(Optimizer):
                     f"a Tensor of shape {list(tensor.shape)} is needed"
                 )
             found.append(
-                jnp.asarray(value._value if isinstance(value, Tensor) else value).astype(tensor._raw.dtype)
+                jnp.asarray(value._value if isinstance(value, Tensor) else value).astype(numpy_dtype(tensor))
             )
         if isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])

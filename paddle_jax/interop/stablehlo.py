@@ -15,7 +15,8 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.rewrite.converted_calls import converted_forwards
@@ -141,7 +142,7 @@ def _exported(layer, kinds, inputs, platforms):
             else:
                 out = function(*given)
             return jax.tree.map(
-                lambda t: to_array(t._raw) if isinstance(t, Tensor) else t,
+                lambda t: computed_array(t) if isinstance(t, Tensor) else t,
                 out,
                 is_leaf=lambda t: isinstance(t, Tensor),
             )

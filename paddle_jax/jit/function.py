@@ -10,8 +10,6 @@ import types
 import warnings
 import weakref
 
-import jax
-
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.base.errors import TRACING, Unsupported, first_line
@@ -22,6 +20,7 @@ from paddle_jax._core.execution.python_state import Snapshot
 from paddle_jax._core.kernels.op_checks import NotFinite, run_checked
 from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.runner.new_shapes import NewShapes
+from paddle_jax._core.tensors.held_values import holds_tracer
 from paddle_jax._program.capture.capture_run import capture
 from paddle_jax._program.capture.compiled_function import CompiledFunction
 from paddle_jax._program.capture.unobserved_code import CodeRecorder
@@ -278,7 +277,7 @@ class StaticFunction:
             with CompileSwitch.lock:
                 pass
         tensors, key = call_signature(args, kwargs)
-        if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
+        if any([holds_tracer(t) for t in tensors]):
             return self.run_inline(args, kwargs)
         self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.frame.executor, key)
         programs = self._programs.get(key)

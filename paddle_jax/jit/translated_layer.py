@@ -8,6 +8,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.lazy.lazy_array import from_numpy, persistent_from_numpy
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.framework.model_files.files import read_parameters, read_program, split_prefix
@@ -127,7 +128,7 @@ def _tensors(method, feeds, inputs):
     for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
         if not isinstance(value, Tensor):
             value = wrap(from_numpy(np.array(value)))
-        if dtypes.of(value._raw).name != dtypes.convert(dtype).name:
+        if dtypes.of(held_value(value)).name != dtypes.convert(dtype).name:
             raise ValueError(
                 f"{method}: {name}: got {value.dtype}; the model takes {dtype}; use .astype('{dtype}')"
             )

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import check_index
 
@@ -390,5 +391,5 @@ def accuracy(
     found, hits, count = _top_k_accuracy(input, label, int(k))
     for target, value in ((correct, hits), (total, count)):
         if target is not None:
-            target._rebind(value._raw)
+            assign_from(target, value)
     return found

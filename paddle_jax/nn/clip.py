@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _squared_l2_norm(x: Tensor) -> Tensor:
         >>> paddle.nn.clip._squared_l2_norm(paddle.ones([2, 3])).item()
         6.0
     """
-    if str(x._raw.dtype) in ("float16", "bfloat16"):
+    if str(numpy_dtype(x)) in ("float16", "bfloat16"):
         wide = x.astype("float32")
     else:
         wide = x

@@ -13,6 +13,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import read_raw, wrap
 from paddle_jax._program.program import default_main_program
 from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
@@ -133,7 +134,7 @@ class ByParameter:
     def _add_moments_pows(self, p: Tensor) -> None:
         """Makes the states of the class for one parameter, or for its float32 copy."""
         settings = self._settings_of(p)
-        if str(p._raw.dtype) == "float64":
+        if str(numpy_dtype(p)) == "float64":
             wide = "float64"
         else:
             wide = "float32"

@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.tensors.held_values import element_count, plain_shape
+
 if TYPE_CHECKING:
     from paddle_jax._annotations import Slots
     from paddle_jax._core.tensors.tensor import Tensor
@@ -27,8 +29,8 @@ ROWS = "rows"  # that of a table whose gradient is one of some rows
 def rows(params: Sequence[Tensor], flat: bool) -> tuple[int, tuple[int, ...]]:
     """(rows, shape of one) of the state of a stack."""
     if flat:
-        return 1, (sum(p._raw.size for p in params),)
-    return len(params), params[0]._raw.shape
+        return 1, (sum(element_count(p) for p in params),)
+    return len(params), plain_shape(params[0])
 
 
 def joined(arrays: Sequence[jax.Array], flat: bool) -> jax.Array:
@@ -53,8 +55,8 @@ def parameter_state(value: jax.Array, params: Sequence[Tensor], row: int) -> jax
     """The state of one parameter in that of its flat stack."""
     if value.shape[1] == 1:
         return value[row if len(value) > 1 else 0]
-    start = sum(p._raw.size for p in params[:row])
-    return value[0, start : start + params[row]._raw.size].reshape(params[row]._raw.shape)
+    start = sum(element_count(p) for p in params[:row])
+    return value[0, start : start + element_count(params[row])].reshape(plain_shape(params[row]))
 
 
 def gathered(values: Sequence[jax.Array], single: bool) -> jax.Array:

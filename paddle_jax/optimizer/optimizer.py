@@ -16,9 +16,9 @@ from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.execution.python_state import SCALARS
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.recording import end_step
-from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
+from paddle_jax._core.tensors.held_values import held_value, holds_symbol, replace_held
 from paddle_jax._core.tensors.layout import layout_of, put, replicated, with_leading_axes
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.nn.clip import ClipGradBase
@@ -408,11 +408,14 @@ class Optimizer(ByParameter, States):
     def _operands(self, stack: Stack, grads: dict[int, Any], group: _Group) -> Any:
         """The gradients of a stack as operands of its update. grads: id to Tensor; zeros for who has none."""
         if stack.form is not ROWS:
-            return [read_raw(grads[id(p)]) if id(p) in grads else _zeros(group, p._raw) for p in stack.params]
+            return [
+                read_raw(grads[id(p)]) if id(p) in grads else _zeros(group, held_value(p))
+                for p in stack.params
+            ]
         grad = grads.get(id(stack.params[0]))
         if type(grad) is RowsGrad:
             return grad.rows().operands()
-        return all_rows(_zeros(group, stack.params[0]._raw) if grad is None else read_raw(grad))
+        return all_rows(_zeros(group, held_value(stack.params[0])) if grad is None else read_raw(grad))
 
     def _masked_work(
         self, group: _Group, active: dict[int, Tensor], grads: dict[int, Any] | None
@@ -540,7 +543,7 @@ class Optimizer(ByParameter, States):
         }
 
     def _new_state(self, params: Sequence[Tensor], settings: dict[str, Any], flat: bool) -> dict[str, Tensor]:
-        value = params[0]._raw
+        value = held_value(params[0])
         if not jnp.issubdtype(value.dtype, jnp.floating):
             raise RuntimeError(
                 f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; "
@@ -616,11 +619,11 @@ class Optimizer(ByParameter, States):
                 # Zeros for a table would be as large as the table; None is what a step without use leaves.
                 if not set_to_zero or type(grad) is RowsGrad or id(param) in group.tables:
                     param._grad = None
-                elif type(grad._raw) is LazyArray:
-                    grad._raw = zeros_like(grad._raw)
+                elif type(held_value(grad)) is LazyArray:
+                    replace_held(grad, zeros_like(held_value(grad)))
                     grad._version += 1
                 else:
-                    grad._rebind(_zeros(group, grad._raw))
+                    grad._rebind(_zeros(group, held_value(grad)))
 
     clear_gradients = clear_grad
 
@@ -711,7 +714,7 @@ def _zeros(group: _Group, raw: Any) -> Any:
 
 def _in_program(tensor: Any) -> bool:
     """Whether a Tensor is a Variable of a static program."""
-    return isinstance(tensor, Tensor) and type(tensor._raw) is Symbol
+    return isinstance(tensor, Tensor) and holds_symbol(tensor)
 
 
 def _is_rule(clip: Any) -> bool:

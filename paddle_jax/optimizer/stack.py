@@ -21,6 +21,7 @@ from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.runner.run_segment import interpret_now
+from paddle_jax._core.tensors.held_values import held_value, plain_shape, set_slot
 from paddle_jax._core.tensors.layout import layout_of, put, replicated
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, wrap
 from paddle_jax.optimizer import flat
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
 
 
-_SET_RAW = Tensor._raw.__set__
 _OWN = operator.attrgetter("__dict__")
 STACK = 32  # parameters in one stack
 SMALL = 16384  # elements; larger parameters stand alone, since stacking copies them
@@ -106,7 +106,7 @@ class Stack:
     def together(self, slot: str, values: Sequence[jax.Array]) -> jax.Array:
         """The states of the parameters as one array; the opposite of `of`."""
         if self.flat:
-            return flat.gathered(values, self.state[slot]._raw.shape[1] == 1)
+            return flat.gathered(values, plain_shape(self.state[slot])[1] == 1)
         return jnp.stack(values)
 
     def moved(self, states: dict[int, dict[str, Any]]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def chunks(
     small = {}
     rest = {}
     for param in params:
-        raw = param._raw
+        raw = held_value(param)
         layout = layout_of(param)
         if traits is not None and layout is None and 0 < raw.size <= SMALL:
             small.setdefault((raw.dtype, traits(param)), []).append(param)
@@ -229,7 +229,7 @@ class Call:
 
         def take(results: list[Any]) -> Iterator[Any]:
             return itertools.chain(
-                map(_SET_RAW, changed, results), map(done.append, (last,)), map(clipped.append, results)
+                map(set_slot, changed, results), map(done.append, (last,)), map(clipped.append, results)
             )
 
         update(arguments, take, self.compiled, kind)
@@ -260,8 +260,8 @@ class Call:
         out = interpret_now(
             kernel,
             [
-                *[t._raw for t in self.states],
-                *[p._raw for p in self.params],
+                *[held_value(t) for t in self.states],
+                *[held_value(p) for p in self.params],
                 *gradients,
                 *extra_values,
                 *numbers,
@@ -270,7 +270,7 @@ class Call:
         if out is None:
             self.interprets = False
             return None
-        collections.deque(itertools.chain(map(_SET_RAW, changed, out), map(done.append, (last,))), 0)
+        collections.deque(itertools.chain(map(set_slot, changed, out), map(done.append, (last,))), 0)
         for param in self.params:
             param._version += 1
         return out[len(changed) :]
@@ -467,14 +467,14 @@ class _Plan:
         out = execute(
             self.kernel,
             [
-                *[t._raw for t in slots],
-                *[p._raw for p in params],
+                *[held_value(t) for t in slots],
+                *[held_value(p) for p in params],
                 *grads,
-                *[v._raw for v in self.extras],
+                *[held_value(v) for v in self.extras],
                 *numbers,
             ],
         )
-        collections.deque(itertools.chain(map(_SET_RAW, self.changed, out), map(done.append, (True,))), 0)
+        collections.deque(itertools.chain(map(set_slot, self.changed, out), map(done.append, (True,))), 0)
         for param in params:
             param._version += 1
         return out[len(self.changed) :]

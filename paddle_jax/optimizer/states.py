@@ -14,6 +14,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import state
 from paddle_jax._core.lazy.device_put import put as put_array
 from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.layout import layout_of, put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
@@ -186,7 +187,7 @@ class States:
         return self._get_accumulator(name, self._own_masters.get(param.name, param))
 
     def _state_name(self, param: Tensor, slot: str) -> str:
-        if self._multi_precision and str(param._raw.dtype) in LOW:
+        if self._multi_precision and str(numpy_dtype(param)) in LOW:
             base = param.name + "_fp32_master_0"
         else:
             base = param.name
@@ -203,7 +204,7 @@ class States:
         # with them at each call
         with eager_evaluation():
             return {
-                slot: self._loaded_slot(stack, slot, to_jax_array(tensor._raw), new)
+                slot: self._loaded_slot(stack, slot, to_jax_array(held_value(tensor)), new)
                 for slot, tensor in stack.state.items()
             }
 

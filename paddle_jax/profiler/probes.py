@@ -18,6 +18,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import segment
 from paddle_jax._core.runner import run_segment
 from paddle_jax._core.tape import backward
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.capture import compiled_function as compiled
 from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase
@@ -315,9 +316,9 @@ def _static(inner, add):
         if not self.differentiable:
             first = out[0] if type(out) in (tuple, list) and out else out
             _wait(
-                first._raw
+                held_value(first)
                 if isinstance(first, Tensor)
-                else tensors[self.donated[0]]._raw
+                else held_value(tensors[self.donated[0]])
                 if self.donated
                 else None
             )

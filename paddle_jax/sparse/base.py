@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.size import Size
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
@@ -192,7 +193,7 @@ class SparseTensor(Tensor):
 def whole(op: str, name: str, given: TensorLike) -> Tensor:
     """A Tensor of coordinates, which must be integers."""
     if isinstance(given, Tensor):
-        kind = given._raw.dtype.kind
+        kind = numpy_dtype(given).kind
     else:
         kind = "i"
     if not isinstance(given, Tensor):

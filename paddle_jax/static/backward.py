@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import element_count, held_symbol
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluate import Gradient
 from paddle_jax._program.program import Program
@@ -33,7 +34,7 @@ def _program(where: str, target: Tensor) -> Program:
     recorder = local.ctx.frame
     if recorder.recording and recorder.fixed_program is not None:
         return recorder.fixed_program
-    found = target._raw.program
+    found = held_symbol(target).program
     if not isinstance(found, Program):
         raise TypeError(f"{where}: the target belongs to no program")
     return found
@@ -47,7 +48,7 @@ def _names(no_grad_set: Iterable[Tensor | str] | None) -> tuple[set[Symbol], set
         if isinstance(item, str):
             names.add(item)
         else:
-            found.add(item._raw)
+            found.add(held_symbol(item))
     return found, names
 
 
@@ -142,15 +143,15 @@ def gradients(
                     f"the target has {list(target.shape)}"
                 )
     program = _program("gradients", targets[0])
-    wanted = [program.symbol_of(v) if v.persistable else v._raw for v in inputs]
+    wanted = [program.symbol_of(v) if v.persistable else held_symbol(v) for v in inputs]
     started = [None if s is None else _symbol(s) for s in starts]
-    found = differentiated(program, [t._raw for t in targets], started, wanted, no_grad_set)
+    found = differentiated(program, [held_symbol(t) for t in targets], started, wanted, no_grad_set)
     return [None if v.stop_gradient else g for v, g in zip(inputs, found, strict=True)]
 
 
 def _symbol(start: Any) -> Symbol:
     if isinstance(start, Variable) or not isinstance(start, Tensor):
-        return start._raw
+        return held_symbol(start)
     return local.ctx.frame.symbol(start)
 
 
@@ -188,7 +189,7 @@ def append_backward(
     """
     if not isinstance(loss, Variable):
         raise TypeError(f"append_backward: loss: got {type(loss).__name__}; it must be a Variable")
-    if loss._raw.size != 1:
+    if element_count(loss) != 1:
         raise ValueError(f"append_backward: loss: got shape {list(loss.shape)}; it must have one element")
     for name, value, kinds in (
         ("parameter_list", parameter_list, list | tuple | set),
@@ -202,7 +203,9 @@ def append_backward(
     else:
         chosen = [program.var(p) if isinstance(p, str) else p for p in parameter_list]
     chosen = [p for p in chosen if not p.stop_gradient]
-    found = differentiated(program, [loss._raw], [None], [program.symbol_of(p) for p in chosen], no_grad_set)
+    found = differentiated(
+        program, [held_symbol(loss)], [None], [program.symbol_of(p) for p in chosen], no_grad_set
+    )
     pairs = [
         (p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None
     ]

@@ -29,6 +29,7 @@ from paddle_jax._core.ops.argument_errors import describe_argument
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import random
+from paddle_jax._core.tensors.held_values import computed_array, held_symbol, held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.composites import eager_mode, without_recording
 from paddle_jax._program.evaluate import evaluate, random_values, symbols_of
@@ -291,7 +292,7 @@ def _flat_fetch_list(fetch_list: Any) -> list:
 def fetched_symbol(program: Program, item: Any) -> Symbol:
     """The Symbol of a Variable or name that is fetched."""
     if isinstance(item, Tensor):
-        raw = item._raw
+        raw = held_symbol(item)
         if type(raw) is not Symbol:
             raise TypeError(
                 "Executor.run: fetch_list: got an eager Tensor; it must hold Variables of the program"
@@ -328,7 +329,7 @@ class FileRun:
         self.program = program
         self.runner = program.file_runner
         self.fetch_lists: list[list] = []
-        results = [variable._raw for variable in program.fetched]
+        results = [held_symbol(variable) for variable in program.fetched]
         self.fetched = [results.index(symbol) for symbol in fetches]
 
     @staticmethod
@@ -341,11 +342,13 @@ class FileRun:
             or not fetches
         ):
             return False
-        results = {variable._raw for variable in program.fetched}
+        results = {held_symbol(variable) for variable in program.fetched}
         return results.issuperset(fetches)
 
     def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list:
-        fed = [_fed(feed, name, self.program.data[name]._raw) for name, *_ in self.runner.program.feeds]
+        fed = [
+            _fed(feed, name, held_symbol(self.program.data[name])) for name, *_ in self.runner.program.feeds
+        ]
         names = self.runner.program.parameters
         missing = [name for name in names if values.get(name) is None]
         if missing:
@@ -529,7 +532,7 @@ class CompiledRun:
             tensors = self.new_shapes.run(
                 tuple(self.fed_shapes), lambda: evaluate_op_by_op(self.ops, env, self.outputs)
             )
-            return [to_jax_array(tensor._raw) for tensor in tensors]
+            return [to_jax_array(held_value(tensor)) for tensor in tensors]
 
     def to_numpy(self, out: Sequence[Any]) -> list[np.ndarray]:
         """Results as NumPy arrays. A device computes in the background: what has failed
@@ -627,7 +630,7 @@ def _with_ones_as(shape: Sequence[int], declared: Sequence[int]) -> list[int] | 
 def _checked(value: Any, name: str, symbol: Symbol) -> Any:
     """What is fed for an input, checked."""
     if isinstance(value, Tensor):
-        value = to_array(value._raw)
+        value = computed_array(value)
     elif isinstance(value, list | tuple | int | float):
         value = np.asarray(value)
         if value.dtype.kind in "biuf":

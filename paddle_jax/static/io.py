@@ -16,6 +16,7 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.tensors.held_values import held_symbol
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.composites import OpaqueCall
 from paddle_jax._program.control_flow.blocks import record_again
@@ -84,16 +85,16 @@ def _encode(
             "file cannot look up; save them by fleet.save_persistables"
         )
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
-    targets = [v._raw for v in fetches]
+    targets = [held_symbol(v) for v in fetches]
     ops = program.pruned(targets)
     used = {symbol for op in ops for symbol in op.inputs} | set(targets)
-    unused = [v.name for v in feeds if v._raw not in used]
+    unused = [v.name for v in feeds if held_symbol(v) not in used]
     if unused:
         raise ValueError(f"{where}: feed_vars: {', '.join(unused)} does not lead to fetch_vars; leave it out")
     missing = sorted({s.name for s in used if s.kind == "data"} - {v.name for v in feeds})
     if missing:
         raise ValueError(f"{where}: feed_vars: fetch_vars also need {', '.join(missing)}")
-    replay = _replay(ops, [v._raw for v in feeds], targets, blank)
+    replay = _replay(ops, [held_symbol(v) for v in feeds], targets, blank)
     try:
         return write_program(record(replay, specs), [v.name for v in feeds])
     except (NotWritable, Unsupported) as error:
@@ -312,7 +313,7 @@ def encode_program(where: str, program: Program) -> bytes:
     operation of it uses."""
     used = {symbol for op in program.ops for symbol in op.inputs}
     ends = [variable(symbol) for op in program.ops for symbol in op.outputs if symbol not in used]
-    feeds = [v for v in program.data.values() if v._raw in used]
+    feeds = [v for v in program.data.values() if held_symbol(v) in used]
     if not feeds or not ends:
         raise ValueError(f"{where}: the Program has no operation that uses an input")
     return _encode(where, feeds, ends, program, blank=True)[0]

@@ -12,7 +12,7 @@ import numpy as np
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
-from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import held_symbol, holds_symbol
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program, program_guard
@@ -66,14 +66,14 @@ def minimize(
 ) -> tuple[list[Operation], list[tuple[Tensor, Tensor]]]:
     """Adds gradients and updates to the program of the loss; returns (operations, pairs of
     Parameter and gradient)."""
-    hook = loss._raw.program.hook
+    hook = held_symbol(loss).program.hook
     if hook is not None:
         raise RuntimeError(
             f"{type(optimizer).__name__}.minimize: the program {hook.purpose}; use "
             "fleet.distributed_optimizer(optimizer).minimize(loss)"
         )
     pairs = backward(optimizer, loss, parameters, no_grad_set)
-    return apply_gradients(optimizer, pairs, loss._raw.program, startup_program), pairs
+    return apply_gradients(optimizer, pairs, held_symbol(loss).program, startup_program), pairs
 
 
 def backward(
@@ -152,18 +152,18 @@ def _update(
     flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
     symbols = [recorder.symbol(t) for t in flat]
     for columns in extras:
-        symbols += [recorder.constant(v)._raw for v in columns.values()]
+        symbols += [held_symbol(recorder.constant(v)) for v in columns.values()]
     symbols += [] if skip is None else [skip]
     outs = recorder.record(kernel, symbols, [True] * len(symbols))
     for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):
-        program.write(target, out._raw)
+        program.write(target, held_symbol(out))
 
 
 def _states(
     optimizer: Optimizer, group: Any, param: Tensor, program: Program, startup: Program | None
 ) -> dict[str, Tensor]:
     """The state Variables of a Parameter, by slot."""
-    raw = param._raw
+    raw = held_symbol(param)
     if not jnp.issubdtype(raw.dtype, jnp.floating):
         raise RuntimeError(
             f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; "
@@ -232,7 +232,7 @@ def in_static(loss_or_pairs: Any) -> bool:
     first = loss_or_pairs
     while isinstance(first, list | tuple) and first:
         first = first[0]
-    return isinstance(first, Tensor) and type(first._raw) is Symbol
+    return isinstance(first, Tensor) and holds_symbol(first)
 
 
 StaticUpdates.minimize = minimize

@@ -16,6 +16,7 @@ from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error_of
 from paddle_jax._core.ops.op import _inplace, freeze
+from paddle_jax._core.tensors.held_values import held_value, holds_abstract, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, read_raw
 
 
@@ -67,7 +68,7 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    if isinstance(tensor._raw, ABSTRACT_TYPES):
+    if holds_abstract(tensor):
         return None
     return host_elements(tensor)
 
@@ -81,13 +82,13 @@ def unknown(tensor):
 
 def untracked(tensor):
     """Whether a result of this tensor needs neither a gradient nor a trace, so that NumPy may compute it."""
-    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._raw, ABSTRACT_TYPES)
+    return (tensor.stop_gradient or not state.grad) and not holds_abstract(tensor)
 
 
 def bounds(index):
     """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled
     function takes from outside. A value is looked at once."""
-    raw = index._raw
+    raw = held_value(index)
     if isinstance(raw, jax.Array) and not local.ctx.frame.is_constant(raw):
         return None
     if type(raw) is LazyArray:
@@ -157,8 +158,8 @@ def _check_tensor(op, value, name):
 def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error=ValueError):
     """Refuses an index tensor of a dtype that is no index."""
     _check_tensor(op, index, name)
-    if index._raw.dtype.name not in allowed:
-        raise error(f"{op}: {name}: got dtype {index._raw.dtype.name}; allowed are {', '.join(allowed)}")
+    if numpy_dtype(index).name not in allowed:
+        raise error(f"{op}: {name}: got dtype {numpy_dtype(index).name}; allowed are {', '.join(allowed)}")
 
 
 def check_floating(op, x, name="x"):
@@ -225,10 +226,10 @@ def instead(public, wrapper, inplace):
 def at_hand(tensor):
     """The NumPy view of a value that need not be computed or fetched from a device first;
     None of any other."""
-    if type(tensor._raw) is LazyArray:
-        raw = tensor._raw.array
+    if type(held_value(tensor)) is LazyArray:
+        raw = held_value(tensor).array
     else:
-        raw = tensor._raw
+        raw = held_value(tensor)
     if type(raw) is tuple:
         return np.array(raw)
     if type(raw) is np.ndarray:
@@ -242,7 +243,7 @@ def at_hand(tensor):
 
 def _is_whole(value):
     if isinstance(value, Tensor):
-        dtype = value._raw.dtype
+        dtype = numpy_dtype(value)
     else:
         dtype = getattr(value, "dtype", None)
     if dtype is None:
@@ -262,7 +263,7 @@ def check_divisor(op, x, y):
         return
     value = traced_value(y) if isinstance(y, Tensor) else None
     if value is not None:
-        empty = 0 in (x._raw.shape if isinstance(x, Tensor) else np.shape(x))
+        empty = 0 in (plain_shape(x) if isinstance(x, Tensor) else np.shape(x))
         if value.size and not empty:
             add_check((value == 0).any(), (), lambda: IntegerDivisionError(_BY_ZERO.format(op)))
         return
@@ -273,7 +274,9 @@ def check_divisor(op, x, y):
     elif np.all(y):
         return
     try:
-        shape = np.broadcast_shapes(*[v._raw.shape if isinstance(v, Tensor) else np.shape(v) for v in (x, y)])
+        shape = np.broadcast_shapes(
+            *[plain_shape(v) if isinstance(v, Tensor) else np.shape(v) for v in (x, y)]
+        )
     except ValueError:  # the op says so itself
         return
     if 0 not in shape:

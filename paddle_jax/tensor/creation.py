@@ -20,6 +20,7 @@ from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.layout import copy_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import ints, variadic
@@ -377,7 +378,7 @@ def _constant_like(x, number, dtype, device, requires_grad):
     """zeros_like and ones_like: beside a deferred tensor a constant of the compiled program,
     otherwise an array."""
     wanted = _like(x, dtype)
-    raw = x._raw
+    raw = held_value(x)
     deferred = type(raw) is LazyArray and device is None
     made = finish(
         (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),
@@ -392,7 +393,7 @@ def _like(x, dtype):
     if not isinstance(x, Tensor):
         raise AttributeError(f"x: got {type(x).__name__}; it must be a Tensor")
     if dtype is None:
-        return x._raw.dtype
+        return numpy_dtype(x)
     return dtypes.convert(dtype).np
 
 
@@ -458,7 +459,7 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
     """
     target = _like(x, dtype)
     made = finish(
-        filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device, requires_grad
+        filled(plain_shape(x), fill("full_like", fill_value, target), target), None, device, requires_grad
     )
     return copy_layout(made, x) if device is None else made
 

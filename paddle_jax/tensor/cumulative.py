@@ -12,6 +12,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_inplace, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import magnitude
 from paddle_jax.tensor.lowering import running
@@ -115,7 +116,7 @@ def cumsum_(x, axis=None, dtype=None, name=None):
         [1.0, 3.0]
     """
     check_inplace("cumsum_", x)
-    keeps = dtype is None and jnp.issubdtype(x._raw.dtype, jnp.integer)
+    keeps = dtype is None and jnp.issubdtype(numpy_dtype(x), jnp.integer)
     return x._adopt(cumsum(x, axis, x.dtype if keeps else dtype))
 
 

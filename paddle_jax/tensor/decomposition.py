@@ -13,6 +13,7 @@ from jax import lax
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index
 from paddle_jax.tensor.inner import named
@@ -406,7 +407,7 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
     if unpack_pivots:
         check_index("lu_unpack", y, x.shape[-2] + 1, ValueError, low=1, name="y")
     p, lower, upper = _unpack(x, y)
-    empty = wrap(jnp.zeros((0,), x._raw.dtype))
+    empty = wrap(jnp.zeros((0,), numpy_dtype(x)))
     return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))
 
 
@@ -590,5 +591,5 @@ def pca_lowrank(x, q=None, center=True, niter=2, name=None):
 
 def check_pivots(b=None, lu=None, pivots=None, *_, **__):
     """Raises where pivots for `lu_solve` are no rows."""
-    if isinstance(lu, Tensor) and isinstance(pivots, Tensor) and lu.ndim and pivots._raw.dtype.kind == "i":
+    if isinstance(lu, Tensor) and isinstance(pivots, Tensor) and lu.ndim and numpy_dtype(pivots).kind == "i":
         check_index("lu_solve", pivots, lu.shape[-1] + 1, ValueError, low=1, name="pivots")

@@ -7,6 +7,7 @@ import numpy as np
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import var_type
+from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._core.tensors.tensor import Tensor, read_raw
 
 
@@ -145,7 +146,7 @@ class Behind:
 def copy_array(array, place=None):
     """A copy of an array on a device."""
     if isinstance(array, Tensor):
-        array = to_array(array._raw)
+        array = computed_array(array)
     if isinstance(array, jax.Array) and place is None:
         return jnp.array(array)  # a copy: a run may give its memory away
     return to_array(places.put(np.array(array), place))

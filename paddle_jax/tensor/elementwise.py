@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.inner import named
@@ -291,8 +292,8 @@ def multiplex(inputs, index, name=None):
     if isinstance(inputs, Tensor) or len(inputs) < 2:
         raise ValueError("multiplex: inputs: got fewer than two tensors; give a list of at least two")
     check_equal_dtypes("multiplex", *inputs)
-    if str(index._raw.dtype) != "int32":
-        raise ValueError(f"multiplex: index: got {index._raw.dtype}; it must be int32")
+    if str(numpy_dtype(index)) != "int32":
+        raise ValueError(f"multiplex: index: got {numpy_dtype(index)}; it must be int32")
     if index.ndim != 2 or index.shape[0] > inputs[0].shape[0]:
         raise RuntimeError(
             f"multiplex: index: got shape {list(index.shape)}; "

@@ -18,6 +18,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
@@ -128,10 +129,10 @@ def _operand(name, x, real):
     """x as a floating or complex Tensor."""
     if not isinstance(x, Tensor):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(x).__name__}")
-    kind = x._raw.dtype.kind
+    kind = numpy_dtype(x).kind
     if real and kind == "c":
         raise RuntimeError(
-            f"{name}: x: got {x._raw.dtype.name}; it must be real; "
+            f"{name}: x: got {numpy_dtype(x).name}; it must be real; "
             "use a transform of complex tensors such as fft"
         )
     if kind in "biu":

@@ -13,6 +13,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.fourier import as_complex
@@ -330,7 +331,7 @@ def stft(
     win_length = _window_length("stft", n_fft, win_length, window)
     if center and pad_mode not in ("reflect", "constant"):
         raise AssertionError(f"stft: pad_mode: got {pad_mode!r}; allowed are 'reflect' and 'constant'")
-    kinds = [t._raw.dtype.kind for t in (x, window) if t is not None]
+    kinds = [numpy_dtype(t).kind for t in (x, window) if t is not None]
     if onesided and "c" in kinds:
         raise AssertionError("stft: onesided: got True for a complex x or window; it must be False or None")
     if all(kind in "biu" for kind in kinds):
@@ -418,7 +419,7 @@ def _check_spectrum(x, n_fft, hop_length, win_length, window, onesided, return_c
             f"istft: x: got {x.shape[-2]} frequencies; "
             f"with onesided={onesided} and n_fft={n_fft} it must have {terms}"
         )
-    if window is not None and window._raw.dtype.kind == "c" and not return_complex:
+    if window is not None and numpy_dtype(window).kind == "c" and not return_complex:
         raise AssertionError("istft: window: got a complex one; it must be real unless return_complex=True")
     if return_complex and onesided:
         raise AssertionError(

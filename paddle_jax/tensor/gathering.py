@@ -10,6 +10,7 @@ import numpy as np
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
@@ -267,7 +268,7 @@ def fit_index(op, x, index, axis):
             f"{op}: indices: got shape {list(index.shape)} for a tensor of shape "
             f"{list(x.shape)}; both need as many axes"
         )
-    if x._raw.shape == index._raw.shape:
+    if plain_shape(x) == plain_shape(index):
         return x, index
     if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):
         return x, expand(
@@ -417,7 +418,7 @@ def masked_select(x, mask, name=None):
         >>> paddle.masked_select(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([True, False, True])).tolist()
         [1, 3]
     """
-    if not isinstance(mask, Tensor) or mask._raw.dtype != bool:
+    if not isinstance(mask, Tensor) or numpy_dtype(mask) != np.bool_:
         raise ValueError(
             f"masked_select: mask: got {getattr(mask, 'dtype', type(mask).__name__)}; "
             "it must be a bool Tensor"

@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.tensor.inner import named
 
@@ -233,9 +234,9 @@ def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None)
         raise AssertionError(
             f"histogramdd: weights: got shape {list(weights.shape)}; it must be {list(x.shape[:-1])}"
         )
-    if weights is not None and weights._raw.dtype != x._raw.dtype:
+    if weights is not None and numpy_dtype(weights) != numpy_dtype(x):
         raise ValueError(
-            f"histogramdd: weights: got {weights._raw.dtype}; it must have the dtype of x, {x._raw.dtype}"
+            f"histogramdd: weights: got {numpy_dtype(weights)}; it must have the dtype of x, {numpy_dtype(x)}"
         )
     counts, *edges = _histogram_many(x, bins, ranges, density, weights)
     return counts, edges
@@ -287,7 +288,7 @@ def bincount(x, weights=None, minlength=0, name=None):
         >>> paddle.bincount(paddle.to_tensor([1, 2, 1])).tolist()
         [0, 2, 1]
     """
-    if x._raw.dtype not in (np.int32, np.int64):
+    if numpy_dtype(x) not in (np.int32, np.int64):
         raise TypeError(f"bincount: x: got {x.dtype}; allowed are int32 and int64")
     if x.ndim != 1 or minlength < 0 or (weights is not None and list(weights.shape) != list(x.shape)):
         raise ValueError(

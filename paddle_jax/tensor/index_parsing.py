@@ -17,6 +17,7 @@ from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.length_expressions import bounds
 from paddle_jax._core.lazy.lengths import expression_of, extreme, has_lengths, is_length, select
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
+from paddle_jax._core.tensors.held_values import element_count, held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.search import nonzero
 
@@ -88,7 +89,7 @@ def _axes_used(item):
     if item is None or item is Ellipsis or isinstance(item, bool | np.bool_):
         return 0
     dtype = getattr(item, "dtype", None)
-    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._raw.dtype == np.bool_)
+    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and numpy_dtype(item) == np.bool_)
     if is_bool:
         return item.ndim
     return 1
@@ -139,12 +140,12 @@ def value_of(item):
 def dtype_of(item):
     """The NumPy dtype of an array or Tensor in an index."""
     if isinstance(item, Tensor):
-        return item._raw.dtype
+        return numpy_dtype(item)
     return item.dtype
 
 
 def _traced(item):
-    return isinstance(item._raw if isinstance(item, Tensor) else item, ABSTRACT_TYPES)
+    return isinstance(held_value(item) if isinstance(item, Tensor) else item, ABSTRACT_TYPES)
 
 
 def _outside(low, high, axis, length):
@@ -174,7 +175,7 @@ def add_int(found, item, axis, length):
             found.axes.append(("i",))
             return 1
     if type(item) is not int and _traced(item):
-        if type(item._raw if isinstance(item, Tensor) else item) is Symbol:
+        if type(held_value(item) if isinstance(item, Tensor) else item) is Symbol:
             found.starts.append((item + (item < 0).astype(dtype_of(item)) * length).reshape([]))
         else:
             _checked_later(item, axis, length)
@@ -196,12 +197,12 @@ def _bound(value):
     """A bound of a slice as an int or None."""
     if value is None or type(value) is int or is_symbolic(value) or is_length(value):
         return value
-    if local.ctx.frame.symbolic and isinstance(value, Tensor) and value._raw.size == 1:
+    if local.ctx.frame.symbolic and isinstance(value, Tensor) and element_count(value) == 1:
         return local.ctx.frame.numbers_of(value.reshape([]))
-    of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
+    of_one = isinstance(value, Tensor) and element_count(value) == 1 and numpy_dtype(value).kind in "iu"
     if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
         if isinstance(value, Tensor):
-            got = f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
+            got = f"a Tensor of dtype {numpy_dtype(value)} and shape {list(value.shape)}"
         else:
             got = type(value).__name__
         raise ValueError(

@@ -29,6 +29,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, from_numpy, host_numbers
 from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
 from paddle_jax._core.tensors.views import ViewRule
 from paddle_jax.tensor.axes import bounds, untracked
@@ -232,7 +233,7 @@ def _plain(item):
 
 def _is_position(item, length):
     """Whether a Tensor holds integers, one at the least, that are all positions on an axis."""
-    raw = item._raw
+    raw = held_value(item)
     if raw.dtype.kind not in "iu" or raw.dtype == np.uint8 or not raw.ndim or not raw.size:
         return False
     found = bounds(item)
@@ -460,7 +461,7 @@ def _element(x, item, shape):
     recorded, run or compiled for it, which is what loops over elements need. None where it has to
     be an operation."""
     ctx = local.ctx
-    value = x._raw
+    value = held_value(x)
     if (
         type(value) is not LazyArray
         or ctx.segment is None
@@ -533,7 +534,7 @@ def getitem(x, item):
         >>> x[1].tolist(), x[:, ::2].tolist(), x[x > 4].tolist()
         ([4, 5, 6], [[1, 3], [4, 6]], [5, 6])
     """
-    raw = x._raw
+    raw = held_value(x)
     shape = raw.aval.shape if type(raw) is LazyArray else raw.shape
     if local.ctx.frame.symbolic and has_lengths((item, shape)):
         return _run_parsed(take_index.op, (x,), parse(item, shape))
@@ -551,9 +552,9 @@ def getitem(x, item):
         return run1(kernel, x)
     if (
         type(item) is Tensor
-        and item._raw.dtype == np.bool_
-        and item._raw.shape == shape[: item._raw.ndim]
-        and item._raw.ndim
+        and numpy_dtype(item) == np.bool_
+        and plain_shape(item) == shape[: item.ndim]
+        and item.ndim
         and untracked(x)
     ):
         return _chosen(x, item)
@@ -573,11 +574,11 @@ def _assigned(value, x):
     if isinstance(value, Tensor):
         return value
     if local.ctx.frame.symbolic and has_lengths(value):
-        return local.ctx.frame.tensor_of(value, x._raw.dtype)
+        return local.ctx.frame.tensor_of(value, numpy_dtype(x))
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
-        if isinstance(value, complex | np.complexfloating) and x._raw.dtype.kind not in "bc":
+        if isinstance(value, complex | np.complexfloating) and numpy_dtype(x).kind not in "bc":
             raise ValueError(
-                f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; "
+                f"Tensor index: the value is complex and the tensor is {numpy_dtype(x)}; "
                 "use its real part, or a complex tensor"
             )
         if isinstance(value, jax.Array):
@@ -585,7 +586,7 @@ def _assigned(value, x):
         else:
             array = np.asarray(value)
         if array.dtype.kind in "biufcV":
-            return wrap(converted(array, x._raw.dtype))
+            return wrap(converted(array, numpy_dtype(x)))
     raise ValueError(
         f"Tensor index: the value is {value!r:.60}; allowed are Tensor, numpy.ndarray, numbers and bools"
     )
@@ -609,11 +610,11 @@ def setitem(x, item, value):
     check_inplace("__setitem__", x)
     try:
         if not isinstance(value, Tensor):
-            if type(value) in (int, float) and x._raw.dtype.kind == "f":
-                value = scalar(value, x._raw.dtype)
+            if type(value) in (int, float) and numpy_dtype(x).kind == "f":
+                value = scalar(value, numpy_dtype(x))
             else:
                 value = _assigned(value, x)
-        raw = x._raw
+        raw = held_value(x)
         shape = raw.aval.shape if type(raw) is LazyArray else raw.shape
         if local.ctx.frame.symbolic and has_lengths((item, shape)) and not _is_mask(item):
             x._adopt(_run_parsed(put_index.op, (x, value), parse(item, shape)))

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.freed_value import FREED_VALUE
-from paddle_jax._core.base.uninitialized import Uninitialized
+from paddle_jax._core.tensors.held_values import element_count, held_value, holds_uninitialized, numpy_dtype
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, host_elements, read_raw, wrap
 from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
@@ -14,7 +14,7 @@ from paddle_jax.tensor.methods import _attach, _moved
 
 @_attach
 def _is_initialized(self):
-    return self._raw is not FREED_VALUE and type(self._raw) is not Uninitialized
+    return held_value(self) is not FREED_VALUE and not holds_uninitialized(self)
 
 
 @_attach
@@ -24,7 +24,7 @@ def _clear_data(self):
 
 @_attach
 def _numel(self):
-    return int(self._raw.size)
+    return int(element_count(self))
 
 
 @_attach
@@ -39,7 +39,7 @@ def _share_buffer_to(self, other):
 
 @_attach
 def _is_shared_buffer_with(self, other):
-    return self._raw is other._raw
+    return held_value(self) is held_value(other)
 
 
 @_attach
@@ -85,7 +85,7 @@ _attach(_clear, "_clear_dataptr")
 
 @_attach
 def _holder_size(self):
-    return int(self._raw.size) * self._raw.dtype.itemsize
+    return int(element_count(self)) * numpy_dtype(self).itemsize
 
 
 @_attach
@@ -103,7 +103,7 @@ _attach(_share_underline_tensor_to, "_unsafe_share_buffer_to")
 
 @_attach
 def _is_shared_underline_tensor_with(self, other):
-    return self._raw is other._raw
+    return held_value(self) is held_value(other)
 
 
 @_attach

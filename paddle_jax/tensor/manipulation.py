@@ -16,6 +16,7 @@ from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.views import ViewRule
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
@@ -556,7 +557,7 @@ def broadcast_tensors(input, name=None):
         >>> [t.shape for t in paddle.broadcast_tensors([paddle.ones([2, 1]), paddle.ones([3])])]
         [paddle.Size([2, 3]), paddle.Size([2, 3])]
     """
-    if not isinstance(input, list | tuple) or not input or len({t._raw.dtype for t in input}) > 1:
+    if not isinstance(input, list | tuple) or not input or len({numpy_dtype(t) for t in input}) > 1:
         if isinstance(input, list | tuple):
             got = [t.dtype for t in input]
         else:

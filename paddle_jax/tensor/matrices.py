@@ -15,6 +15,7 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.lengths import has_lengths, to_int
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
@@ -349,8 +350,8 @@ def meshgrid(*args, indexing=None, name=None):
         x = list(args)
     if not x or not all(isinstance(t, Tensor) for t in x):
         raise ValueError(f"meshgrid: got {[type(t).__name__ for t in x]}; give one Tensor or more")
-    if any(t.ndim > 1 for t in x) or len({t._raw.dtype for t in x}) > 1:
-        got = [f"{t._raw.dtype.name}{list(t.shape)}" for t in x]
+    if any(t.ndim > 1 for t in x) or len({numpy_dtype(t) for t in x}) > 1:
+        got = [f"{numpy_dtype(t).name}{list(t.shape)}" for t in x]
         raise ValueError(f"meshgrid: got {', '.join(got)}; use 1-D tensors of one dtype")
     if indexing not in (None, "ij", "xy"):
         raise ValueError(f"meshgrid: indexing: got {indexing!r}; allowed are 'ij', 'xy'")
@@ -442,7 +443,7 @@ def combinations(x, r=2, with_replacement=False, name=None):
     if not isinstance(r, int) or r < 0:
         raise ValueError(f"combinations: r: got {r!r}; it must be an int >= 0")
     if r == 0:
-        return wrap(jnp.zeros((0,), x._raw.dtype))
+        return wrap(jnp.zeros((0,), numpy_dtype(x)))
     if with_replacement:
         choose = itertools.combinations_with_replacement
     else:

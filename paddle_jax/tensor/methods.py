@@ -9,10 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.ops.op import check_inplace, op
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.device_text import Device
+from paddle_jax._core.tensors.held_values import (
+    assign_from,
+    held_value,
+    holds_symbol,
+    numpy_dtype,
+    plain_shape,
+)
 from paddle_jax._core.tensors.layout import restore_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 
@@ -69,7 +75,7 @@ def astype(self, dtype):
         >>> paddle.to_tensor([1.5]).astype("int32").tolist()
         [1]
     """
-    if self._raw.dtype == dtypes.convert(dtype).np and type(self._raw) is not Symbol:
+    if numpy_dtype(self) == dtypes.convert(dtype).np and not holds_symbol(self):
         return self
     return manipulation.cast(self, dtype)
 
@@ -109,9 +115,9 @@ def move(x: jax.Array, place: DeviceLike) -> jax.Array:
 
 def _moved(x, place):
     place = places.parse(place)
-    if type(x._raw) is Symbol:  # a program runs where its Executor does
+    if holds_symbol(x):  # a program runs where its Executor does
         return x
-    if places.of(x._raw) == place:
+    if places.of(held_value(x)) == place:
         return x
     return move(x, place)
 
@@ -265,7 +271,7 @@ def dim(var):
         >>> paddle.ones([2, 3]).dim()
         2
     """
-    return var._raw.ndim
+    return var.ndim
 
 
 Tensor.ndimension = dim
@@ -279,7 +285,7 @@ def element_size(self):
         >>> paddle.ones([2]).element_size()
         4
     """
-    return self._raw.dtype.itemsize
+    return numpy_dtype(self).itemsize
 
 
 def _strides(shape):
@@ -299,7 +305,7 @@ def stride(self, dim=None):
         >>> paddle.ones([2, 3]).stride()
         [3, 1]
     """
-    steps = _strides(self._raw.shape)
+    steps = _strides(plain_shape(self))
     if dim is None:
         return steps
     return steps[one_axis("stride", dim, len(steps), "dim")]
@@ -308,7 +314,7 @@ def stride(self, dim=None):
 @_attach
 def get_strides(self):
     """The same as `stride()`."""
-    return _strides(self._raw.shape)
+    return _strides(plain_shape(self))
 
 
 @_attach
@@ -362,7 +368,7 @@ def dense_dim(self):
         >>> paddle.ones([2, 3]).dense_dim()
         2
     """
-    return self._raw.ndim
+    return self.ndim
 
 
 def _answer(name, value, doc):
@@ -421,12 +427,14 @@ def set_value(self, value):
             f"set_value: value: got {type(value).__name__}; it must be a Tensor or a NumPy array"
         )
     array = read_raw(value) if isinstance(value, Tensor) else value
-    if tuple(array.shape) != tuple(self._raw.shape):
+    if tuple(array.shape) != tuple(plain_shape(self)):
         raise AssertionError(
             f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}"
         )
-    if array.dtype != self._raw.dtype:
-        raise AssertionError(f"set_value: value: got dtype {array.dtype}; {self.name} has {self._raw.dtype}")
+    if array.dtype != numpy_dtype(self):
+        raise AssertionError(
+            f"set_value: value: got dtype {array.dtype}; {self.name} has {numpy_dtype(self)}"
+        )
     self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
     restore_layout(self)
 
@@ -447,11 +455,11 @@ def copy_(self, other, blocking=True, *, non_blocking=False):
     """
     if not isinstance(other, Tensor):
         raise ValueError(f"(InvalidArgument) copy_: other: got {type(other).__name__}; it must be a Tensor")
-    if other._raw.dtype != self._raw.dtype:
+    if numpy_dtype(other) != numpy_dtype(self):
         raise RuntimeError(
-            f"copy_: other: got dtype {other._raw.dtype.name}; the tensor has {self._raw.dtype.name}"
+            f"copy_: other: got dtype {numpy_dtype(other).name}; the tensor has {numpy_dtype(self).name}"
         )
-    self._rebind(_moved(other, self.place)._raw)
+    assign_from(self, _moved(other, self.place))
     restore_layout(self)
     return self
 
@@ -548,10 +556,10 @@ def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
     """
     check_inplace("set_", x)
     if source is None:
-        source = wrap(jnp.zeros((0,), x._raw.dtype))
-    if source._raw.dtype != x._raw.dtype:
+        source = wrap(jnp.zeros((0,), numpy_dtype(x)))
+    if numpy_dtype(source) != numpy_dtype(x):
         raise ValueError(
-            f"set_: source: got dtype {source._raw.dtype.name}; the tensor has {x._raw.dtype.name}"
+            f"set_: source: got dtype {numpy_dtype(source).name}; the tensor has {numpy_dtype(x).name}"
         )
     if shape is None and stride is None and not offset:
         x._rebind(read_raw(source))
@@ -562,7 +570,7 @@ def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
         shape = ints("set_", shape, "shape")
     if stride is None:
         stride = _strides(shape)
-    x._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._raw)
+    assign_from(x, slicing.as_strided(source, list(shape), list(stride), offset))
     return x
 
 

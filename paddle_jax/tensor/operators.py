@@ -13,6 +13,7 @@ from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, host_numbers
 from paddle_jax._core.lazy.lengths import LengthBool, as_int
 from paddle_jax._core.ops.op import scalar
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor import bitwise, creation, linalg, logic, math, ops
 from paddle_jax.tensor.axes import check_divisor
@@ -29,15 +30,15 @@ def operands(x, other, name):
     dtype of the tensor.
     """
     if isinstance(other, _NUMBERS):
-        dtype = dtypes.scalar_np(other, x._raw.dtype)
+        dtype = dtypes.scalar_np(other, numpy_dtype(x))
         if name in _DIVISIONS and dtype.kind == "b" and isinstance(other, np.integer):
             dtype = np.dtype(np.int64)  # the quotient is a float32 one, as beside an int
-        if dtype != x._raw.dtype:
+        if dtype != numpy_dtype(x):
             x = math.to_dtype(x, dtypes.convert(dtype))
         return x, scalar(other, dtype)
     if isinstance(other, np.ndarray):
-        same = name.endswith("matmul__") and np.can_cast(other.dtype, x._raw.dtype, "same_kind")
-        return x, creation.to_tensor(other.astype(x._raw.dtype) if same else other)
+        same = name.endswith("matmul__") and np.can_cast(other.dtype, numpy_dtype(x), "same_kind")
+        return x, creation.to_tensor(other.astype(numpy_dtype(x)) if same else other)
     if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
         return x, wrap(other)
     if isinstance(other, LengthBool):
@@ -68,7 +69,7 @@ def _binary(name, op, swapped=False):
             left = self
             right = y
         else:
-            raw = self._raw
+            raw = held_value(self)
             dtype = raw.aval.dtype if type(raw) is LazyArray else raw.dtype
             if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
                 # the usual case of `operands`
@@ -103,10 +104,10 @@ def _product(name, swapped=False):
         if isinstance(y, np.ndarray):
             raw = y
         elif isinstance(y, Tensor):
-            raw = y._raw
+            raw = held_value(y)
         else:
             raw = None
-        own = self._raw.dtype
+        own = numpy_dtype(self)
         if raw is not None and raw.dtype != own and own.kind != "b" and "c" not in (raw.dtype.kind, own.kind):
             y = y.astype(own) if raw is y else math.to_dtype(y, self.dtype)
         return general(self, y)
@@ -130,7 +131,7 @@ _general_power = _binary("__pow__", math.pow)
 
 def _power(self, y):
     """The operator `**`: see `pow`. Squares, the most frequent power by far, are products."""
-    if type(y) in (int, float) and y == 2 and self._raw.dtype.kind in "fcV":
+    if type(y) in (int, float) and y == 2 and numpy_dtype(self).kind in "fcV":
         return ops.square(self)
     return _general_power(self, y)
 
@@ -157,7 +158,7 @@ def _bits(name, op, swapped=False):
         if not isinstance(y, Tensor):
             if not isinstance(y, bool | int):
                 raise ArgumentError(f"{name}: y: got {type(y).__name__}; allowed are Tensor, int and bool")
-            y = scalar(y, self._raw.dtype)
+            y = scalar(y, numpy_dtype(self))
         if swapped:
             return op(y, self, *args, **kwargs)
         return op(self, y, *args, **kwargs)

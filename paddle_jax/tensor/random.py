@@ -13,7 +13,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.random import key_from
-from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import number, variadic
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
 
@@ -135,7 +135,7 @@ def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=F
         True
     """
     made = draw_uniform(_operand(0.0), _operand(1.0), lengths("rand", shape), _inexact("rand", dtype))
-    return finish(made._raw, out, device, requires_grad)
+    return finish(read_raw(made), out, device, requires_grad)
 
 
 rand = variadic(rand, 0)
@@ -154,7 +154,7 @@ def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
         >>> paddle.randn([2, 3]).shape
         paddle.Size([2, 3])
     """
-    return finish(standard_normal(shape, dtype)._raw, out, device, requires_grad)
+    return finish(read_raw(standard_normal(shape, dtype)), out, device, requires_grad)
 
 
 randn = variadic(randn, 0)
@@ -174,7 +174,10 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
             f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes"
         )
     return finish(
-        draw_normal(lengths("standard_normal", shape), dtypes.convert(dtype))._raw, out, device, requires_grad
+        read_raw(draw_normal(lengths("standard_normal", shape), dtypes.convert(dtype))),
+        out,
+        device,
+        requires_grad,
     )
 
 
@@ -217,7 +220,7 @@ def uniform(
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
     else:
-        made = draw_uniform(low, high, shape, dtype)._raw
+        made = read_raw(draw_uniform(low, high, shape, dtype))
     return finish(made, out, device, requires_grad)
 
 
@@ -254,7 +257,7 @@ def gaussian(
         made = (wrap(jax.random.normal(key, sizes_of, found.np)) * std + mean).astype(found)
     else:
         made = draw_gaussian(_operand(mean, found.np), _operand(std, np.float64), sizes_of, found)
-    return finish(made._raw, out, device, requires_grad)
+    return finish(read_raw(made), out, device, requires_grad)
 
 
 def _seeded_uniform(seed, shape, dtype, low, high):
@@ -335,7 +338,7 @@ def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_gra
     n = number("randperm", n, "n")
     if n < 0:
         raise RuntimeError(f"randperm: n={n}; it must be >= 0")
-    return finish(draw_permutation(n, dtypes.convert(dtype))._raw, out, device, requires_grad)
+    return finish(read_raw(draw_permutation(n, dtypes.convert(dtype))), out, device, requires_grad)
 
 
 @composite(

@@ -11,6 +11,7 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors import layout
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
@@ -31,8 +32,8 @@ X = {"input": "x"}
 
 
 def _need_float(op, x):
-    if not jnp.issubdtype(x._raw.dtype, jnp.floating):
-        raise RuntimeError(f"{op}: x: got dtype {x._raw.dtype.name}; it must be floating")
+    if not jnp.issubdtype(numpy_dtype(x), jnp.floating):
+        raise RuntimeError(f"{op}: x: got dtype {numpy_dtype(x).name}; it must be floating")
 
 
 def _within(op, name, tensor, low, high, error):
@@ -372,11 +373,11 @@ def normal_(x, mean=0.0, std=1.0, name=None):
         paddle.Size([2])
     """
     _ready("normal_", x, floating=False)
-    if not jnp.issubdtype(x._raw.dtype, jnp.inexact):
-        raise RuntimeError(f"normal_: x: got dtype {x._raw.dtype.name}; it must be floating or complex")
-    if isinstance(mean, complex) and not jnp.issubdtype(x._raw.dtype, jnp.complexfloating):
+    if not jnp.issubdtype(numpy_dtype(x), jnp.inexact):
+        raise RuntimeError(f"normal_: x: got dtype {numpy_dtype(x).name}; it must be floating or complex")
+    if isinstance(mean, complex) and not jnp.issubdtype(numpy_dtype(x), jnp.complexfloating):
         raise TypeError(
-            f"normal_: mean: got {mean} for a tensor of {x._raw.dtype.name}; it must be a real number"
+            f"normal_: mean: got {mean} for a tensor of {numpy_dtype(x).name}; it must be a real number"
         )
     return layout.fill(x, draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
 
@@ -449,11 +450,12 @@ def geometric_(x, probs, name=None):
         True
     """
     check_inplace("geometric_", x)
-    if not jnp.issubdtype(x._raw.dtype, jnp.floating):
-        raise ValueError(f"geometric_: x: got dtype {x._raw.dtype.name}; it must be floating")
+    if not jnp.issubdtype(numpy_dtype(x), jnp.floating):
+        raise ValueError(f"geometric_: x: got dtype {numpy_dtype(x).name}; it must be floating")
     rate = _rate_of(_operand(probs))
     return layout.fill(
-        x, (draw_tail(x) / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype)
+        x,
+        (draw_tail(x) / rate.astype("float32" if numpy_dtype(x).itemsize < 8 else "float64")).astype(x.dtype),
     )
 
 
@@ -479,7 +481,7 @@ def random_(x, from_=0, to=None, *, generator=None):
     check_inplace("random_", x)
     if to is None:
         low = 0
-        high = from_ if from_ else _largest(x._raw.dtype)
+        high = from_ if from_ else _largest(numpy_dtype(x))
     else:
         low = from_
         high = to

@@ -9,6 +9,7 @@ from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill
@@ -100,11 +101,11 @@ def _edge(dtype, how):
 def _values(op, x, values, name="values"):
     """The values as a Tensor of the dtype of x; a number becomes 0-D."""
     if not isinstance(values, Tensor):
-        return wrap(np.asarray(fill(op, values, x._raw.dtype)))
-    if values._raw.dtype != x._raw.dtype:
+        return wrap(np.asarray(fill(op, values, numpy_dtype(x))))
+    if numpy_dtype(values) != numpy_dtype(x):
         raise ValueError(
-            f"{op}: {name}: got dtype {values._raw.dtype.name} for a tensor of "
-            f"{x._raw.dtype.name}; cast it with astype"
+            f"{op}: {name}: got dtype {numpy_dtype(values).name} for a tensor of "
+            f"{numpy_dtype(x).name}; cast it with astype"
         )
     return values
 
@@ -176,7 +177,7 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
         check_within(name, arr, indices, axis)
     values = _values(name, arr, values)
     if broadcast or values.ndim == 0:
-        if values._raw.shape not in ((), indices._raw.shape):
+        if plain_shape(values) not in ((), plain_shape(indices)):
             values = expand(values, indices.shape)
     else:
         values = _leading(name, values, indices)
@@ -410,10 +411,10 @@ def scatter_nd_add(x, index, updates, name=None):
         >>> paddle.scatter_nd_add(paddle.zeros([2]), paddle.to_tensor([[1], [1]]), paddle.ones([2])).tolist()
         [0.0, 2.0]
     """
-    if updates._raw.dtype != x._raw.dtype:
+    if numpy_dtype(updates) != numpy_dtype(x):
         raise TypeError(
-            f"scatter_nd_add: updates: got dtype {updates._raw.dtype.name} for a tensor of "
-            f"{x._raw.dtype.name}; cast it with astype"
+            f"scatter_nd_add: updates: got dtype {numpy_dtype(updates).name} for a tensor of "
+            f"{numpy_dtype(x).name}; cast it with astype"
         )
     _check_updates("scatter_nd_add", x.shape, index, updates)
     return add_points(x, index, updates)
@@ -441,7 +442,7 @@ def scatter_nd(index, updates, shape, name=None):
     """
     shape = ints("scatter_nd", shape, "shape")
     _check_updates("scatter_nd", shape, index, updates)
-    return add_points(wrap(jnp.zeros(shape, updates._raw.dtype)), index, updates)
+    return add_points(wrap(jnp.zeros(shape, numpy_dtype(updates))), index, updates)
 
 
 # slices along an axis ---------------------------------------------------------------------------------------
@@ -610,9 +611,9 @@ def index_put(x, indices, value, accumulate=False, name=None):
             f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors"
         )
     value = _values("index_put", x, value, "value")
-    if len(indices) == 1 and indices[0]._raw.dtype == bool and value.ndim <= x.ndim - indices[0].ndim:
+    if len(indices) == 1 and numpy_dtype(indices[0]) == np.bool_ and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
-    indices = [i for given in indices for i in (_where(given) if given._raw.dtype == bool else [given])]
+    indices = [i for given in indices for i in (_where(given) if numpy_dtype(given) == np.bool_ else [given])]
     for d, index in enumerate(indices):
         check_index_dtype("index_put", index, name="indices")
         check_index("index_put", index, x.shape[d], name="indices")
@@ -711,8 +712,8 @@ def masked_scatter(x, mask, value, name=None):
         ...                       paddle.to_tensor([5.0, 6.0])).tolist()
         [5.0, 0.0, 6.0]
     """
-    if mask._raw.dtype != bool or value._raw.dtype != x._raw.dtype:
-        got = [t._raw.dtype.name for t in (x, mask, value)]
+    if numpy_dtype(mask) != np.bool_ or numpy_dtype(value) != numpy_dtype(x):
+        got = [numpy_dtype(t).name for t in (x, mask, value)]
         raise AssertionError(
             f"masked_scatter: x, mask, value: got dtypes {', '.join(got)}; "
             "the mask must be bool, x and value must be equal"

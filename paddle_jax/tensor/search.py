@@ -16,6 +16,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
@@ -265,7 +266,7 @@ def where(condition, x=None, y=None, name=None):
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise ValueError("where: x, y: got only one of them; give both or neither")
-    if not isinstance(condition, Tensor) or condition._raw.dtype != bool:
+    if not isinstance(condition, Tensor) or numpy_dtype(condition) != np.bool_:
         raise ArgumentError(
             f"where: condition: got {getattr(condition, 'dtype', type(condition).__name__)}; "
             "it must be a bool Tensor"

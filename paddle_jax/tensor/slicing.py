@@ -13,6 +13,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
@@ -487,7 +488,7 @@ def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
     else:
         end = min(x.size, width * width)
     at = tuple(i + offset for i in range(0, end, step) if 0 <= i % width + offset < width)
-    from_value = fill("fill_diagonal_", value, x._raw.dtype)
+    from_value = fill("fill_diagonal_", value, numpy_dtype(x))
     return x._adopt(put_flat(x, wrap_value(from_value), at))
 
 

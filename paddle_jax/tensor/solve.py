@@ -10,6 +10,7 @@ from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, guarded
 from paddle_jax.tensor.decomposition import adjoint, check_pivots, checked, matrices, of_triangle
@@ -595,16 +596,16 @@ def lstsq(x, y, rcond=None, driver=None, name=None):
         )
     m, n = x.shape[-2:]
     if not x.size:
-        empty = wrap(jnp.zeros((0,), x._raw.dtype))
+        empty = wrap(jnp.zeros((0,), numpy_dtype(x)))
         return (
-            wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), x._raw.dtype)),
+            wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), numpy_dtype(x))),
             empty,
             wrap(jnp.zeros((0,), jnp.int64)),
             empty,
         )
-    rcond = float(jnp.finfo(x._raw.dtype).eps) * max(m, n) if rcond is None else rcond
+    rcond = float(jnp.finfo(numpy_dtype(x)).eps) * max(m, n) if rcond is None else rcond
     solution, residuals, rank, values = _least_squares(x, y, rcond)
-    real = values._raw.dtype
+    real = numpy_dtype(values)
     empty = wrap(jnp.zeros((0,), real))
     if driver == "gels":
         return solution, residuals if m > n else empty, wrap(jnp.zeros((0,), jnp.int64)), empty

@@ -10,6 +10,7 @@ from jax import lax
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, freeze, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.lowering import stable_order
@@ -295,7 +296,7 @@ def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
         axes = (axis % x.ndim,)
     else:
         axes = ()
-    if mode == "avg" and str(x._raw.dtype) != "float64":
+    if mode == "avg" and str(numpy_dtype(x)) != "float64":
         x = x.astype("float32")
     value, index = _median_of(x, axes, keepdim, mode, False)
     if mode == "min" and axis is not None:

@@ -8,6 +8,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import host_elements, host_value, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone
@@ -21,7 +22,7 @@ def _rows(op, x, axis):
     if axis is not None and x.ndim == 0:
         raise ValueError(f"{op}: axis={axis} for a 0-d tensor; it has no axes")
     if axis is None and x.size == 0:
-        return x, 0, np.zeros((0, 1), x._raw.dtype)
+        return x, 0, np.zeros((0, 1), numpy_dtype(x))
     if axis is None or x.ndim == 0:
         x = reshape(x, [-1])
         axis = 0

@@ -34,6 +34,13 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import RowsGrad, either, marks_of
+from paddle_jax._core.tensors.held_values import (
+    held_value,
+    holds_tracer,
+    holds_uninitialized,
+    plain_shape,
+    replace_held,
+)
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
@@ -175,7 +182,7 @@ class Capture(Trace):
         self.undo_log.undo()
         for _, grad, raw, _ in self.grads.values():
             if grad is not None and id(grad) not in self.tensors:
-                grad._raw = raw
+                replace_held(grad, raw)
         for generator, (_, words, offset) in self.drawn.items():
             generator._words = words
             generator._offset = offset
@@ -228,7 +235,7 @@ class Capture(Trace):
 
     def read(self, tensor: Tensor) -> Any:
         """The value to compute with."""
-        raw = tensor._raw
+        raw = held_value(tensor)
         if type(raw) is LazyArray:
             if type(raw.array) is tuple:
                 return constant_value(raw)
@@ -243,9 +250,9 @@ class Capture(Trace):
         return self._lifted(entry)
 
     def _meet(self, tensor: Tensor) -> CapturedInput:
-        entry = self.tensors[id(tensor)] = CapturedInput(tensor._raw, tensor)
+        entry = self.tensors[id(tensor)] = CapturedInput(held_value(tensor), tensor)
         self.undo_log.save(tensor)
-        tensor._raw = entry.own
+        replace_held(tensor, entry.own)
         tensor._node = None
         tensor._idx = 0
         return self._keep(entry)
@@ -262,8 +269,8 @@ class Capture(Trace):
             return entry.own
         if entry.tracer is None:
             entry.tracer = jax.lax.optimization_barrier(entry.own)
-        if entry.tensor is not None and entry.tensor._raw is entry.own:
-            entry.tensor._raw = entry.tracer
+        if entry.tensor is not None and held_value(entry.tensor) is entry.own:
+            replace_held(entry.tensor, entry.tracer)
         return entry.tracer
 
     def host_number(self, get: Callable[[], Any]) -> Any:
@@ -279,7 +286,7 @@ class Capture(Trace):
     def host_value(self, tensor: Tensor) -> Any:
         """The value of a Tensor for the host, where it may count as constant: a few integers from
         outside. Else None."""
-        raw = tensor._raw
+        raw = held_value(tensor)
         if (
             isinstance(raw, np.ndarray | np.generic)
             or type(raw) is LazyArray
@@ -354,14 +361,14 @@ class Capture(Trace):
 
     def _hold(self, tensor: Tensor) -> None:
         """Takes up a Tensor from outside, if it is one."""
-        if type(tensor._raw) is Uninitialized:
+        if holds_uninitialized(tensor):
             raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
         if id(tensor) not in self.tensors:
             self.read(tensor)
 
     def is_outside(self, tensor: Tensor) -> bool:
         """Whether a Tensor is not one that the run has made."""
-        return id(tensor) in self.tensors or not isinstance(tensor._raw, jax.core.Tracer)
+        return id(tensor) in self.tensors or not holds_tracer(tensor)
 
     def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
@@ -386,7 +393,7 @@ class Capture(Trace):
         self.grads[id(tensor)] = (
             tensor,
             grad,
-            None if grad is None else grad._raw,
+            None if grad is None else held_value(grad),
             "empty" if accumulates and kind != "array" else kind,
         )
         if kind == "array" and grad is not None:
@@ -396,7 +403,7 @@ class Capture(Trace):
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
         marks: Any = None
         if ids is not None and get_opaque_trace_state(convention="flax") == self.level:
-            marks = marks_of(self.read(ids), weight._raw.shape[0], padding)
+            marks = marks_of(self.read(ids), plain_shape(weight)[0], padding)
         before = self.row_lookups.get(id(weight))
         if before is not None:
             marks = either(before[1], marks)
@@ -514,7 +521,9 @@ def constant_value(raw: Any) -> Any:
 
 
 def _holds(entry: CapturedInput, tensor: Tensor) -> bool:
-    return entry.tensor is not None and (tensor._raw is entry.own or tensor._raw is entry.tracer)
+    return entry.tensor is not None and (
+        held_value(tensor) is entry.own or held_value(tensor) is entry.tracer
+    )
 
 
 def grad_kind(grad: Any) -> str:
@@ -523,6 +532,6 @@ def grad_kind(grad: Any) -> str:
         return "rows"
     if grad is None:
         return "none"
-    if is_zero(grad._raw):
+    if is_zero(held_value(grad)):
         return "zero"
     return "array"

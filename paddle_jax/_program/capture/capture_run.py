@@ -28,6 +28,7 @@ from paddle_jax._core.execution.trace import flatten_tensors, is_tensor
 from paddle_jax._core.kernels.dependence import is_literal
 from paddle_jax._core.kernels.op_checks import add_finite_check, run_checked
 from paddle_jax._core.kernels.value_checks import pack_checks
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor, init_tensor
 from paddle_jax._core.tensors.views import relations
 from paddle_jax._program.capture.capture import Capture, CapturedInput, grad_kind
@@ -174,7 +175,7 @@ def _add_value_changes(run: Capture, changes: list[Change], arrays: list[Any]) -
         if tensor is None:
             continue
         before = run.undo_log.saved_state(tensor)
-        if tensor._raw is not entry.tracer and tensor._raw is not entry.own:
+        if held_value(tensor) is not entry.tracer and held_value(tensor) is not entry.own:
             change = Change(
                 "value",
                 tensor,
@@ -195,7 +196,7 @@ def _add_grad_changes(run: Capture, changes: list[Change], arrays: list[Any]) ->
     for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad
         if now is grad and (
-            grad is None or id(grad) in run.tensors or (grad._raw is raw and kind != "empty")
+            grad is None or id(grad) in run.tensors or (held_value(grad) is raw and kind != "empty")
         ):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = grad_kind(now)

@@ -17,8 +17,9 @@ from jax.interpreters import partial_eval
 
 from paddle_jax._core import numpy_backend
 from paddle_jax._core.kernels.value_checks import raise_if_failed
-from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
+from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._program.capture.captured import Captured
 
 _HEAVY = frozenset(
@@ -146,7 +147,7 @@ class _Front:
         self.seen: Sequence[Any] = ()
 
     def __call__(self, tensors: Any) -> None:
-        arrays = [to_array(tensors[i]._raw) for i in self.places]
+        arrays = [computed_array(tensors[i]) for i in self.places]
         if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
             raise_if_failed(self.plan(*map(to_numpy, arrays))[0], self.checks)
             if all([isinstance(a, jax.Array) for a in arrays]):

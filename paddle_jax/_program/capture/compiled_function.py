@@ -18,6 +18,7 @@ from paddle_jax._core.execution.module_protocol import AttributeStore
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.value_checks import PendingChecks, poll, raise_if_failed
 from paddle_jax._core.tape.node import Node
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape, set_slot
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._core.tensors.views import relink_views
 from paddle_jax._program.capture.captured import Captured
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from paddle_jax._program.guards.closure_scan import ClosureScan
     from paddle_jax._program.guards.state_observer import StateObserver
 
-_SET_RAW = Tensor._raw.__set__
 _NODE = operator.attrgetter("_node")
 
 
@@ -105,7 +105,7 @@ class CompiledFunction:
         self._arrange_operands(scan)
         tensors = self._tensors(inputs)
         self.stop_gradients = StopGradientGuard(tensors)
-        self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
+        self.shapes = [(plain_shape(t), numpy_dtype(t)) for t in tensors]
         index_of = {id(t): i for i, t in enumerate(tensors)}
         expected_grads = [(index_of[id(t)], kind) for t, kind in captured.grads]
         self.grads = GradGuard(expected_grads, picker([i for i, _ in expected_grads]), tensors)
@@ -268,7 +268,7 @@ class CompiledFunction:
             poll(False)
         if self.differentiable:
             out = self._run_on_tape(tensors)
-            raws = [result._raw for result in out]
+            raws = [held_value(result) for result in out]
         else:
             out = raws = self._run_direct(tensors)
             if local.ctx.frame.executor is not None:
@@ -294,9 +294,13 @@ class CompiledFunction:
         """Runs it as one operation; returns its results as Tensors."""
         out = run(self.kernel, [*tensors, *[wrap(get()) for get in self.numbers.getters]])
         if self.has_effects:
-            finish(lambda: [result._raw for result in out])
+            finish(lambda: [held_value(result) for result in out])
         direct = self.direct
-        set_all(_SET_RAW, [tensors[i] for i in direct.donated], [out[i]._raw for i in direct.donated_results])
+        set_all(
+            set_slot,
+            [tensors[i] for i in direct.donated],
+            [held_value(out[i]) for i in direct.donated_results],
+        )
         return out
 
     def _run_direct(self, tensors: list[Tensor]) -> list[Any]:

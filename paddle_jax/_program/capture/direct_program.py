@@ -19,6 +19,7 @@ from paddle_jax._core.execution.python_state import same_objects
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.tensors.held_values import held_value, replace_held, set_slot
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.capture.captured import Captured, Change
 from paddle_jax._program.capture.flat_buffer import FlatBuffer
@@ -26,8 +27,6 @@ from paddle_jax._program.capture.xla_options import fusion_options
 from paddle_jax._program.guards.guard_set import GuardFailure
 from paddle_jax._program.guards.operand_guards import shape_reason
 
-_SET_RAW = Tensor._raw.__set__
-_RAW = operator.attrgetter("_raw")
 _AVAL = operator.attrgetter("aval")
 _COMMITTED = operator.attrgetter("_committed")
 
@@ -190,7 +189,7 @@ class DirectProgram:
             untaken: list[Any] = []
 
             def store(results: Iterator[Any]) -> Iterable[Any]:
-                steps = itertools.chain(map(_SET_RAW, changed, results), map(untaken.append, results))
+                steps = itertools.chain(map(set_slot, changed, results), map(untaken.append, results))
                 if self.pack is None:
                     return steps
                 return itertools.chain(self.pack.give(members, results), steps)
@@ -212,9 +211,9 @@ class DirectProgram:
 
     def _translated(self, error: Exception, tensors: list[Tensor], donated: list[Any]) -> Exception:
         """The exception to raise for one that came up in a run."""
-        translated = as_out_of_memory(error, self.name, [tensor._raw for tensor in tensors])
+        translated = as_out_of_memory(error, self.name, [held_value(tensor) for tensor in tensors])
         pairs = zip(self.donated, donated, strict=True)
-        if not any(tensors[i]._raw is array and array.is_deleted() for i, array in pairs):
+        if not any(held_value(tensors[i]) is array and array.is_deleted() for i, array in pairs):
             return translated
         names = ", ".join(tensors[i].name for i in self.donated[:3])
         kind: type[Exception] = RuntimeError if translated is error else type(translated)
@@ -229,7 +228,7 @@ class DirectProgram:
         Raises:
             GuardFailure: one has another shape or dtype.
         """
-        raws = list(map(_RAW, tensors))
+        raws = list(map(held_value, tensors))
         try:
             avals = list(map(_AVAL, raws))
         except AttributeError:  # a NumPy array
@@ -241,7 +240,7 @@ class DirectProgram:
                 raws[i] = to_jax_array(raw)
                 # a Tensor that only is read stays a part of another program's FlatBuffer
                 if i < len(self.donated) or type(getattr(raw, "segment", None)) is not FlatBuffer:
-                    tensor._raw = raws[i]
+                    replace_held(tensor, raws[i])
             if (raws[i].shape, raws[i].dtype) != self.shapes[i]:
                 raise GuardFailure(shape_reason(tensor, raws[i], self.shapes[i]))
         self.avals = [raw.aval for raw in raws]
@@ -257,7 +256,7 @@ def fits_shape(captured: Captured, shape: tuple[Any, Any], result: int) -> bool:
 def _reference_count() -> int:
     """The result of sys.getrefcount in `run` for an array that only its Tensor holds."""
     tensor = wrap(object())
-    arrays = list(map(_RAW, [tensor]))
+    arrays = list(map(held_value, [tensor]))
     picked = list(picker([0])(arrays))
     return next(map(sys.getrefcount, picked))
 

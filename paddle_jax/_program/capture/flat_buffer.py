@@ -23,6 +23,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.tensors.held_values import held_value, set_slot
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 # arrays in a FlatBuffer; compiling a program with many more takes several times as long
@@ -32,8 +33,6 @@ _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
 # what the copy of one part, and joining one part costs, in units of what a part saves in one call
 _READ = 4
 _JOIN = 5
-_RAW = operator.attrgetter("_raw")
-_SET_RAW = Tensor._raw.__set__
 
 
 class Scattered(Exception):
@@ -77,7 +76,7 @@ class FlatBuffer:
         """The FlatBuffer of those among the operands that are worth it, or None."""
         by_dtype: dict[Any, list[int]] = {}
         for i in places:
-            raw = tensors[i]._raw
+            raw = held_value(tensors[i])
             if 0 < raw.size * raw.dtype.itemsize <= _SMALL:
                 by_dtype.setdefault(raw.dtype, []).append(i)
         chosen: list[int] = max(by_dtype.values(), key=len, default=[])
@@ -109,7 +108,7 @@ class FlatBuffer:
     def take(self, tensors: Sequence[Tensor]) -> jax.Array:
         """The array for a call."""
         self.calls += 1
-        raws = list(map(_RAW, tensors))
+        raws = list(map(held_value, tensors))
         flat = self.flat
         values = self.values
         if self.calls > 8 and self.cost > self.calls * len(raws):
@@ -154,7 +153,7 @@ class FlatBuffer:
             value.array = None
             value.segment = self  # pyright: ignore[reportAttributeAccessIssue]  asked as a Segment is
             value.position = i
-            steps.append((_SET_RAW, tensors[i], value))
+            steps.append((set_slot, tensors[i], value))
         return itertools.chain(
             map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
             itertools.starmap(operator.call, steps),
@@ -197,8 +196,8 @@ def _place(array: Any) -> Any:
 def _baseline() -> int:
     """What sys.getrefcount says in `take` of a LazyArray that only a Tensor and the FlatBuffer hold."""
     tensor = wrap(object())
-    values = [tensor._raw]
-    raws = list(map(_RAW, [tensor]))
+    values = [held_value(tensor)]
+    raws = list(map(held_value, [tensor]))
     counts = list(map(sys.getrefcount, raws))
     if values:
         return counts[0]

@@ -11,6 +11,7 @@ from paddle_jax._core.kernels.value_checks import enqueue_results
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import constant
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, record_program_lookup
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape, replace_held
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.capture.captured import Change
 
@@ -72,11 +73,11 @@ def set_grad(tensor: Tensor, change: Change, raw: Any = None, used_rows: Any = N
         tensor._grad = None
         return
     if change.to == "zero":
-        raw = constant(0, aval_of(tensor._raw.shape, tensor._raw.dtype))
+        raw = constant(0, aval_of(plain_shape(tensor), numpy_dtype(tensor)))
     if grad is None or change.is_new_object:
         tensor._grad = wrap(raw, change.stop_gradient)
-    elif grad._raw is not raw:
-        grad._raw = raw
+    elif held_value(grad) is not raw:
+        replace_held(grad, raw)
 
 
 def _set_attribute(change: Change, raws: Sequence[Any], results: Sequence[Any]) -> None:

@@ -22,6 +22,7 @@ from paddle_jax._core.base.caller_info import is_users
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing
 from paddle_jax._core.execution.python_state import SCALARS, cell_content
+from paddle_jax._core.tensors.held_values import holds_tracer
 from paddle_jax._core.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def reaches_run_tensor(value: Any, run: Capture) -> bool:
         if len(seen) > _MAX_OBJECTS:
             return True
         if isinstance(part, Tensor):
-            if isinstance(part._raw, jax.core.Tracer) and id(part) not in run.tensors:
+            if holds_tracer(part) and id(part) not in run.tensors:
                 return True
         elif id(part) not in run.contents and id(part) not in run.attributes:
             todo += _parts(part)

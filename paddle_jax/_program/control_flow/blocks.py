@@ -22,6 +22,7 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import element_count, held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.checkpointed_while import Loop
 from paddle_jax._program.control_flow.cond import Output, select
@@ -114,9 +115,9 @@ def _checked_answer(answer: Any) -> Tensor:
             f"while_loop: cond returns a {type(answer).__name__}; it must return one Variable of "
             "dtype bool and one element"
         )
-    if answer._raw.dtype != np.bool_:
-        raise TypeError(f"while_loop: cond returns dtype {answer._raw.dtype.name}; it must be bool")
-    if answer._raw.size != 1:
+    if numpy_dtype(answer) != np.bool_:
+        raise TypeError(f"while_loop: cond returns dtype {numpy_dtype(answer).name}; it must be bool")
+    if element_count(answer) != 1:
         raise TypeError(f"while_loop: cond returns shape {list(answer.shape)}; it must have one element")
     return answer
 
@@ -148,9 +149,9 @@ def _picked_symbol(region: Region, pick: Pick, shape: Sequence[int], dtype: Any)
     if not isinstance(pick, tuple):
         return region.results[pick]
     if is_length(pick[0]):
-        return local.ctx.frame.tensor_of(pick[0], dtype)._raw
+        return held_value(local.ctx.frame.tensor_of(pick[0], dtype))
     number = np.full([1 if n == -1 else n for n in shape], pick[0], dtype)
-    return local.ctx.frame.constant(number)._raw
+    return held_value(local.ctx.frame.constant(number))
 
 
 def branched(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]) -> list[Variable]:
@@ -229,7 +230,8 @@ def looped(
     step_block = step.block
     test_block.results = [tested.results[tested.value.index]]
     step_block.results = [
-        _picked_symbol(step, pick, t._raw.shape, t._raw.dtype) for pick, t in zip(picks, tensors, strict=True)
+        _picked_symbol(step, pick, plain_shape(t), numpy_dtype(t))
+        for pick, t in zip(picks, tensors, strict=True)
     ]
     avals = [s.avals for s in step_block.inputs]
     columns = zip(starts, avals, step_block.results, strict=True)

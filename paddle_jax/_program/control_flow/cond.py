@@ -19,6 +19,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import expression_of, is_length, values_of
 from paddle_jax._core.lazy.lengths import to_bool as lengths_truth
 from paddle_jax._core.lazy.symbol import NoValueError, SymbolError, known_lengths
+from paddle_jax._core.tensors.held_values import element_count, numpy_dtype
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.effects import kernel_of
@@ -100,15 +101,15 @@ def truth(value: Any) -> Tensor:
         if is_length(answer):
             return local.ctx.frame.condition_tensor(answer)
         return as_tensor(answer)
-    if value._raw.size != 1:
+    if element_count(value) != 1:
         raise ValueError(
             f"if or while: the condition is a tensor of shape {list(value.shape)}; "
             "it must have one element; use any() or all()"
         )
     stands_for_number = isinstance(value, HostValue)
-    if value._raw.ndim:
+    if value.ndim:
         value = value.reshape([])
-    if value._raw.dtype.kind == "b":
+    if numpy_dtype(value).kind == "b":
         return value
     if stands_for_number:
         return value != 0

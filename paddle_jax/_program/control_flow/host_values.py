@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.lengths import LengthBool
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -28,7 +29,7 @@ def is_number(value: Any) -> bool:
 
 def as_host_value(tensor: Tensor) -> Tensor:
     """The same Tensor, which stands for a value on the host from now on. The truth of a bool is the same."""
-    if not isinstance(tensor, HostValue) and tensor._raw.dtype.kind != "b":
+    if not isinstance(tensor, HostValue) and numpy_dtype(tensor).kind != "b":
         tensor.__class__ = _class_of(type(tensor))
     return tensor
 
@@ -54,7 +55,7 @@ def _keeping(name: str) -> Callable[..., Any]:
             isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args
         ):
             return result
-        if result._raw.ndim == 0:
+        if result.ndim == 0:
             return numeral(result)
         return as_host_value(result)
 

@@ -20,13 +20,19 @@ from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing, local
-from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.execution.python_state import Snapshot, stores_of
 from paddle_jax._core.execution.trace import Trace, constants_last, trace
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node
+from paddle_jax._core.tensors.held_values import (
+    held_value,
+    holds_uninitialized,
+    numpy_dtype,
+    plain_shape,
+    replace_held,
+)
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._program.capture.capture import refuse_possible_outside
@@ -98,8 +104,8 @@ class Leaf:
 
     def __init__(self, index: int, tensor: Tensor) -> None:
         self.index = index
-        self.shape = tuple(tensor._raw.shape)
-        self.dtype = np.dtype(tensor._raw.dtype)
+        self.shape = tuple(plain_shape(tensor))
+        self.dtype = np.dtype(numpy_dtype(tensor))
         self.stop_gradient = tensor.stop_gradient
         self.avals = local.ctx.frame.symbol_avals(tensor)
         self.outside = weakref.ref(tensor)
@@ -129,7 +135,9 @@ def picked_array(pick: Pick, arrays: Sequence[jax.Array], like: Any) -> jax.Arra
 
 def is_traced(value: Any) -> bool:
     """Whether a value is known to the compiled program only, or to the one that is being recorded."""
-    return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT_TYPES) or is_length(value)
+    return isinstance(held_value(value) if isinstance(value, Tensor) else value, ABSTRACT_TYPES) or is_length(
+        value
+    )
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -190,7 +198,7 @@ class RegionTrace(Trace):
         super().on_grad_access(tensor, accumulates)
 
     def on_assign(self, tensor: Tensor, shares: bool = True) -> None:
-        if type(tensor._raw) is Uninitialized:
+        if holds_uninitialized(tensor):
             raise Unsupported(
                 "a parameter gets its first value inside a compiled branch or loop; make Layers outside"
             )
@@ -218,7 +226,7 @@ class RegionTrace(Trace):
             self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)
 
     def _is_of_trace(self, value: Any) -> bool:
-        return isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level
+        return isinstance(value, Tensor) and getattr(held_value(value), "_trace", None) is self.level
 
     def on_hook(self, tensor: Tensor) -> None:
         raise Unsupported(
@@ -228,7 +236,7 @@ class RegionTrace(Trace):
 
     def bind_input(self, tensor: Tensor, value: Tensor, stop_gradient: bool) -> None:
         """Gives a Tensor the value of an input."""
-        tensor._raw = value._raw
+        replace_held(tensor, held_value(value))
         tensor._node = None if stop_gradient else self.input_node
         tensor._idx = 0
         tensor.stop_gradient = stop_gradient
@@ -328,7 +336,7 @@ class Region:
         generator = default_generator()
         start = generator._offset
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
-        structs += [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t, _ in carried]
+        structs += [jax.ShapeDtypeStruct(plain_shape(t), numpy_dtype(t)) for t, _ in carried]
 
         def run(*tensors: Tensor) -> list:
             frame = local.ctx.frame
@@ -428,7 +436,12 @@ class Operands:
     @staticmethod
     def _key(tensor: Tensor) -> tuple:
         source = tensor if tensor._node is None else tensor._node
-        return (id(tensor._raw), tensor.stop_gradient, 0 if tensor.stop_gradient else id(source), tensor._idx)
+        return (
+            id(held_value(tensor)),
+            tensor.stop_gradient,
+            0 if tensor.stop_gradient else id(source),
+            tensor._idx,
+        )
 
 
 def without_gradient(tensor: Tensor, stop: bool) -> Tensor:

@@ -15,6 +15,7 @@ from paddle_jax._core.base.errors import TRACING, CheckError, Unsupported
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import lengths
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.cond import TryState, cond, select, truth
 from paddle_jax._program.control_flow.host_effects import check
@@ -454,7 +455,7 @@ def _either(left: Callable[[], Any], right: Callable[[], Any], enough: bool) -> 
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(value, Tensor) and value._raw.dtype == bool and value.size == 1
+    return isinstance(value, Tensor) and numpy_dtype(value) == np.bool_ and value.size == 1
 
 
 def tested(value: Any) -> Any:

@@ -18,6 +18,7 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import expression_of, is_length
 from paddle_jax._core.lazy.symbol import known_lengths
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.checkpointed_while import Loop
@@ -121,10 +122,10 @@ class _Carried:
         self.is_host_value = is_host_value or isinstance(start, HostValue)
         self.numbers: tuple | None = None
         if avals is None:
-            self.shape = tuple(start._raw.shape)
+            self.shape = tuple(plain_shape(start))
         else:
             self.shape = known_lengths(avals)
-        self.dtype = np.dtype(start._raw.dtype)
+        self.dtype = np.dtype(numpy_dtype(start))
 
     def changed(self, **changes: Any) -> _Carried:
         """A copy with another `stop_gradient` or other `avals`."""
@@ -384,7 +385,7 @@ class _Loop:
         is_changed = False
         for key, change in self.changing.items():
             now = changes[key]
-            raw = change.tensor._raw
+            raw = held_value(change.tensor)
             if now.leaf.shape != tuple(raw.shape) or now.leaf.dtype != raw.dtype:
                 raise Unsupported(
                     f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor"
@@ -483,7 +484,7 @@ def _compiled(
 
 
 def _has_gradient(tensor: Tensor, stop_gradient: bool) -> bool:
-    return not stop_gradient and np.dtype(tensor._raw.dtype).kind in INEXACT
+    return not stop_gradient and np.dtype(numpy_dtype(tensor)).kind in INEXACT
 
 
 @dataclasses.dataclass

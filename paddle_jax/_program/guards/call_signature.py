@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_users
 from paddle_jax._core.execution.python_state import IdentityKey, make_sequence, members, same_objects
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor
@@ -61,7 +62,7 @@ def _leaf(value: Any, tensors: list[Tensor]) -> Any:
             parts, settings = _sparse_components(value)
             return type(value), settings, *[_leaf(part, tensors) for part in parts]
         tensors.append(value)
-        raw = value._raw
+        raw = held_value(value)
         return "t", raw.shape, raw.dtype, value.stop_gradient
     if isinstance(value, list | tuple):
         return type(value), *[_leaf(v, tensors) for v in value]
@@ -70,7 +71,7 @@ def _leaf(value: Any, tensors: list[Tensor]) -> Any:
     if isinstance(value, np.ndarray | jax.Array):
         tensor = to_tensor(value)
         tensors.append(tensor)
-        return "t", tensor._raw.shape, tensor._raw.dtype, True
+        return "t", plain_shape(tensor), numpy_dtype(tensor), True
     return value_key(value)
 
 

@@ -27,6 +27,7 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
 from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same_value
+from paddle_jax._core.tensors.held_values import holds_tracer
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.observer_view import ObserverView
 from paddle_jax._program.guards.read_guards import MISSING, ReadGuards, ReadTable
@@ -551,7 +552,7 @@ class CallObserver:
                 value = function(*args, **named)
             finally:
                 sys.setprofile(note)
-            if any(isinstance(t._raw, jax.core.Tracer) for t in _tensors(value)):
+            if any(holds_tracer(t) for t in _tensors(value)):
                 function.cache_clear()  # of what this run has put into it
                 self.refuse(f"{function.__name__} caches a Tensor; call it once before, or outside")
             self.guards.guard_result(

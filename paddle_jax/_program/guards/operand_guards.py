@@ -6,22 +6,21 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-import jax.core
 import numpy as np
 
 from paddle_jax._core.base.state import LayerVersion
 from paddle_jax._core.execution.python_state import same_objects
 from paddle_jax._core.lazy.lazy_array import is_zero
-from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.tensors.held_values import computed_array, held_value, holds_tracer
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._core.tensors.views import have_relations, relations
 from paddle_jax._program.capture.capture import grad_kind
 from paddle_jax._program.guards.guard_set import Reason
 
 _GRAD_TEXTS = {"none": "None", "zero": "zero", "array": "there", "rows": "one of some rows"}
-_RAW, _STOP_GRADIENT, _GRAD, _HOOKS, _ALIAS = map(
-    operator.attrgetter, ("_raw", "stop_gradient", "_grad", "_hooks", "_alias")
+_STOP_GRADIENT, _GRAD, _HOOKS, _ALIAS = map(
+    operator.attrgetter, ("stop_gradient", "_grad", "_hooks", "_alias")
 )
 
 OPERAND_GONE = Reason("operand", "a Tensor that the function uses is gone")
@@ -138,7 +137,7 @@ class HostReadGuard:
         """None while the operands have these values; waits for them."""
         for index, value in self.reads:
             tensor = tensors[index]
-            if not np.array_equal(to_numpy(to_array(tensor._raw)), value):
+            if not np.array_equal(to_numpy(computed_array(tensor)), value):
                 text = f"the value of {tensor.name}, which the function looks at on the host, has changed"
                 return Reason("value on the host", text)
         return None
@@ -204,7 +203,7 @@ class GradGuard:
         grads = list(map(_GRAD, owners))
         known, known_raws = self.known_grads
         self.unchanged = same_objects(grads, known) and (
-            known_raws is None or all(map(operator.is_, map(_RAW, grads), known_raws))
+            known_raws is None or all(map(operator.is_, map(held_value, grads), known_raws))
         )
         if self.unchanged:
             return None
@@ -225,7 +224,7 @@ class GradGuard:
 
     def _remember(self, grads: list[Any]) -> None:
         """Keeps gradients that were checked, if that keeps no memory alive."""
-        raws = [None if grad is None else grad._raw for grad in grads]
+        raws = [None if grad is None else held_value(grad) for grad in grads]
         if all(map(is_zero, raws)):
             self.known_grads = grads, raws
         elif all(grad is None for grad in grads):
@@ -247,7 +246,7 @@ class ShapeGuard:
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while shapes and dtypes are equal."""
         for tensor, shape in zip(tensors, self.shapes, strict=True):
-            raw = tensor._raw
+            raw = held_value(tensor)
             if (raw.shape, raw.dtype) != shape:
                 return shape_reason(tensor, raw, shape)
         return None
@@ -268,7 +267,7 @@ def shape_reason(tensor: Tensor, array: Any, expected: tuple[Any, Any]) -> Reaso
 
 def _is_outside(tensor: Tensor) -> bool:
     """Whether a Tensor is not one that the captured run has left behind."""
-    return not isinstance(tensor._raw, jax.core.Tracer)
+    return not holds_tracer(tensor)
 
 
 def _hooks_of(tensors: Any) -> list[tuple]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.compat.nn import functional as C
 from paddle_jax.compat.nn.layers import Linear
 from paddle_jax.nn.functional.sdpa import attention
@@ -129,7 +130,7 @@ class MultiheadAttention(Layer):
             )
             parts.append(_additive(attn_mask, dtype).reshape(shape))
         if key_padding_mask is not None:
-            if key_padding_mask._raw.dtype.kind in "iuc":
+            if numpy_dtype(key_padding_mask).kind in "iuc":
                 raise TypeError(
                     f"MultiheadAttention: key_padding_mask: got {key_padding_mask.dtype}; "
                     "it must be bool or floating"
@@ -214,6 +215,6 @@ def _least(dtype):
 def _additive(mask, dtype):
     """A mask as numbers to add: the most negative one where a bool mask is True. Rows without any key then
     weigh all keys alike."""
-    if mask._raw.dtype.kind != "b":
+    if numpy_dtype(mask).kind != "b":
         return cast(mask, dtype)
     return where(mask, to_tensor(_least(dtype), dtype), to_tensor(0.0, dtype))

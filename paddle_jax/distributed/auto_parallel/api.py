@@ -7,6 +7,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.flags import get_flags
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.tensors.held_values import holds_tracer, plain_shape
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.layout import (
     DENSE,
@@ -140,7 +141,7 @@ def reshard(dist_tensor, mesh, placements):
         raise AttributeError(f"reshard: dist_tensor: got {type(dist_tensor).__name__}; it must be a Tensor")
     layout = parse_layout("reshard", mesh, placements, dist_tensor.ndim)
     # where a traced value lies is not known
-    if not (dist_tensor.is_dist() or isinstance(dist_tensor._raw, jax.core.Tracer)):
+    if not (dist_tensor.is_dist() or holds_tracer(dist_tensor)):
         raise ValueError("reshard: dist_tensor: got a Tensor on one device; use shard_tensor")
     return reshard_tensor(dist_tensor, layout)
 
@@ -291,7 +292,7 @@ def _local_shape(self):
     layout = layout_of(self)
     if layout is None:
         return None
-    return [s.stop - s.start for s in layout.range(self._raw.shape, local_mesh_index(layout.mesh))]
+    return [s.stop - s.start for s in layout.range(plain_shape(self), local_mesh_index(layout.mesh))]
 
 
 def _local_value(self):

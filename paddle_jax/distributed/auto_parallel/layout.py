@@ -23,6 +23,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice, to_addressable
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_jax_array
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.layout import lies_on_mesh
 from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax.distributed.auto_parallel.placement_type import (
@@ -137,7 +138,7 @@ def requested_layout(tensor):
     layout = getattr(tensor, "_dist", None)
     if layout is None:
         return None
-    ndim = tensor._raw.ndim
+    ndim = tensor.ndim
     fits = all(not p.is_shard() or p.get_dim() < ndim for p in layout.placements)
     if fits:
         return layout
@@ -150,7 +151,7 @@ def layout_of(tensor):
     It runs the pending operations of the Tensor.
     """
     layout = requested_layout(tensor)
-    if layout is not None or not lies_on_mesh(tensor._raw):
+    if layout is not None or not lies_on_mesh(held_value(tensor)):
         return layout
     return layout_of_array(to_jax_array(read_raw(tensor)))
 

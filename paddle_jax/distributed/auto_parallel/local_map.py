@@ -9,6 +9,7 @@ from jax.sharding import PartitionSpec
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.execution.trace import is_tensor, trace
+from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax.distributed.auto_parallel.layout import REDUCE, identity_of, layout_of, parse_layout
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate
 from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
@@ -59,7 +60,7 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
             _brought(t, layout, reshard_inputs) for t, layout in zip(given.tensors, layouts, strict=True)
         ]
         structs = [
-            jax.ShapeDtypeStruct(_shard_shape(t._raw.shape, layout), t._raw.dtype)
+            jax.ShapeDtypeStruct(_shard_shape(plain_shape(t), layout), numpy_dtype(t))
             for t, layout in zip(tensors, layouts, strict=True)
         ]
         run = trace(lambda *parts: given.call(func, parts), structs)

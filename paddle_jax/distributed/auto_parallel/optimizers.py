@@ -6,6 +6,7 @@ import numpy as np
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import constant
+from paddle_jax._core.tensors.held_values import plain_shape
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
@@ -152,7 +153,7 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
     if isinstance(shard_fn, _Stage):
         for param in optimizer._all_params():
             prepare(shard_fn, param)
-        optimizer._shard_fn = lambda slot, param: shard_fn.layout(param).sharding(param._raw.shape)
+        optimizer._shard_fn = lambda slot, param: shard_fn.layout(param).sharding(plain_shape(param))
     else:
         optimizer._shard_fn = lambda slot, param: _requested_sharding(shard_fn, slot, param)
     if state is not None:
@@ -189,10 +190,10 @@ def prepare(stage, param):
 def _requested_sharding(shard_fn, slot, param):
     """The layout that the user's function gives a state, tried on zeros that take no memory before it
     puts them somewhere."""
-    given = wrap(constant(0, aval_of(tuple(param._raw.shape), np.dtype("float32"))))
+    given = wrap(constant(0, aval_of(tuple(plain_shape(param)), np.dtype("float32"))))
     made = shard_fn(slot, param, given)
     layout = layout_of(made if made is not None else given) or layout_of(param)
-    return layout.sharding(param._raw.shape)
+    return layout.sharding(plain_shape(param))
 
 
 def shard_scaler(scaler):

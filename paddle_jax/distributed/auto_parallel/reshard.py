@@ -6,6 +6,7 @@ For the tape this is the identity: a gradient goes back to the layout that the v
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import init_tensor, read_raw, wrap
 from paddle_jax.distributed.auto_parallel.layout import (
     DENSE,
@@ -57,7 +58,7 @@ def reshard_tensor(tensor, layout):
 
 def move(tensor, layout):
     """Brings a leaf, such as a Parameter, into another layout in place."""
-    tensor._rebind(put_in_layout(tensor._raw, layout))
+    tensor._rebind(put_in_layout(held_value(tensor), layout))
     tensor._dist = layout
 
 

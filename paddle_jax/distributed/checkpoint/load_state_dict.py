@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
 from paddle_jax.distributed.checkpoint.save_state_dict import wait
@@ -115,7 +116,7 @@ def load_merged_state_dict(
 
 def _read(folder, name, entry, tensor, checked):
     """The array of a Tensor, laid out as that is."""
-    shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor_of(tensor)), tensor_of(tensor)._raw.dtype
+    shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor_of(tensor)), numpy_dtype(tensor_of(tensor))
 
     def read_slice(index):
         bounds = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]

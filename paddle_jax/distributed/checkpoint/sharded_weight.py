@@ -3,6 +3,7 @@ are cut by hand are saved."""
 
 import numpy as np
 
+from paddle_jax._core.tensors.held_values import plain_shape
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.nn.layer.registrations import Registered
@@ -137,7 +138,7 @@ def whole_shape(value):
     """The shape of what a value of a state dict is, or is a part of."""
     if isinstance(value, ShardedWeight):
         return list(value.global_shape)
-    return list(value._raw.shape)
+    return list(plain_shape(value))
 
 
 def tensor_of(value) -> Tensor:

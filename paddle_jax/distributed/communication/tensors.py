@@ -5,6 +5,7 @@ import sys
 import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.tensors.held_values import element_count, held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.distributed.communication.group import default_group
 
@@ -84,9 +85,11 @@ def split(call, name, array, count):
 def fill(call, name, tensor, array):
     """Puts an array into a Tensor, which must be of its dtype and size."""
     value(call, name, tensor)
-    if tensor._raw.dtype != array.dtype or tensor._raw.size != array.size:
-        raise RuntimeError(f"{call}: {name}: got {kind(tensor._raw)}; what was received is {kind(array)}")
-    tensor._rebind(array if tuple(tensor._raw.shape) == array.shape else array.reshape(tensor._raw.shape))
+    if numpy_dtype(tensor) != array.dtype or element_count(tensor) != array.size:
+        raise RuntimeError(
+            f"{call}: {name}: got {kind(held_value(tensor))}; what was received is {kind(array)}"
+        )
+    tensor._rebind(array if tuple(plain_shape(tensor)) == array.shape else array.reshape(plain_shape(tensor)))
 
 
 def fill_list(call, name, tensors, arrays):
@@ -114,8 +117,10 @@ def shape_of_list(call, name, tensors, like, count):
         )
     for i, tensor in enumerate(tensors if isinstance(tensors, list) else ()):
         value(call, f"{name}[{i}]", tensor)
-        if tensor._raw.dtype != like.dtype or tensor._raw.size != like.size:
-            raise RuntimeError(f"{call}: {name}[{i}]: got {kind(tensor._raw)}; {kind(like)} will arrive")
+        if numpy_dtype(tensor) != like.dtype or element_count(tensor) != like.size:
+            raise RuntimeError(
+                f"{call}: {name}[{i}]: got {kind(held_value(tensor))}; {kind(like)} will arrive"
+            )
 
 
 def place(group, rank):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
+from paddle_jax._core.tensors.held_values import computed_array, held_symbol, numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.composites import eager_mode
 from paddle_jax._program.program import Program, program_guard
@@ -65,7 +66,7 @@ class StaticOptimizer:
         Returns:
             (operations of the update, pairs of Parameter and gradient).
         """
-        program = loss._raw.program
+        program = held_symbol(loss).program
         inner = self.inner
         pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
         if program.hook is None:
@@ -203,7 +204,7 @@ class AveragedProgram(ProgramHook):
         and input."""
         averages = []
         for param, gradient in pairs:
-            declared = data(f"{gradient.name}@AVERAGE", list(gradient.shape), str(gradient._raw.dtype))
+            declared = data(f"{gradient.name}@AVERAGE", list(gradient.shape), str(numpy_dtype(gradient)))
             self.gradients.append(gradient)
             self.inputs.append(declared)
             averages.append((param, declared))
@@ -276,7 +277,7 @@ class AveragedProgram(ProgramHook):
             writes = program.writes
             late_writes = {name: symbol for name, symbol in writes.items() if symbol in late_symbols}
             early_writes = {name: symbol for name, symbol in writes.items() if name not in late_writes}
-            wanted = [symbols[i] for i in early_items] + [one._raw for one in self.gradients]
+            wanted = [symbols[i] for i in early_items] + [held_symbol(one) for one in self.gradients]
             parts = Parts(
                 CompiledRun(program, wanted, False, early_writes),
                 CompiledRun(program, [symbols[i] for i in late_items], True, late_writes),
@@ -297,7 +298,7 @@ class AveragedProgram(ProgramHook):
 
     def _after_average(self, program: Program) -> set[Symbol]:
         """The Symbols that depend on averaged gradients."""
-        found = {one._raw for one in self.inputs}
+        found = {held_symbol(one) for one in self.inputs}
         for operation in program.ops:
             if not found.isdisjoint(operation.inputs):
                 found.update(operation.outputs)
@@ -320,7 +321,7 @@ class AveragedProgram(ProgramHook):
         with eager_mode():
             tensors = [wrap(gradient) for gradient in gradients]
             averaged(tensors, self.group, self.size)
-            return [to_array(tensor._raw) for tensor in tensors]
+            return [computed_array(tensor) for tensor in tensors]
 
     def _share_parameters(self, program: Program, values: dict[str, Any]) -> None:
         """Gives all processes the parameters of the first one, before the first update. With them go
@@ -334,7 +335,7 @@ class AveragedProgram(ProgramHook):
             tensors = [wrap(to_array(values[name])) for name in names]
             same_everywhere(tensors, self.group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
-                values[name] = to_array(tensor._raw)
+                values[name] = computed_array(tensor)
         self.shared = True
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.tape.grad_mode import is_grad_enabled
+from paddle_jax._core.tensors.held_values import held_symbol
 from paddle_jax._program.variable import Variable
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.distributed.ps.optimizer_rules import attribute_facts, first_of, rule_of
@@ -156,7 +157,7 @@ class ServerOptimizer:
             pairs = [(param, param._grad) for param in self._params if param._grad is not None]
             self.step()
             return [], pairs
-        program = loss._raw.program
+        program = held_symbol(loss).program
         if program.hook is None:
             program.hook = RemoteProgram(self._runtime)
         given = parameter_list or list(self._inner_opt._all_params()) or program.all_parameters()

@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.tensors.held_values import held_symbol, held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.program import Program
 from paddle_jax._program.program_hook import ProgramHook
@@ -110,12 +111,12 @@ class RemoteProgram(ProgramHook):
         self, optimizer: Any, loss: Any, params: list[Any], no_grad_set: Any
     ) -> list[tuple[Any, Any]]:
         """Adds gradients to the program, and tables for Parameters; returns pairs of both."""
-        program = loss._raw.program
+        program = held_symbol(loss).program
         for name in self.rows:
             self.runtime.set_rule(name, rule_of(optimizer, self.runtime.attributes[name]))
         tables = [program.data[rows] for rows in self.rows.values()]
-        wanted = [program.symbol_of(param) for param in params] + [rows._raw for rows in tables]
-        found = differentiated(program, [loss._raw], [None], wanted, no_grad_set)
+        wanted = [program.symbol_of(param) for param in params] + [held_symbol(rows) for rows in tables]
+        found = differentiated(program, [held_symbol(loss)], [None], wanted, no_grad_set)
         trained = [
             (param, gradient) for param, gradient in zip(params, found, strict=False) if gradient is not None
         ]
@@ -224,14 +225,14 @@ class RemoteProgram(ProgramHook):
 
 def _host_ids(program: Program, ids: Any, values: dict[str, Any], feed: dict[str, Any]) -> np.ndarray:
     """The ids of a lookup: what is fed, or what the program computes of it."""
-    if ids._raw.kind != "data":
+    if held_symbol(ids).kind != "data":
         entry = compiled_run(program, [ids], True)
         return entry.to_numpy(entry(values, feed))[0]
     if ids.name not in feed:
         raise KeyError(ids.name)
     value = feed[ids.name]
     if isinstance(value, Tensor):
-        return to_numpy(value._raw)
+        return to_numpy(held_value(value))
     return np.asarray(value._array() if isinstance(value, DenseTensor) else value)
 
 

@@ -8,6 +8,7 @@ from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.kernels.op_record import Record
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op, freeze
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.records import lowering_of
 
@@ -86,14 +87,14 @@ def _promoted(op, operands):
     chosen = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
     tensors = [t for i in chosen for t in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
     if isinstance(op.promote, str) and min(t.ndim for t in tensors) == 0:
-        common = dtypes.mixed_np(*[t._raw for t in tensors], op.promote == "wide")
+        common = dtypes.mixed_np(*[held_value(t) for t in tensors], op.promote == "wide")
     else:
-        common = ft.reduce(dtypes.promote_np, [t._raw.dtype for t in tensors])
+        common = ft.reduce(dtypes.promote_np, [numpy_dtype(t) for t in tensors])
 
     def same(value):
         if isinstance(value, list):
             return [same(one) for one in value]
-        if value._raw.dtype == common:
+        if numpy_dtype(value) == common:
             return value
         return value.astype(common.name)
 

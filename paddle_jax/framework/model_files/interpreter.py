@@ -14,10 +14,15 @@ from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.lazy_array import from_numpy, persistent_from_numpy
-from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
+from paddle_jax._core.tensors.held_values import (
+    computed_array,
+    holds_tracer,
+    numpy_dtype,
+    plain_shape,
+)
+from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw, wrap
 from paddle_jax.framework.model_files import extension_ops
 from paddle_jax.framework.model_files.constant_folding import HOST, fold, known
 from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
@@ -133,7 +138,7 @@ def _apply(op, operands):
 
 def _if(op, operands, env):
     test, (yes, no) = operands[0], op.blocks
-    if known(test) or not isinstance(test._raw, jax.core.Tracer):
+    if known(test) or not holds_tracer(test):
         if bool(test if known(test) else host_value(test, "pd_op.if")):
             taken = yes
         else:
@@ -151,7 +156,7 @@ def _if(op, operands, env):
         return traced
 
     try:
-        arrays = jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))
+        arrays = jax.lax.cond(read_raw(test).reshape(()), branch(yes), branch(no))
     except TypeError as error:
         raise TracedValueError("pd_op.if", "its branches give other shapes") from error
     found = [_wrap(array) for array in arrays]
@@ -163,7 +168,7 @@ def _while(op, operands, env):
     test = operands[0]
     values = operands[1:]
     body = op.blocks[0]
-    while known(test) or not isinstance(test._raw, jax.core.Tracer):
+    while known(test) or not holds_tracer(test):
         if not bool(test if known(test) else host_value(test, "pd_op.while")):
             return values
         env.update(zip(body.args, values, strict=True))
@@ -172,7 +177,7 @@ def _while(op, operands, env):
     written = _written(op, env)
     values = [*values, *[env[n] for n in written]]
     _no_lists("while", values)
-    types_of = [np.asarray(value).dtype if known(value) else value._raw.dtype for value in values]
+    types_of = [np.asarray(value).dtype if known(value) else numpy_dtype(value) for value in values]
 
     def step(state):
         inside = dict(env)
@@ -232,7 +237,7 @@ def _no_lists(name, values):
 
 def _array(value):
     if isinstance(value, Tensor):
-        return to_array(value._raw)
+        return computed_array(value)
     return jnp.asarray(value)
 
 
@@ -264,7 +269,7 @@ class Runner:
         operands = [*(parameters[name] for name in self._names), *inputs]
         if self.kernels is None or local.ctx.frame.single_steps:
             return self.steps(operands)
-        shapes = tuple([one._raw.shape for one in inputs])
+        shapes = tuple([plain_shape(one) for one in inputs])
         kernel = self._compiled(shapes)
         if kernel is None:
             return self.new_shapes.run(shapes, lambda: self.steps(operands))

@@ -12,6 +12,7 @@ from paddle_jax._core.lazy.device_put import empty_aligned
 from paddle_jax._core.lazy.lazy_array import LazyArray, lazy_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, rows_at
 from paddle_jax.tensor.axes import check_index, number, untracked
@@ -29,7 +30,7 @@ _REDUCTIONS = ("sum", "mean", "max", "min")
 
 def _edges(name, x, src_index, dst_index):
     need_tensors(name, x=x)
-    if x._raw.dtype.kind == "b":
+    if numpy_dtype(x).kind == "b":
         raise RuntimeError(f"{name}: x: got dtype bool; it must be an integer or floating dtype")
     need_numbers(name, src_index=src_index, dst_index=dst_index)
     if tuple(src_index.shape) != tuple(dst_index.shape):
@@ -56,7 +57,7 @@ def _rows(x, index):
 
 def _is_there(tensor):
     """Whether NumPy may read a Tensor of this kind now without anything having to run first."""
-    raw = tensor._raw
+    raw = held_value(tensor)
     if type(raw) is LazyArray:
         there = raw.array is not None
     else:
@@ -66,11 +67,11 @@ def _is_there(tensor):
 
 def _are_plain(x, y, index, how):
     """Whether rows of one shape and dtype are combined."""
-    kind = x._raw.dtype
+    kind = numpy_dtype(x)
     return (
         x.ndim > 1
         and x.shape[1:] == y.shape[1:]
-        and kind == y._raw.dtype
+        and kind == numpy_dtype(y)
         and index.ndim == 1
         and not (how == "div" and kind.kind == "i")
     )
@@ -79,7 +80,7 @@ def _are_plain(x, y, index, how):
 def _joined(x, y, src_index, dst_index, how):
     """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
     x, y, src_index, dst_index = (
-        to_numpy(materialize(t._raw), "send_uv") for t in (x, y, src_index, dst_index)
+        to_numpy(materialize(held_value(t)), "send_uv") for t in (x, y, src_index, dst_index)
     )
     out = empty_aligned((len(src_index), *x.shape[1:]), x.dtype)
     buffer = np.empty((_BLOCK, *x.shape[1:]), x.dtype)
@@ -102,9 +103,9 @@ def _need_choice(name, argument, value, choices):
 def _combined(name, x, y, how):
     """Messages of two kinds combined; axes after the first broadcast, and a row that is one number counts as
     one of one element."""
-    if x._raw.dtype != y._raw.dtype or (how == "div" and x._raw.dtype.kind == "i"):
+    if numpy_dtype(x) != numpy_dtype(y) or (how == "div" and numpy_dtype(x).kind == "i"):
         raise ArgumentError(
-            f"{name}: got x of dtype {x._raw.dtype.name} and y of {y._raw.dtype.name}; "
+            f"{name}: got x of dtype {numpy_dtype(x).name} and y of {numpy_dtype(y).name}; "
             "they must be equal, and floating for 'div'"
         )
     rank = max(x.ndim, y.ndim, 2)

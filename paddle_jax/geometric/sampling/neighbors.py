@@ -4,6 +4,7 @@ row[colptr[n]:colptr[n + 1]]."""
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
 from paddle_jax.tensor.axes import number
@@ -16,8 +17,8 @@ def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
     """(the places in `row` of the edges that are drawn, in order, and how many each node gets),
     as NumPy arrays."""
     need_tensors(name, row=row, colptr=colptr, input_nodes=input_nodes)
-    if row._raw.dtype.kind != "i":
-        raise RuntimeError(f"{name}: row: got dtype {row._raw.dtype.name}; it must be int32 or int64")
+    if numpy_dtype(row).kind != "i":
+        raise RuntimeError(f"{name}: row: got dtype {numpy_dtype(row).name}; it must be int32 or int64")
     need_numbers(name, row=row, colptr=colptr, input_nodes=input_nodes)
     ends, nodes = host(name, colptr=colptr, input_nodes=input_nodes)
     if len(nodes) and not (nodes.min() >= 0 and nodes.max() < len(ends) - 1):
@@ -112,8 +113,8 @@ def weighted_sample_neighbors(
     """
     need_eids("weighted_sample_neighbors", eids, return_eids)
     need_tensors("weighted_sample_neighbors", edge_weight=edge_weight, row=row)
-    if edge_weight._raw.dtype.name != "float32" or edge_weight.size < row.size:
-        got = f"{edge_weight.size} numbers of dtype {edge_weight._raw.dtype.name}"
+    if numpy_dtype(edge_weight).name != "float32" or edge_weight.size < row.size:
+        got = f"{edge_weight.size} numbers of dtype {numpy_dtype(edge_weight).name}"
         raise ArgumentError(
             f"weighted_sample_neighbors: edge_weight: got {got}; "
             f"give a float32 number for each of the {row.size} edges"

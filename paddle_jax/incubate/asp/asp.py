@@ -6,6 +6,7 @@ import numpy as np
 
 from paddle_jax._core.base.pruning_state import PruningState
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.incubate.asp.utils import MaskAlgo, create_mask
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import ones_like, to_tensor
@@ -138,7 +139,7 @@ class OptimizerWithSparsityGuarantee:
         self._optimizer.step()
         for param in self._optimizer._all_params():
             if (mask := _mask(param)) is not None:
-                param._rebind((param * mask)._raw)
+                assign_from(param, param * mask)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
         """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of

@@ -1,6 +1,7 @@
 """LookAhead: slow weights that follow those of another optimizer."""
 
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.creation import assign, to_tensor
 from paddle_jax.tensor.search import where
@@ -54,12 +55,12 @@ class LookAhead(Optimizer):
         """Makes a step of the inner optimizer; each k-th one is followed by the step back."""
         self.inner_optimizer.step()
         count = self._count + 1
-        self._count._rebind(count._raw)
+        assign_from(self._count, count)
         for param, slow in zip(self._all_params(), self._slow, strict=True):
             behind = where(count == 1, param, slow)  # the slow weights begin after the first step
             behind = where(count % self.k == 0, behind + self.alpha * (param - behind), behind)
-            param._rebind(where(count % self.k == 0, behind, param)._raw)
-            slow._rebind(behind._raw)
+            assign_from(param, where(count % self.k == 0, behind, param))
+            assign_from(slow, behind)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
         """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of

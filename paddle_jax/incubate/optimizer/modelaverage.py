@@ -4,6 +4,7 @@ import contextlib
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.creation import assign, to_tensor, zeros
 from paddle_jax.tensor.manipulation import cast
@@ -95,7 +96,7 @@ class ModelAverage(Optimizer):
             for name, value in zip(
                 (*_SUMS[:3], *_COUNTS), (first, second, third, taken, old, updates), strict=True
             ):
-                kept[name]._rebind(value._raw)
+                assign_from(kept[name], value)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
         """The same as `step()`."""
@@ -113,8 +114,8 @@ class ModelAverage(Optimizer):
             for param, kept in zip(self._all_params(), self._kept, strict=True):
                 total = kept["sum_1"] + kept["sum_2"] + kept["sum_3"]
                 count = kept["num_accumulates"] + kept["old_num_accumulates"]
-                kept["restore"]._rebind(assign(param.detach())._raw)
-                param._rebind(cast(total / cast(count, total.dtype), param.dtype)._raw)
+                assign_from(kept["restore"], assign(param.detach()))
+                assign_from(param, cast(total / cast(count, total.dtype), param.dtype))
         try:
             yield
         finally:
@@ -125,7 +126,7 @@ class ModelAverage(Optimizer):
     def restore(self, executor=None):
         """Puts the weights back that `apply()` has replaced."""
         for param, kept in zip(self._all_params(), self._kept, strict=True):
-            param._rebind(assign(kept["restore"])._raw)
+            assign_from(param, assign(kept["restore"]))
 
     def state_dict(self):
         """Returns sums and counts as Tensors under names such as `linear_0.w_0_sum_1_0`."""

@@ -3,6 +3,7 @@
 import copy
 
 from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import Parameter
 
 __all__ = []
@@ -25,12 +26,12 @@ class _Load:
 
     def offload(self, dst, src):
         """Makes `dst` a copy of `src` in the memory of the host."""
-        dst._rebind(src.detach().cpu()._raw)
+        assign_from(dst, src.detach().cpu())
         return _Task()
 
     def reload(self, dst, src):
         """Makes `dst` a copy of `src` on the current device."""
-        dst._rebind(src.detach().to(places.current())._raw)
+        assign_from(dst, src.detach().to(places.current()))
         return _Task()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.lazy.transfer import materialize
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.place import put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.io.dataloader.exchange import Rows
@@ -93,7 +94,7 @@ def _stack(batch: Sequence[Any]) -> Tensor:
 
 def _host_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
     """The NumPy arrays of Tensors of one dtype that are all on the host, else None."""
-    arrays = [materialize(each._raw) for each in tensors]
+    arrays = [materialize(held_value(each)) for each in tensors]
     if all(
         type(a) is np.ndarray or (isinstance(a, jax.Array) and all(d.platform == "cpu" for d in a.devices()))
         for a in arrays

@@ -13,6 +13,7 @@ from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
 from paddle_jax.nn.functional.softmaxes import log_shares, softmax
@@ -251,10 +252,10 @@ def cross_entropy(
         )
     if label_smoothing > 1:
         raise ValueError(f"cross_entropy: label_smoothing: got {label_smoothing}; it must be in [0, 1]")
-    if weight is not None and weight._raw.dtype == np.float64:
+    if weight is not None and numpy_dtype(weight) == np.float64:
         input = input.astype("float64")
     if soft_label or (
-        label_smoothing > 0 and list(label.shape) == list(input.shape) and label._raw.dtype.kind == "f"
+        label_smoothing > 0 and list(label.shape) == list(input.shape) and numpy_dtype(label).kind == "f"
     ):
         if list(label.shape) != list(input.shape):
             subject = "label: got" if label.ndim in (input.ndim - 1, input.ndim) else "got a label of"
@@ -262,9 +263,9 @@ def cross_entropy(
                 f"cross_entropy: {subject} shape {list(label.shape)}; "
                 f"with soft_label=True it must be that of input, {list(input.shape)}"
             )
-        if label._raw.dtype.kind in "iub":
+        if numpy_dtype(label).kind in "iub":
             raise ValueError(
-                f"(InvalidArgument) cross_entropy: label: got {label._raw.dtype}; "
+                f"(InvalidArgument) cross_entropy: label: got {numpy_dtype(label)}; "
                 "probabilities must have the dtype of input"
             )
         if label_smoothing == 0:
@@ -273,7 +274,7 @@ def cross_entropy(
             label = label.detach()  # probabilities get a gradient by the weights of their classes only
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
     missing = _kept_shape("cross_entropy", input, label, axis)
-    label = label if np.issubdtype(label._raw.dtype, np.integer) else label.astype("int64")
+    label = label if np.issubdtype(numpy_dtype(label), np.integer) else label.astype("int64")
     if label_smoothing > 0:
         check_ids("cross_entropy", "label", label, input.shape[axis])
         flat = label if missing else label.squeeze(axis)
@@ -428,8 +429,8 @@ def nll_loss(
     if input.ndim < 2:
         raise ValueError(f"nll_loss: input: got shape {list(input.shape)}; it must have at least 2 axes")
     check_equal_dtypes("nll_loss", input, weight)
-    if label._raw.dtype != np.int64:
-        raise ValueError(f"(InvalidArgument) nll_loss: label: got {label._raw.dtype}; it must be int64")
+    if numpy_dtype(label) != np.int64:
+        raise ValueError(f"(InvalidArgument) nll_loss: label: got {numpy_dtype(label)}; it must be int64")
     if weight is not None and list(weight.shape) != [input.shape[1]]:
         raise ValueError(
             f"(InvalidArgument) nll_loss: weight: got shape {list(weight.shape)}; "

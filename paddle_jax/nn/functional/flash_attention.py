@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.attention import SDPBackend as SDPBackend
 from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
@@ -521,7 +522,7 @@ def get_triangle_upper_mask(x: Tensor) -> Tensor:
     """A Tensor like x with -10000 above the diagonal and 0 elsewhere, to be added to attention scores."""
     size = x.shape[-2:]
     return wrap(
-        jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._raw.dtype), tuple(x.shape))
+        jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), numpy_dtype(x)), tuple(x.shape))
     )
 
 

@@ -16,6 +16,7 @@ from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tape.sparse_rows import record_lookup
+from paddle_jax._core.tensors.held_values import assign_from, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw
 from paddle_jax.tensor.axes import number
 
@@ -110,7 +111,7 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
         >>> paddle.nn.functional.one_hot(paddle.to_tensor([1, 0]), 2).tolist()
         [[0.0, 1.0], [1.0, 0.0]]
     """
-    if not jnp.issubdtype(x._raw.dtype, jnp.integer):
+    if not jnp.issubdtype(numpy_dtype(x), jnp.integer):
         raise RuntimeError(f"one_hot: x: got {x.dtype}; ids must be integers")
     is_tensor = isinstance(num_classes, Tensor)
     if is_tensor:
@@ -203,7 +204,7 @@ def embedding(
         >>> paddle.nn.functional.embedding(paddle.to_tensor([1]), paddle.to_tensor([[1.0], [2.0]])).tolist()
         [[2.0]]
     """
-    if x._raw.dtype not in (np.int32, np.int64):
+    if numpy_dtype(x) not in (np.int32, np.int64):
         raise NotImplementedError(f"embedding: x: got {x.dtype}; row numbers must be int32 or int64")
     if weight.ndim != 2:
         raise ValueError(f"embedding: weight: got shape {list(weight.shape)}; it must have 2 axes")
@@ -232,4 +233,4 @@ def _shortened(x: jax.Array, weight: jax.Array, max_norm: float, norm_type: floa
 
 
 def _renorm(x: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:
-    weight._rebind(_shortened(x.detach(), weight.detach(), max_norm, norm_type)._raw)
+    assign_from(weight, _shortened(x.detach(), weight.detach(), max_norm, norm_type))

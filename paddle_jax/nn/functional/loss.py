@@ -16,6 +16,7 @@ from paddle_jax._core.kernels.value_checks import (
     traced_value,
 )
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
@@ -299,7 +300,7 @@ def _check_probabilities(*args: Any, **kwargs: Any) -> None:
         if (wrong := _wrong(found)).any():
             raise ValueError(_NO_PROBABILITY.format(found[wrong].flat[0]))
     elif local.ctx.frame.has_value(given):
-        enqueue_check(no_probability(given)._raw, _outside)
+        enqueue_check(held_value(no_probability(given)), _outside)
 
 
 @guarded(_check_probabilities)

@@ -12,6 +12,7 @@ from jax import lax
 from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
 from paddle_jax.nn.functional.distance import p_norm
@@ -228,8 +229,8 @@ def batch_norm(
     y, mean, variance = batch_norm_train(
         x, *before, weight, bias, float(momentum), float(epsilon), data_format
     )
-    running_mean._rebind(mean._raw)
-    running_var._rebind(variance._raw)
+    assign_from(running_mean, mean)
+    assign_from(running_var, variance)
     return y
 
 

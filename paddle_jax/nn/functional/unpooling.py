@@ -14,6 +14,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.random import next_key
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
@@ -80,7 +81,7 @@ def _unpool(
         if math.prod([*x.shape[:2], *sizes]) == 0:
             return x.reshape([*x.shape[:2], *sizes])
         return zeros([*x.shape[:2], *sizes], x.dtype)
-    if indices._raw.dtype.kind not in "iu":
+    if numpy_dtype(indices).kind not in "iu":
         raise ValueError(
             f"{op_name}: indices: got {indices.dtype}; they must be integers; cast them with astype"
         )

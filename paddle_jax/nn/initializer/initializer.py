@@ -10,6 +10,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.param_defaults import ParameterDefaults
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -41,8 +42,8 @@ class Initializer:
 
     def forward(self, var: Tensor, block: Any = None) -> Any:
         """Fills `var` in place; what calling the initializer does."""
-        array = np.asarray(self._values(tuple(var.shape), np.dtype(var._raw.dtype)))
-        var._rebind(persistent_from_numpy(array.astype(var._raw.dtype)))
+        array = np.asarray(self._values(tuple(var.shape), np.dtype(numpy_dtype(var))))
+        var._rebind(persistent_from_numpy(array.astype(numpy_dtype(var))))
 
 
 def generator() -> np.random.Generator:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.dtype import get_default_dtype
-from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import holds_symbol
 from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
@@ -238,7 +238,7 @@ class Embedding(Layer):
             self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device
         )
         # a static program fills the row as any other, and the lookup gives zeros for it
-        recorded = weight is not None and type(weight._raw) is Symbol
+        recorded = weight is not None and holds_symbol(weight)
         if weight is not None and self._padding_idx is not None and not recorded:
             after_filling(weight, self._clear_padding)
         return weight

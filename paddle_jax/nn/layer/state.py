@@ -12,6 +12,7 @@ import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.layout import restore_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw
 from paddle_jax.nn.layer.registrations import Registered
@@ -239,7 +240,7 @@ def _matching(tensor: Tensor, value: Any) -> Any:
         array = read_raw(value)
     else:
         array = np.array(value)
-    target = np.dtype(tensor._raw.dtype)
+    target = np.dtype(numpy_dtype(tensor))
     if array.dtype == np.uint16 and target.name == "bfloat16":
         return persistent_from_numpy(np.array(to_numpy(materialize(array))).view(target))
     if array.dtype != target:

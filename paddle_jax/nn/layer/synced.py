@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.process_group.registry import Groups
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.nn.functional.norm import batch_norm_infer
@@ -67,5 +68,5 @@ def normalised(
     mean = sums[:channels] / total
     variance = _Sum.apply(((wide - mean.reshape(shape)) ** 2).sum(axis=others)) / total
     for old, new in zip(running, (mean, variance), strict=True):
-        old._rebind((old.detach() * momentum + new.detach().astype(old.dtype) * (1 - momentum))._raw)
+        assign_from(old, old.detach() * momentum + new.detach().astype(old.dtype) * (1 - momentum))
     return batch_norm_infer(x, mean, variance, weight, bias, epsilon, data_format)

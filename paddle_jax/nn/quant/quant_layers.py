@@ -2,6 +2,7 @@
 find their scales."""
 
 from paddle_jax._core.base import unique_name
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.functional.quantization import abs_max, fake_quantize_dequantize, moving_average_abs_max
@@ -64,7 +65,7 @@ class FakeQuantAbsMax(Layer):
         _need_floats(self, input)
         scale = abs_max(input.detach(), axis)
         if self._scale is not None:
-            self._scale._rebind(scale.astype(self._scale.dtype)._raw)
+            assign_from(self._scale, scale.astype(self._scale.dtype))
         return fake_quantize_dequantize(input, scale, self._quant_bits, axis)
 
     def forward(self, input):
@@ -158,7 +159,7 @@ class MovingAverageAbsMaxScale(Layer):
                 moving_average_abs_max(input.detach(), *[p.detach() for p in kept], self._moving_rate),
                 strict=True,
             ):
-                parameter._rebind(value._raw)
+                assign_from(parameter, value)
 
     def forward(self, input):
         self._follow(input)

@@ -9,6 +9,7 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.ops.op import op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.device import is_compiled_with_cuda
 from paddle_jax.device.cuda import get_device_capability
@@ -183,9 +184,9 @@ def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
     _check_arch("weight_quantize", arch)
     if x.ndim != 2:
         raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.ndim} axes; it must have 2")
-    if x._raw.dtype.name not in ("float16", "bfloat16", "float32"):
+    if numpy_dtype(x).name not in ("float16", "bfloat16", "float32"):
         raise RuntimeError(
-            f"weight_quantize: x: got {x._raw.dtype.name}; it must be float16, bfloat16 or float32"
+            f"weight_quantize: x: got {numpy_dtype(x).name}; it must be float16, bfloat16 or float32"
         )
     bits = 4 if algo == "weight_only_int4" else 8
     if bits == 4 and x.shape[1] % 2:
@@ -195,7 +196,7 @@ def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
         )
     plain = algo == "llm.int8"
     return quantized_weight(
-        x.detach(), bits, -1 if plain else group_size, "float32" if plain else x._raw.dtype.name
+        x.detach(), bits, -1 if plain else group_size, "float32" if plain else numpy_dtype(x).name
     )
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 
@@ -84,7 +85,7 @@ def clip_grad_norm_(
         )
     factor = (max_norm / (total + 1e-6)).clip(max=1.0)
     for grad, new in zip(grads, _scaled(grads, factor), strict=True):
-        grad._rebind(new._raw)
+        assign_from(grad, new)
     return total
 
 
@@ -107,4 +108,4 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
         raise ValueError(f"clip_grad_value_: clip_value: got {clip_value}; it must not be negative")
     grads = _gradients(parameters)
     for grad, new in zip(grads, _clipped(grads, clip_value) if grads else (), strict=True):
-        grad._rebind(new._raw)
+        assign_from(grad, new)

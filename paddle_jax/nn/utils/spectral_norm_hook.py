@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.common import Linear
@@ -40,8 +41,8 @@ class SpectralNorm:
         if iterate:
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    v._rebind(_unit(matrix.transpose([1, 0]) @ u, self.eps)._raw)
-                    u._rebind(_unit(matrix @ v, self.eps)._raw)
+                    assign_from(v, _unit(matrix.transpose([1, 0]) @ u, self.eps))
+                    assign_from(u, _unit(matrix @ v, self.eps))
         return weight / (u.detach() * (matrix @ v.detach())).sum()
 
     def __call__(self, layer: Layer, inputs: Any) -> None:

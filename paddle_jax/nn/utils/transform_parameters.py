@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.joining import concat
 
@@ -58,5 +59,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | 
     flat = vec.detach().reshape([-1])
     for parameter in parameters:
         part = flat[start : start + parameter.size].reshape(parameter.shape).astype(parameter.dtype)
-        parameter._rebind(part._raw)
+        assign_from(parameter, part)
         start += parameter.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.held_values import assign_from
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -47,7 +48,7 @@ def _hook_of(layer: Layer, name: str) -> tuple[int, WeightNorm] | tuple[None, No
 
 def _add(layer: Layer, name: str, value: Tensor) -> None:
     parameter = layer.create_parameter(value.shape, dtype=value.dtype)
-    parameter._rebind(value._raw)
+    assign_from(parameter, value)
     layer.add_parameter(name, parameter)
 
 

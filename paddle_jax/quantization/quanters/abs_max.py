@@ -1,6 +1,7 @@
 """The quanter whose scale is a moving average of the largest magnitudes."""
 
 from paddle_jax._core.base import unique_name
+from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional.quantization import fake_quantize_dequantize, moving_average_abs_max
 from paddle_jax.nn.initializer import Constant
@@ -63,7 +64,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
                 moving_average_abs_max(input.detach(), *known, self._moving_rate),
                 strict=True,
             ):
-                parameter._rebind(value._raw)
+                assign_from(parameter, value)
         return fake_quantize_dequantize(input, self._scale.detach(), self._bit_length)
 
     def bit_length(self):

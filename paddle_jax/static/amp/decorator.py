@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
+from paddle_jax._core.tensors.held_values import held_symbol, numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import default_startup_program, program_guard
@@ -118,7 +119,7 @@ class OptimizerWithMixedPrecision:
     ) -> list[tuple[Tensor, Tensor]]:
         """Rewrites the program of a loss into mixed precision and adds gradients of the scaled loss; returns
         pairs of Parameter and gradient."""
-        program = self._program = loss._raw.program
+        program = self._program = held_symbol(loss).program
         startup = startup_program or default_startup_program()
         self._low = cast_model_to_fp16(
             program,
@@ -133,7 +134,7 @@ class OptimizerWithMixedPrecision:
                 startup.initializers[name], program.vars[name].avals[0].dtype
             )
         with program_guard(program, startup):
-            if loss._raw.dtype == np.float32:
+            if numpy_dtype(loss) == np.float32:
                 self._scaled_loss = loss
             else:
                 self._scaled_loss = loss.astype("float32")
@@ -178,12 +179,12 @@ class OptimizerWithMixedPrecision:
             if self._scales:
                 symbols = [
                     recorder.symbol(self._scale),
-                    recorder.constant(np.zeros([1], bool))._raw,
-                    *[g._raw for _, g in pairs],
+                    held_symbol(recorder.constant(np.zeros([1], bool))),
+                    *[held_symbol(g) for _, g in pairs],
                 ]
                 *grads, found = recorder.record(unscaling(len(pairs)), symbols, [True] * len(symbols))
                 pairs = [(p, g) for (p, _), g in zip(pairs, grads, strict=True)]
-                optimizer._skip = found._raw
+                optimizer._skip = held_symbol(found)
             try:
                 done = optimize.apply_gradients(optimizer, pairs, program, startup)
             finally:
@@ -201,11 +202,11 @@ class OptimizerWithMixedPrecision:
                     for name in ("num_good_steps", "num_bad_steps")
                 ]
                 state = [self._scale, *counts]
-                symbols = [*map(recorder.symbol, state), found._raw]
+                symbols = [*map(recorder.symbol, state), held_symbol(found)]
                 for variable, new in zip(
                     state, recorder.record(updating(*self._settings), symbols, [True] * 4), strict=False
                 ):
-                    program.write(variable, new._raw)
+                    program.write(variable, held_symbol(new))
         return done
 
     def minimize(

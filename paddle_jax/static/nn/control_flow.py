@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
+from paddle_jax._core.tensors.held_values import element_count, held_symbol, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.blocks import branch, loop
 from paddle_jax._program.control_flow.cond import cond as cond_on_traced
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def _kind(tensor: Tensor) -> str:
     """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
-    raw = tensor._raw
+    raw = held_symbol(tensor)
     if not isinstance(raw, ABSTRACT_TYPES):
         if in_dynamic_mode():
             return "eager"
@@ -72,14 +73,14 @@ def cond(
         )
     kind = _kind(pred)
     if kind == "static":
-        if pred._raw.dtype.name != "bool":
+        if numpy_dtype(pred).name != "bool":
             raise TypeError(
-                f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; compare with something"
+                f"cond: pred: got dtype {numpy_dtype(pred).name}; it must be bool; compare with something"
             )
         if true_fn is None and false_fn is None:
             return None
         return branch(_as_variable(pred), true_fn, false_fn)
-    if pred._raw.size != 1:
+    if element_count(pred) != 1:
         raise AssertionError(f"cond: pred: got shape {list(pred.shape)}; it must have one element")
     if kind == "traced":
         return cond_on_traced(pred, true_fn or _nothing, false_fn or _nothing)
@@ -134,7 +135,7 @@ def while_loop(
 
     def tested(*state: Any) -> Any:
         answer = cond(*state)
-        if isinstance(answer, Tensor) and answer._raw.size != 1:
+        if isinstance(answer, Tensor) and element_count(answer) != 1:
             raise TypeError(f"while_loop: cond returns shape {list(answer.shape)}; it must have one element")
         return answer
 
@@ -232,9 +233,9 @@ def switch_case(
         raise TypeError(
             f"switch_case: branch_index: got {type(branch_index).__name__}; it must be a Tensor of integers"
         )
-    if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and not in_dynamic_mode():
+    if numpy_dtype(branch_index).name not in ("uint8", "int32", "int64") and not in_dynamic_mode():
         raise TypeError(
-            f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; "
+            f"switch_case: branch_index: got dtype {numpy_dtype(branch_index).name}; "
             "allowed are uint8, int32, int64"
         )
     if not isinstance(branch_fns, list | tuple | dict):

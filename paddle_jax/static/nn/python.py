@@ -11,6 +11,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tensors.held_values import held_symbol, replace_held
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.custom_gradient import record_with_gradient, zero_gradient
 from paddle_jax._program.operation import Operation
@@ -72,23 +73,25 @@ def py_func(
     if not callable(func) or not (backward_func is None or callable(backward_func)):
         raise TypeError("py_func: func and backward_func must be callable")
     recorder = local.ctx.frame
-    skipped = {id(v._raw) for v in _listed(skip_vars_in_backward_input)}
+    skipped = {id(held_symbol(v)) for v in _listed(skip_vars_in_backward_input)}
     symbols = [recorder.symbol(v) for v in inputs]
-    kept = [id(v._raw) not in skipped for v in (*inputs, *outs)]
+    kept = [id(held_symbol(v)) not in skipped for v in (*inputs, *outs)]
     kernel = Kernel(
         "py_func",
-        _calling(func, backward_func, symbols, [v._raw for v in outs], kept),
+        _calling(func, backward_func, symbols, [held_symbol(v) for v in outs], kept),
         nondiff=backward_func is None,
     )
     operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.name_scope)
     operation.outputs = [
-        Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation) for v in outs
+        Symbol(held_symbol(v).avals, "result", recorder.program, held_symbol(v).name, op=operation)
+        for v in outs
     ]
     recorder.ops.append(operation)
     recorder.program.changed()
     flows = backward_func is not None and local.ctx.grad and any(not v.stop_gradient for v in inputs)
     for value, symbol in zip(outs, operation.outputs, strict=True):
-        value._raw, value.stop_gradient = symbol, not (flows and symbol.dtype.kind in INEXACT)
+        replace_held(value, symbol)
+        value.stop_gradient = not (flows and symbol.dtype.kind in INEXACT)
     return out
 
 

@@ -11,6 +11,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.device_put import empty_aligned
 from paddle_jax._core.lazy.lazy_array import LazyArray, from_numpy
 from paddle_jax._core.lazy.transfer import to_numpy_if_ready
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import untracked
 
@@ -49,7 +50,7 @@ def _at_hand(img: Tensor) -> np.ndarray | None:
     """The elements of a Tensor if the host has them and no gradient is wanted; else None."""
     if not local.ctx.frame.has_value(img) or local.ctx.amp is not None or not untracked(img):
         return None
-    raw = img._raw
+    raw = held_value(img)
     if type(raw) is np.ndarray:
         return raw
     if type(raw) is LazyArray:

@@ -1,5 +1,6 @@
 """Attention in PyTorch's layout, heads before positions."""
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.nn.functional.sdpa import attention
 
 _NAME = "scaled_dot_product_attention"
@@ -61,7 +62,7 @@ def _check(query, key, value, mask, is_causal, enable_gqa):
         raise ValueError(
             f"{_NAME}: got dtypes {query.dtype}, {key.dtype}, {value.dtype}; they must be the same"
         )
-    if mask is not None and mask._raw.dtype.kind in "iuc":
+    if mask is not None and numpy_dtype(mask).kind in "iuc":
         raise TypeError(f"{_NAME}: attn_mask: got {mask.dtype}; it must be bool or floating")
     heads = [t.shape[-3] for t in (query, key, value)]
     if heads[1] != heads[2] or (heads[0] % heads[1] if enable_gqa and heads[1] else heads[0] != heads[1]):

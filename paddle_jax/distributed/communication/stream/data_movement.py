@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.tensors.held_values import plain_shape
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
@@ -140,7 +141,7 @@ def alltoall_single(
         fill("alltoall_single", "out_tensor", out_tensor, pieces.reshape(-1, *array.shape[1:]))
         return Task(sync=sync_op)
     mine = _sizes("in_split_sizes", in_split_sizes, array.shape[0], group.nranks)
-    expected = _sizes("out_split_sizes", out_split_sizes, out_tensor._raw.shape[0], group.nranks)
+    expected = _sizes("out_split_sizes", out_split_sizes, plain_shape(out_tensor)[0], group.nranks)
     sizes = np.asarray(wire.all_gather(np.asarray(mine, np.int64), "sizes of alltoall_single"))
     if (sizes[:, group.rank] != expected).any():
         raise ValueError(

@@ -4,6 +4,7 @@ import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.process_group.registry import Groups
+from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, value
 
@@ -39,7 +40,7 @@ def awaited(call, tensor, src, group):
 
     def finish():
         array = channel.receive(
-            group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.description, wire.timeout
+            group.id, other, ticket, f"{call}({kind(held_value(tensor))})", wire.description, wire.timeout
         )
         fill(call, "tensor", tensor, put(array))
 

@@ -1,6 +1,7 @@
 """Collectives that bring the numbers of all processes together; the functions without `stream`
 describe the arguments."""
 
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
@@ -56,9 +57,9 @@ def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=T
         rows = split(call, "tensor_or_tensor_list", value(call, "tensor_or_tensor_list", given), group.nranks)
     else:
         rows = values(call, "tensor_list", given, group.nranks)
-    if value(call, "tensor", tensor).size * group.nranks != rows.size or tensor._raw.dtype != rows.dtype:
+    if value(call, "tensor", tensor).size * group.nranks != rows.size or numpy_dtype(tensor) != rows.dtype:
         raise ValueError(
-            f"{call}: tensor: got {kind(tensor._raw)}; "
+            f"{call}: tensor: got {kind(held_value(tensor))}; "
             f"each process gets {rows.dtype.name}{list(rows.shape[1:])}"
         )
     flat = rows.reshape(rows.size)

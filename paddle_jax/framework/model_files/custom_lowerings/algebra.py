@@ -6,6 +6,7 @@ import string
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
@@ -204,7 +205,7 @@ def _least_squares(w, a, out, x, y):
 def _pinv(a, x):
     if is_empty(x):
         return None
-    floor = max(a.rcond, float(np.finfo(x._raw.dtype).eps) * max(x.shape[-2:]))
+    floor = max(a.rcond, float(np.finfo(numpy_dtype(x)).eps) * max(x.shape[-2:]))
     if a.hermitian:
         values, left = P.eigh(x)
         right = _adjoint(left)

@@ -2,6 +2,7 @@
 
 import math
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.classification import negative_log_likelihood
@@ -166,7 +167,7 @@ def _poisson(a, x, label):
 
 
 def _wide(x):
-    if x._raw.dtype.name in ("float16", "bfloat16"):
+    if numpy_dtype(x).name in ("float16", "bfloat16"):
         return P.cast(x, "float32")
     return x
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.decompositions import is_empty, is_fixed
 from paddle_jax.framework.model_files.reading_helpers import P
@@ -37,7 +38,7 @@ def _diff(a, x, before, after):
     for _ in range(a.n):
         left = cut(x, a.axis, None, -1)
         right = cut(x, a.axis, 1)
-        if x._raw.dtype == bool:
+        if numpy_dtype(x) == np.bool_:
             x = P.logical_xor(right, left)
         else:
             x = right - left
@@ -132,7 +133,7 @@ def _picked(x, places):
 def _as_strided(a, x):
     if not is_fixed(x) or is_empty(a):
         return None
-    places = np.asarray(a.offset // x._raw.dtype.itemsize)
+    places = np.asarray(a.offset // numpy_dtype(x).itemsize)
     for size, step in zip(a.shape, a.stride, strict=True):
         places = places[..., None] + np.arange(size) * step
     return _picked(x, places)

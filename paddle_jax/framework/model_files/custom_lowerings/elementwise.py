@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.decompositions import is_empty
@@ -19,11 +20,11 @@ def to_dtype(w, a, out, x):
 
 
 def _is_complex(x):
-    return x._raw.dtype.kind == "c"
+    return numpy_dtype(x).kind == "c"
 
 
 def _is_whole(x):
-    return x._raw.dtype.kind in "iub"
+    return numpy_dtype(x).kind in "iub"
 
 
 def zero_like(x):
@@ -75,7 +76,7 @@ def _sgn(a, x):
 
 
 def _ldexp(a, x, y):
-    if "float64" in (x._raw.dtype.name, y._raw.dtype.name):
+    if "float64" in (numpy_dtype(x).name, numpy_dtype(y).name):
         dtype = "float64"
     else:
         dtype = "float32"

@@ -1,7 +1,10 @@
 """Functions that pick elements by their values: Paddle has an operation for each, whose results have lengths
 that depend on values."""
 
+import numpy as np
+
 from paddle_jax._core.ops.op import OPS
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.model_files.decompositions import OpaqueOp
 from paddle_jax.framework.model_files.records import Lowering
@@ -41,7 +44,7 @@ def _nonzero(add, x, as_tuple=False):
 
 
 def _masked_select(add, x, mask, name=None):
-    if not isinstance(mask, Tensor) or mask._raw.dtype != bool:
+    if not isinstance(mask, Tensor) or numpy_dtype(mask) != np.bool_:
         return None
     return add(_MASKED, [x, mask], [(x.dtype, [None])])[0]
 
@@ -112,7 +115,7 @@ def _unique_consecutive(
 
 
 def _bincount(add, x, weights=None, minlength=0, name=None):
-    if x._raw.dtype.name not in ("int32", "int64") or x.ndim != 1:
+    if numpy_dtype(x).name not in ("int32", "int64") or x.ndim != 1:
         return None
     if weights is None:
         return add(_COUNTED_PLAINLY, [x], [("int64", [None])], number=minlength)[0]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.framework.model_files.builder_helpers import same_length
 from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.reading_helpers import P
@@ -69,7 +70,7 @@ def _centred(window, length, size, dtype):
 
 
 def _stft(a, x, window):
-    if x._raw.dtype.name in ("float16", "bfloat16"):
+    if numpy_dtype(x).name in ("float16", "bfloat16"):
         x = P.cast(x, "float32")
     if a.pad_mode is not None:
         half = a.n_fft // 2
@@ -100,7 +101,7 @@ def _istft(a, x, window):
     else:
         frames = P.ifft(x, norm=a.norm)
     dtype = frames.dtype
-    if window is not None and (window.dtype.is_complex or window._raw.dtype.itemsize > dtype.np.itemsize):
+    if window is not None and (window.dtype.is_complex or numpy_dtype(window).itemsize > dtype.np.itemsize):
         dtype = window.dtype
         frames = P.cast(frames, dtype)
     window = _centred(window, a.win_length, a.n_fft, dtype)
