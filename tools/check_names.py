@@ -1,4 +1,5 @@
-"""Checks that modules, classes and functions have no names of the old vocabulary.
+"""Checks that modules, classes and functions have no names of the old vocabulary, and that code outside
+`_core` does not reach into Tensors.
 
     python tools/check_names.py
 
@@ -82,6 +83,11 @@ def public_names():
     return set(re.findall(r"[\w]+", (PACKAGE / "_paths.txt").read_text(encoding="ascii")))
 
 
+def reads_inside_tensors(tree):
+    """Lines that read or assign `_raw` of a Tensor."""
+    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "_raw"]
+
+
 def problems():
     """A line for each name that is refused."""
     public = public_names()
@@ -90,7 +96,11 @@ def problems():
         for word in sorted(refused(path.stem)):
             if path.stem not in public:
                 yield f"{file}: the module's name has {word!r}"
-        for line, kind, name in names_in(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if PACKAGE / "_core" not in path.parents:
+            for line in reads_inside_tensors(tree):
+                yield f"{file}:{line}: `_raw`: use what _core/tensors/held_values.py has for the purpose"
+        for line, kind, name in names_in(tree):
             for word in sorted(refused(name)):
                 if name not in public:
                     yield f"{file}:{line}: {kind} {name}: {word!r}"
@@ -98,7 +108,7 @@ def problems():
 
 def main():
     found = list(problems())
-    print("\n".join(found) or "no name has a word of the old vocabulary")
+    print("\n".join(found) or "no name has a word of the old vocabulary, no code outside _core reads `_raw`")
     return bool(found)
 
 

@@ -96,9 +96,10 @@ class Variable(Tensor):
     @property
     def name(self) -> str:
         """The name; that of a result is made on first use."""
-        if held_symbol(self).name is None:
-            held_symbol(self).name = unique_name.generate("tmp")
-        return held_symbol(self).name
+        symbol = held_symbol(self)
+        if symbol.name is None:
+            symbol.name = unique_name.generate("tmp")
+        return symbol.name
 
     @name.setter
     def name(self, value: str) -> None:
