@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 
-def last_line(driver, module, *arguments):
+def last_line(driver, module, *arguments, cache="off"):
     """What the text of a program prints last, as JSON says it. module: `paddle_jax` or `paddle`,
-    its first argument."""
-    env = {**os.environ, "FLAGS_compile_cache": "off"}
+    its first argument. cache: folder of the compile cache."""
+    env = {**os.environ, "FLAGS_compile_cache": cache}
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "driver.py"  # Paddle reads the source of what it converts
         script.write_text(driver)

@@ -10,7 +10,7 @@ TIERS = {
     "cold": {"deferred": "sync", "deferred_min_repeats": 1 << 30, "interpreter": True},
     "deferred": {"deferred": "sync", "deferred_min_repeats": 2, "interpreter": False},
     "compiled": {"deferred": "sync", "deferred_min_repeats": 1, "donate": True},
-    "async": {"deferred": "async", "deferred_min_repeats": 1, "donate": True},
+    "background": {"deferred_background": True, "deferred_min_repeats": 1, "donate": True},
 }
 
 

@@ -11,15 +11,17 @@ import functools as ft
 import os
 from collections.abc import Iterator
 from importlib import metadata
+from typing import Any
 
 import jax
 
 _LARGE = 1200  # equations from which on the memory counts
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc's malloc.h
 _EMITTERS = "xla_cpu_use_fusion_emitters"  # jaxlib 0.12 does not know it any more
+_LEVEL = "xla_backend_optimization_level"
 
 
-def compiler_options(equations: int) -> dict[str, bool]:
+def compiler_options(equations: int) -> dict[str, Any]:
     """Options of XLA for a program of so many equations.
 
     They are empty except for large programs on a CPU. The newer of two ways to write the code of a fused loop
@@ -30,6 +32,17 @@ def compiler_options(equations: int) -> dict[str, bool]:
     if equations >= _LARGE and jax.default_backend() == "cpu":
         return dict(_options())
     return {}
+
+
+def quick_options() -> dict[str, Any]:
+    """Options of XLA for a first program on a CPU, which is there in half the time.
+
+    Its code is up to a tenth slower. What `XLA_FLAGS` has stays.
+    """
+    options: dict[str, Any] = dict(_options())
+    if f"--{_LEVEL}" not in os.environ.get("XLA_FLAGS", ""):
+        options[_LEVEL] = 1
+    return options
 
 
 @ft.cache

@@ -17,6 +17,7 @@ class _Log:
         compiled_runs: int, segments that ran as a compiled program.
         compiles: int, compiled segments.
         compile_seconds: float, the time that compiling took.
+        background_seconds: float, the part of it in another thread, while the program went on.
         interpreted_ops: int, operations that ran in NumPy.
         refusals: Counter of the reasons why operations were not interpreted.
         guard_failures: Counter of the kinds of guards for which a function was compiled again.
@@ -43,6 +44,7 @@ class _Log:
         self.compiled_runs = 0
         self.compiles = 0
         self.compile_seconds = 0.0
+        self.background_seconds = 0.0
         self.interpreted_ops = 0
         self.refusals: collections.Counter[str] = collections.Counter()
         self.guard_failures: collections.Counter[str] = collections.Counter()

@@ -193,7 +193,9 @@ def set_flags(flags):
         flags: dict from name to value. Those that act: FLAGS_check_nan_inf (each operation is looked at, see
             docs/nan.md); FLAGS_call_stack_level (2: exceptions of operations have those of JAX behind them);
             FLAGS_deferred ("sync": eager ops are recorded, and compiled together when they recur; "async":
-            the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats
+            the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_background
+            (whether on a CPU with several processors another thread compiles while the program goes on; it
+            changes at which step a result may differ in the last bits), FLAGS_deferred_min_repeats
             (how often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a
             share of what compiling it will), FLAGS_interpreter (whether new ops run in NumPy on a CPU, until
             compiling them is worth it), FLAGS_deferred_max_ops (ops recorded at most),

@@ -15,6 +15,7 @@ class _Settings:
         mode: str, the value of FLAGS_deferred.
         min_repeats: int, how often a segment is run before it is compiled as a whole; 0: decided by cost.
         max_ops: int, operations that a segment may have.
+        background: bool, whether another thread compiles what recurs while NumPy goes on.
         interpreter: bool, whether new operations are interpreted on the CPU.
         code_mb: int, memory that compiled programs may take; 0: any.
         pending_mb: int, memory that pending operations may keep from being freed.
@@ -27,6 +28,7 @@ class _Settings:
     mode = "sync"
     min_repeats = 0
     max_ops = 2048
+    background = True
     interpreter = True
     code_mb = 1024
     pending_mb = 64

@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.caller_info import user_line
-from paddle_jax._core.base.compiler import compiler_options, trimmed_memory
-from paddle_jax._core.base.counters import Counters, compiling
+from paddle_jax._core.base.compiler import compiler_options, quick_options
+from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit, preserved_tracing
@@ -36,8 +36,12 @@ from paddle_jax._core.lazy.segment import Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
-from paddle_jax._core.process.background import Worker
 from paddle_jax._core.runner import loop_rolling
+from paddle_jax._core.runner.background_compiler import (
+    compile_quietly,
+    compiles_in_background,
+    submit_segment,
+)
 from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.tiering import runs_before_compiling
 
@@ -49,6 +53,7 @@ _MAX_VARIANTS = 8
 # compile for minutes
 _MAX_INTERMEDIATE_RESULTS = 32
 _MIN_DONATED_BYTES = 4096  # smaller operands are not worth the bookkeeping
+_RUN_PER_COMPILATION = 10  # times of compiling a quick program, after which a better one is compiled
 _RUNS_AFTER_FAILURE = 64  # before a program that failed is compiled again
 
 
@@ -76,7 +81,6 @@ class _Cache:
         thresholds: dict from (hash of a Key, device, interpreter setting) to the run at which it is compiled.
         variant_counts: dict from the hash of a sequence of kernels to the number of its compiled forms.
         last: CompiledSegment that was called last.
-        compile_worker: Worker that compiles in the async tier.
         lock: held while a program is made.
     """
 
@@ -85,7 +89,6 @@ class _Cache:
     thresholds: dict[Any, float] = {}
     variant_counts: dict[int, int] = {}
     last: CompiledSegment | None = None
-    compile_worker = Worker(complete=False)
     lock = threading.Lock()
 
 
@@ -126,6 +129,9 @@ def program_for(
     program = _Cache.programs.get(key)
     if program is not None:
         if not program.is_ready():
+            return None
+        if program.background_job is not None and program.background_job.error is not None:
+            drop_failed(program, program.background_job.error)
             return None
         log.compiled_runs += 1
         return program
@@ -168,9 +174,8 @@ def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:
         _Cache.programs.popitem(last=False)
-    if settings.mode == "async":
-        compile_ahead = ft.partial(program.compile_ahead, program.argument_structs(leaves))
-        program.background_job = _Cache.compile_worker.submit(compile_ahead)
+    if compiles_in_background(device):
+        program.compile_in_background(leaves)
         return None
     return program
 
@@ -219,11 +224,12 @@ class CompiledSegment:
         packed: list with an entry for each group: (bytes of the host numbers of the last call, None or the
             jax array of them).
         is_new: bool, whether it has not been compiled yet.
-        background_job: job that compiles it ahead in the async tier, or None.
+        background_job: Task that compiles it in another thread, or None.
         used: int, number of programs compiled in the process at its last use.
         function: the function that `jax.jit` gave.
         call: InterruptSafeCall of the function.
         lock: held during the first call.
+        better: _BetterProgram that is to take its place, or None.
     """
 
     def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str) -> None:
@@ -242,11 +248,30 @@ class CompiledSegment:
         self.is_new = True
         self.background_job: Any = None
         self.used = Counters.compiled
-        equation_count = sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops)
-        options = compiler_options(equation_count) or None
-        self.function = interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options)
-        self.call = InterruptSafeCall(self.function, "segment")
         self.lock = threading.Lock()
+        self.better: _BetterProgram | None = None
+        self._use(self.jitted(self.full_options()))
+
+    def full_options(self) -> dict[str, Any]:
+        """XLA's options for the best code."""
+        return compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in self.key.ops))
+
+    def jitted(self, options: dict[str, Any]) -> Any:
+        """What `jax.jit` gives, with options of XLA."""
+        return interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options or None)
+
+    def _use(self, function: Any) -> None:
+        self.function = function
+        self.call = InterruptSafeCall(function, "segment")
+
+    def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
+        """Has a quick program compiled in another thread, and a better one once it has run for long."""
+        options = quick_options()
+        structs = self.argument_structs(leaves)
+        if options != self.full_options():
+            self._use(self.jitted(options))
+            self.better = _BetterProgram(self, structs)
+        self.background_job = submit_segment(ft.partial(self.compile_ahead, structs))
 
     def is_ready(self) -> bool:
         """Whether it can be called without waiting for a compilation. Counts as a use."""
@@ -293,21 +318,26 @@ class CompiledSegment:
         return [value_of(position) for position in live]
 
     def argument_structs(self, leaves: Sequence[LazyArray]) -> tuple[list[Any], list[Any], list[Any]]:
-        """Arguments to lower the function with: arrays, and shapes and dtypes of packed host numbers."""
+        """Shapes and dtypes to lower the function with. They hold no memory while it is compiled."""
         packed = [
             jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype)
             for dtype, members in self.groups
         ]
-        donated = [stored_jax_array(leaves[i]) for i in self.donated]
-        kept = [stored_jax_array(leaves[i]) for i in self.kept]
+        donated = [_argument_struct(leaves[i]) for i in self.donated]
+        kept = [_argument_struct(leaves[i]) for i in self.kept]
         return donated, kept, packed
 
     def compile_ahead(self, arguments: Sequence[Any]) -> None:
         """Compiles it in another thread."""
         start = time.perf_counter()
-        with preserved_tracing(), compiling("segment"), trimmed_memory("segment"):
-            self.function.lower(*arguments).compile()
-        self._log_compilation(time.perf_counter() - start)
+        with preserved_tracing():
+            lowered = self.function.lower(*arguments)
+        compile_quietly(lowered)
+        seconds = time.perf_counter() - start
+        if self.better is not None:
+            self.better.start_time = start + _RUN_PER_COMPILATION * seconds
+        log.background_seconds += seconds
+        self._log_compilation(seconds)
 
     def _log_compilation(self, seconds: float) -> None:
         self.is_new = False
@@ -341,6 +371,9 @@ class CompiledSegment:
             may_donate: whether leaves may give their memory away.
             results: the LazyArrays of `key.live`.
         """
+        if self.better is not None and self.better.takes_over():
+            self._use(self.better.function)
+            self.better = None
         leaves = segment.leaves
         donated = [
             stored_jax_array(leaves[i])
@@ -364,6 +397,51 @@ class CompiledSegment:
             self.call(arguments, lambda arrays: map(_set_array, results, arrays), None, kind)
             if self.is_new:
                 self._log_compilation(time.perf_counter() - start)
+
+
+class _BetterProgram:
+    """The program of a segment with all of XLA's optimisations, which takes the place of a quick one.
+
+    Attributes:
+        segment: CompiledSegment that it is for.
+        structs: the arguments to lower it with.
+        start_time: float, time of `perf_counter` from which on it is compiled.
+        function: what `jax.jit` gave, or None before that.
+        job: Task that compiles it, or None.
+    """
+
+    def __init__(self, segment: CompiledSegment, structs: Sequence[Any]) -> None:
+        self.segment = segment
+        self.structs = structs
+        self.start_time = math.inf
+        self.function: Any = None
+        self.job: Any = None
+
+    def takes_over(self) -> bool:
+        """Whether it has been compiled. Starts that when the quick program has run for long."""
+        if self.job is None:
+            if time.perf_counter() >= self.start_time:
+                self.function = self.segment.jitted(self.segment.full_options())
+                self.job = submit_segment(self._compile)
+            return False
+        return self.job.done and self.job.error is None
+
+    def _compile(self) -> None:
+        start = time.perf_counter()
+        with preserved_tracing():
+            lowered = self.function.lower(*self.structs)
+        compile_quietly(lowered)
+        log.background_seconds += time.perf_counter() - start
+
+
+def _argument_struct(leaf: LazyArray) -> jax.ShapeDtypeStruct:
+    """What JAX has to know of an array to compile a call with it."""
+    struct = leaf.aval.struct
+    if type(leaf.array) is np.ndarray or not leaf.array._committed:
+        return struct
+    return jax.ShapeDtypeStruct(
+        struct.shape, struct.dtype, weak_type=struct.weak_type, sharding=leaf.array.sharding
+    )
 
 
 _set_array: Callable[[LazyArray, Any], None] = LazyArray.array.__set__

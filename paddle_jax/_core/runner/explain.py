@@ -74,6 +74,7 @@ class Explanation:
         hits: int, those that ran as a compiled program.
         compiles: int, compilations of whole segments.
         seconds: float, time that these compilations took.
+        background_seconds: float, the part of it that another thread spent while the program went on.
         interpreted: int, operations that ran in NumPy.
         refusals: dict from the reason why operations could not run in NumPy to their number.
         guard_failures: dict from the kind of guard that did not hold to how often a function of
@@ -86,16 +87,20 @@ class Explanation:
         self.hits = log.compiled_runs
         self.compiles = log.compiles
         self.seconds = log.compile_seconds
+        self.background_seconds = log.background_seconds
         self.events = list(log.events)
         self.interpreted = log.interpreted_ops
         self.refusals = dict(log.refusals)
         self.guard_failures = dict(log.guard_failures)
 
     def __repr__(self) -> str:
+        background = ""
+        if self.background_seconds:
+            background = f", {self.background_seconds:.2f} s of it while the program went on"
         head = (
             f"{self.segments} segments were run: {self.hits} as compiled programs, "
             f"{self.segments - self.hits} op by op. {self.compiles} programs were compiled in "
-            f"{self.seconds:.2f} s. {self.interpreted} ops were interpreted with NumPy."
+            f"{self.seconds:.2f} s{background}. {self.interpreted} ops were interpreted with NumPy."
         )
         lines = [head]
         if self.guard_failures:
@@ -110,8 +115,8 @@ def explain(reset=False):
     Args:
         reset: bool, start counting at zero afterwards.
     Returns:
-        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `interpreted`, the
-        dicts `refusals` and `guard_failures`, and the list `events`.
+        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`,
+        `background_seconds`, `interpreted`, the dicts `refusals` and `guard_failures`, and the list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments

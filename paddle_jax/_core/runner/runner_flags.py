@@ -19,6 +19,7 @@ _SETTINGS: dict[str, tuple[str, Any, int | None]] = {
     "deferred_min_repeats": ("min_repeats", 0, 0),
     "deferred_max_ops": ("max_ops", 2048, 1),
     "deferred_pending_in_mb": ("pending_mb", 64, 0),
+    "deferred_background": ("background", True, None),
     "interpreter": ("interpreter", True, None),
     "compiled_code_in_mb": ("code_mb", 1024, 0),
 }

@@ -5,21 +5,31 @@ New operations are interpreted as long as that costs less than compiling them.
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
+from paddle_jax._core.base.counters import compiling
 from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.lazy.segment import OpSignature
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.numpy_backend import Plan, Refusal, plan
 from paddle_jax._core.numpy_backend.cost import COMPILE_BASE
+from paddle_jax._core.runner.background_compiler import (
+    compiles_in_background,
+    is_compiling_segments,
+    processors,
+    submit_operation,
+)
 
 if TYPE_CHECKING:
+    from paddle_jax._core.process.background import Task
     from paddle_jax._core.runner.loop_rolling import RepeatedOps
 
 _CALL = 1e-5  # seconds that an op takes beside what it computes
@@ -27,6 +37,9 @@ _KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the transf
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
 _SHARE = 0.3  # of the time to compile a segment: if interpreting it has taken that long, it is compiled
+_IDLE_SHARE = 0.1  # the same where another thread compiles it on a processor that the program does not need
+_MAX_WAIT_COST = 0.5  # seconds of an operation in NumPy from which the program waits for its compiled form
+_MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
 _MIN_RUNS = 2  # a segment is compiled at its second run at the earliest
 
 
@@ -38,9 +51,10 @@ class TierState:
         cost: float, estimated seconds of one run.
         compile_cost: float, estimated seconds of compiling it.
         wasted: float, seconds that its runs took longer than compiled ones would have.
+        job: Task that compiles it in another thread, or None.
     """
 
-    __slots__ = ("compile_cost", "cost", "plan", "wasted")
+    __slots__ = ("compile_cost", "cost", "job", "plan", "wasted")
 
     def __init__(self, numpy_plan: Plan | None) -> None:
         self.plan = numpy_plan
@@ -50,6 +64,7 @@ class TierState:
         else:
             self.compile_cost = numpy_plan.compile_cost
         self.wasted = 0.0
+        self.job: Task | None = None
 
 
 def tier_state(signature: OpSignature) -> TierState:
@@ -92,7 +107,7 @@ def interpret(signature: OpSignature, operands: Sequence[Any]) -> Any:
     """
     state = signature.tier_state or tier_state(signature)
     wasted = state.wasted + max(state.cost - _KERNEL, 0.0)
-    if state.plan is None or wasted > state.compile_cost:
+    if state.plan is None or (wasted > state.compile_cost and not _goes_on(signature, state)):
         return None
     try:
         results = state.plan.quietly([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
@@ -105,6 +120,26 @@ def interpret(signature: OpSignature, operands: Sequence[Any]) -> Any:
     state.wasted = wasted
     log.interpreted_ops += 1
     return signature.equations.structured(results)
+
+
+def _goes_on(signature: OpSignature, state: TierState) -> bool:
+    """Whether an operation that is worth compiling is interpreted until another thread has compiled it.
+
+    While a whole segment is compiled, the operations in it are not compiled one by one.
+    """
+    if state.job is not None:
+        return not state.job.done
+    if state.cost > _MAX_WAIT_COST or not compiles_in_background(default_device()):
+        return False
+    if not is_compiling_segments():
+        state.job = submit_operation(ft.partial(_compile_operation, signature))
+    return True
+
+
+def _compile_operation(signature: OpSignature) -> None:
+    """Compiles an operation; the next call of its kernel finds the program in JAX's cache."""
+    with preserved_tracing(), compiling("operation"):
+        signature.kernel.run.lower(*[aval.struct for aval in signature.operand_avals]).compile()
 
 
 def runs_before_compiling(ops: Sequence[tuple], device: Any, repetition: RepeatedOps | None = None) -> int:
@@ -123,4 +158,6 @@ def runs_before_compiling(ops: Sequence[tuple], device: Any, repetition: Repeate
         first = states[: repetition.start + 2 * repetition.period]
         states = first + states[repetition.op_range.stop :]
     compile_cost = COMPILE_BASE + sum(state.compile_cost - COMPILE_BASE for state in states)
-    return max(_MIN_RUNS, int(_SHARE * compile_cost / max(saved, 1e-9)))
+    has_idle_processor = compiles_in_background(device) and processors() > _MANY_PROCESSORS
+    share = _IDLE_SHARE if has_idle_processor else _SHARE
+    return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9)))

@@ -1,0 +1,110 @@
+"""Compiles in another thread while the program goes on in the tier it is in.
+
+XLA's compiler runs without the interpreter's lock, so a step that is being compiled costs the program little
+where there is a second processor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools as ft
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from paddle_jax._core.base.compiler import trimmed_memory
+from paddle_jax._core.base.counters import compiling
+from paddle_jax._core.base.interrupt_safe import preserved_tracing
+from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.settings import settings
+from paddle_jax._core.process.background import Task, Worker
+
+_NICENESS = 10  # added to that of the process, for the thread that XLA compiles in and those that it starts
+
+_worker = Worker(complete=False, abandon=True)  # traces, with the interpreter's lock
+_compiler = Worker(complete=False, abandon=True)  # compiles, at low priority
+for _thread in (_worker, _compiler):
+    # at import: exit hooks of the program come after these, and so are called before them
+    _thread.register_exit_hooks()
+
+
+class _Jobs:
+    """The jobs of the process.
+
+    Attributes:
+        is_nice: bool, whether the thread that compiles has a low priority already.
+        segments: list of the jobs that compile segments and have not ended, as far as it is known.
+    """
+
+    is_nice = False
+    segments: list[Task] = []  # noqa: RUF012  one for the process
+
+
+def compiles_in_background(device: Any) -> bool:
+    """Whether what belongs on a device is compiled by another thread.
+
+    Meanwhile operations are interpreted, so it takes a device that NumPy can stand for, and a second
+    processor. With FLAGS_deferred=async it is so in any case.
+    """
+    if settings.mode == "async":
+        return True
+    return (
+        settings.background
+        and settings.interpreter
+        and device is default_device()
+        and device.platform == "cpu"
+        and processors() > 1
+    )
+
+
+@ft.cache
+def processors() -> int:
+    """Number of processors that the process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def submit_segment(compile_segment: Callable[[], object]) -> Task:
+    """Has a segment compiled."""
+    job = _worker.submit(compile_segment)
+    _Jobs.segments = [other for other in _Jobs.segments if not other.done] + [job]
+    return job
+
+
+def compile_quietly(lowered: Any) -> None:
+    """Compiles a lowered function in a thread of low priority; waits for its end.
+
+    Tracing stays at normal priority: the program waits for its end, since it needs the interpreter's lock.
+    """
+    _compiler.submit(ft.partial(_compile, lowered)).wait()
+
+
+def _compile(lowered: Any) -> None:
+    _lower_priority()
+    with preserved_tracing(), compiling("segment"), trimmed_memory("segment"):
+        lowered.compile()
+
+
+def _lower_priority() -> None:
+    """Lowers the priority of the calling thread, where the system has one for each thread."""
+    if not _Jobs.is_nice and sys.platform == "linux":
+        _Jobs.is_nice = True
+        with contextlib.suppress(OSError):
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS)
+
+
+def submit_operation(compile_operation: Callable[[], object]) -> Task:
+    """Has one operation compiled."""
+    return _worker.submit(compile_operation)
+
+
+def is_compiling_segments() -> bool:
+    """Whether the compilation of a segment is going on or waits for its turn."""
+    if not _Jobs.segments:
+        return False
+    _Jobs.segments = [job for job in _Jobs.segments if not job.done]
+    return bool(_Jobs.segments)
