@@ -7,12 +7,22 @@ What is more than `size` is left out, what is missing is filled up, so the shape
     [[1], [2], [0]]
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.ops.op import op
 from paddle_jax.sparse.bounded import convolved_far, of_dense, pooled_far, summed, together
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.nn.functional import pooling, products
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = [
     "coalesce",
@@ -28,14 +38,14 @@ __all__ = [
 ]
 
 
-def _checked(name, size):
+def _checked(name: str, size: int) -> int:
     if size < 0:
         raise ValueError(f"bounded.{name}: size: got {size}; it must be at least 0")
     return size
 
 
 @op(method=False, register=False, nondiff=True)
-def nonzero(x, size, fill_value=0):
+def nonzero(x: jax.Array, size: int, fill_value: int = 0) -> jax.Array:
     """The indices of the first `size` elements that are not zero.
 
     Args:
@@ -56,7 +66,7 @@ def nonzero(x, size, fill_value=0):
 
 
 @op("x mask", method=False, register=False)
-def masked_select(x, mask, size, fill_value=0):
+def masked_select(x: jax.Array, mask: jax.Array, size: int, fill_value: float = 0) -> jax.Array:
     """The first `size` elements where a mask is True.
 
     Args:
@@ -81,7 +91,7 @@ def masked_select(x, mask, size, fill_value=0):
 
 
 @op(method=False, register=False, nondiff=True)
-def unique(x, size, fill_value=None):
+def unique(x: jax.Array, size: int, fill_value: float | None = None) -> tuple[jax.Array, ...]:
     """The first `size` distinct elements in ascending order, and how often each occurs.
 
     Args:
@@ -102,7 +112,7 @@ def unique(x, size, fill_value=None):
     )
 
 
-def to_sparse_coo(x, sparse_dim, nnz):
+def to_sparse_coo(x: Tensor, sparse_dim: int, nnz: int) -> SparseCooTensor:
     """The elements that are not 0 by coordinates, with room for nnz of them; what is missing is filled up
     with zeros at the last coordinate.
 
@@ -132,7 +142,7 @@ def to_sparse_coo(x, sparse_dim, nnz):
     return of_dense(x, sparse_dim, _checked("to_sparse_coo", nnz))
 
 
-def coalesce(x, nnz):
+def coalesce(x: Any, nnz: int) -> SparseCooTensor:
     """Sorts the coordinates and adds up the elements of equal ones, with room for nnz of them; filled up as
     by `to_sparse_coo`.
 
@@ -152,7 +162,7 @@ def coalesce(x, nnz):
     return _together("coalesce", nnz, x)
 
 
-def sparse_add(x, y, nnz):
+def sparse_add(x: Any, y: Any, nnz: int) -> SparseCooTensor:
     """The sum of two sparse Tensors, at the coordinates of both, with room for nnz elements; filled up as by
     `to_sparse_coo`.
 
@@ -172,7 +182,7 @@ def sparse_add(x, y, nnz):
     return _together("sparse_add", nnz, x, y)
 
 
-def _together(name, nnz, *tensors):
+def _together(name: Any, nnz: Any, *tensors: Any) -> SparseCooTensor:
     for x in tensors:
         if not isinstance(x, SparseCooTensor):
             raise NotImplementedError(f"bounded.{name}: got {type(x).__name__}; give a SparseCooTensor")
@@ -185,7 +195,7 @@ def _together(name, nnz, *tensors):
     return together(name, tensors, _checked(name, nnz))
 
 
-def sparse_sum(x, axis, nnz, keepdim=False):
+def sparse_sum(x: Any, axis: Any, nnz: int, keepdim: bool = False) -> SparseCooTensor:
     """The sum of a sparse Tensor over axes, with room for nnz elements; filled up as by `to_sparse_coo`.
 
     Args:
@@ -218,7 +228,9 @@ def sparse_sum(x, axis, nnz, keepdim=False):
     return summed(x, axes, keepdim, _checked("sparse_sum", nnz))
 
 
-def sparse_conv3d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
+def sparse_conv3d(
+    x: Any, weight: Tensor, nnz: int, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> SparseCooTensor:
     """`paddle.sparse.nn.functional.conv3d` with room for nnz elements in the result; filled up as by
     `to_sparse_coo`.
 
@@ -243,7 +255,9 @@ def sparse_conv3d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
     return _convolved("sparse_conv3d", x, weight, nnz, bias, stride, padding, dilation, 3)
 
 
-def sparse_conv2d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
+def sparse_conv2d(
+    x: Any, weight: Any, nnz: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> SparseCooTensor:
     """`sparse_conv3d` for images: x is [n, height, width, in_channels], weight [height, width,
     in_channels, out_channels].
 
@@ -255,7 +269,9 @@ def sparse_conv2d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
     return _convolved("sparse_conv2d", x, weight, nnz, bias, stride, padding, dilation, 2)
 
 
-def sparse_max_pool3d(x, kernel_size, nnz, stride=None, padding=0):
+def sparse_max_pool3d(
+    x: Any, kernel_size: Any, nnz: int, stride: Any = None, padding: Any = 0
+) -> SparseCooTensor:
     """`paddle.sparse.nn.functional.max_pool3d` with room for nnz elements in the result; filled up as by
     `to_sparse_coo`. x may be filled up, too.
 
@@ -280,12 +296,14 @@ def sparse_max_pool3d(x, kernel_size, nnz, stride=None, padding=0):
     return pooled_far("sparse_max_pool3d", x, window, space, _checked("sparse_max_pool3d", nnz))
 
 
-def _need_sparse(name, x):
+def _need_sparse(name: Any, x: Any) -> None:
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"bounded.{name}: x: got {type(x).__name__}; give a SparseCooTensor")
 
 
-def _convolved(name, x, weight, nnz, bias, stride, padding, dilation, axes):
+def _convolved(
+    name: Any, x: Any, weight: Any, nnz: Any, bias: Any, stride: Any, padding: Any, dilation: Any, axes: Any
+) -> SparseCooTensor:
     _need_sparse(name, x)
     window, space = products.window_of(f"bounded.{name}", x, weight, stride, padding, dilation, axes)
     return convolved_far(name, x, weight, bias, window, space, _checked(name, nnz))

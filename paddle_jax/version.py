@@ -1,5 +1,9 @@
 """The version of Paddle whose API this is, in the form of `paddle.version`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 full_version = "3.3.1"
 major = "3"
 minor = "3"
@@ -17,22 +21,22 @@ hip = hip_version = None
 compiled_cuda_archs = []
 
 
-def cuda():
+def cuda() -> str:
     """The CUDA version as text: "False", since XLA brings its own."""
     return cuda_version
 
 
-def cudnn():
+def cudnn() -> str:
     """The cuDNN version as text: "False", since XLA brings its own."""
     return cudnn_version
 
 
-def nccl():
+def nccl() -> str:
     """The NCCL version as text."""
     return nccl_version
 
 
-def xpu():
+def xpu() -> str:
     """The version of XPU's runtime as text: "False", there is none."""
     return xpu_xre_version
 
@@ -40,42 +44,42 @@ def xpu():
 xpu_xre = xpu
 
 
-def xpu_xccl():
+def xpu_xccl() -> str:
     """The version of XPU's communication library as text: "False", there is none."""
     return xpu_xccl_version
 
 
-def xpu_xhpc():
+def xpu_xhpc() -> str:
     """The version of XPU's kernels as text: "False", there are none."""
     return xpu_xhpc_version
 
 
-def tensorrt():
+def tensorrt() -> str:
     """The version of TensorRT as text: "None", there is none."""
     return tensorrt_version
 
 
-def cuda_archs():
+def cuda_archs() -> list[Any]:
     """The GPU generations that kernels were built for: none, since XLA compiles for what it finds."""
     return []
 
 
-def cinn():
+def cinn() -> str:
     """The version of Paddle's compiler as text: "False", since XLA compiles."""
     return cinn_version
 
 
-def mkl():
+def mkl() -> str:
     """Whether MKL computes: "OFF", since XLA has kernels of its own."""
     return with_mkl
 
 
-def hml():
+def hml() -> str:
     """Whether HML computes, as text: "", it is not there."""
     return with_hml
 
 
-def show():
+def show() -> None:
     """Prints the versions, in Paddle's words."""
     facts = {
         "full_version": full_version,

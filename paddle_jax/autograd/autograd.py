@@ -1,6 +1,10 @@
 """Jacobians and Hessians of results already computed, row by row when they are looked at."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.autograd.backward_mode import grad
 from paddle_jax.tensor.creation import zeros, zeros_like
@@ -8,22 +12,28 @@ from paddle_jax.tensor.joining import concat, stack
 from paddle_jax.tensor.manipulation import reshape
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _ALL = slice(None)
 
 
-def gradients(outputs, inputs, directions=None):
+def gradients(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], directions: Sequence[Tensor] | None = None
+) -> Any:
     """`grad` that can be differentiated further, with zeros where nothing depends."""
     found = grad(outputs, inputs, grad_outputs=directions, create_graph=True, allow_unused=True)
     return [_zeros(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 
-def _zeros(x):
+def _zeros(x: Tensor) -> Tensor:
     made = zeros(x.shape, x.dtype)
     made.stop_gradient = x.stop_gradient
     return made
 
 
-def pushed(outputs, inputs, directions):
+def pushed(outputs: Sequence[Tensor], inputs: Sequence[Tensor], directions: Sequence[Tensor]) -> Any:
     """The changes of outputs when the inputs change in the given directions: the backward product,
     differentiated by the direction it starts from."""
     starts = [zeros_like(y) for y in outputs]
@@ -32,7 +42,7 @@ def pushed(outputs, inputs, directions):
     return gradients(gradients(outputs, inputs, starts), starts, directions)
 
 
-def live_gradients(output, inputs):
+def live_gradients(output: Tensor, inputs: Sequence[Tensor]) -> Any:
     """Gradients of the sum of a Tensor, to be differentiated again even where they are constants."""
     found = gradients([output.sum()], inputs)
     for g in found:
@@ -51,7 +61,9 @@ class LazyRows:
         squeeze: (drop the axis of rows, drop the axis of columns).
     """
 
-    def __init__(self, ys, xs, batched, squeeze=(False, False)):
+    def __init__(
+        self, ys: Tensor, xs: Sequence[Tensor], batched: bool, squeeze: Any = (False, False)
+    ) -> None:
         self._batch = list(ys.shape[:1]) if batched else []
         self._ys = reshape(ys, [*self._batch, -1])
         self._xs = xs
@@ -63,18 +75,18 @@ class LazyRows:
         self._lengths = [*self._batch, *([] if squeeze[0] else [count]), *([] if squeeze[1] else [width])]
 
     @property
-    def shape(self):
+    def shape(self) -> list[int]:
         """The lengths of the axes."""
         return self._lengths
 
-    def _row(self, i):
+    def _row(self, i: int) -> Tensor:
         if i not in self._known:
             one = (arange(self._ys.shape[-1]) == i).astype(self._ys.dtype).expand(self._ys.shape)
             flat = [reshape(g, [*self._batch, -1]) for g in gradients([self._ys], self._xs, [one])]
             self._known[i] = flat[0] if len(flat) == 1 else concat(flat, -1)
         return self._known[i]
 
-    def _of(self, rows):
+    def _of(self, rows: Sequence[int]) -> Tensor:
         """The Tensor of the given rows, without the axes to be dropped."""
         drop_rows, drop_columns = self._squeeze
         width = [] if drop_columns else self.shape[-1:]
@@ -88,10 +100,10 @@ class LazyRows:
             return reshape(made, [*self._batch, *([] if drop_rows else [len(rows)])])
         return made
 
-    def _all(self):
+    def _all(self) -> Tensor:
         return self._of(list(range(self._ys.shape[-1])))
 
-    def __getitem__(self, indexes):
+    def __getitem__(self, indexes: Any) -> Tensor:
         if isinstance(indexes, tuple):
             items = list(indexes)
         else:
@@ -116,19 +128,19 @@ class LazyRows:
             raise IndexError(f"Jacobian: row {items[at]} is out of range; use {-count}..{count - 1}")
         return self._of(rows)[tuple(items)]
 
-    def __array__(self, *args, **kwargs):
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return self._all().__array__(*args, **kwargs)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._all(), name)
 
 
-def _operator(name):
+def _operator(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
-    def method(self, other):
+    def method(self, other: Any) -> Tensor:
         return function(self._all(), other._all() if isinstance(other, LazyRows) else other)
 
     method.__name__ = method.__qualname__ = f"__{name}__"
@@ -164,7 +176,7 @@ class Hessian(LazyRows):
     """What `paddle.autograd.hessian` returns: like a Tensor, with rows computed when they are looked at."""
 
 
-def _check_axes(name, t, batched):
+def _check_axes(name: str, t: Tensor, batched: bool) -> None:
     ndim = int(batched)
     if not ndim <= t.ndim <= ndim + 1:
         raise ValueError(
@@ -173,25 +185,27 @@ def _check_axes(name, t, batched):
         )
 
 
-def _lazy(kind, ys, xs, batched):
+def _lazy(kind: type, ys: Tensor, xs: Tensor, batched: bool) -> Hessian | Jacobian:
     ndim = int(batched)
     _check_axes("ys", ys, batched)
     _check_axes("xs", xs, batched)
     return kind(ys, [xs], batched, (ys.ndim == ndim, xs.ndim == ndim))
 
 
-def _check_axis(batch_axis):
+def _check_axis(batch_axis: int | None) -> None:
     if batch_axis not in (None, 0):
         raise ValueError(f"batch_axis: got {batch_axis}; allowed are None and 0")
 
 
-def _nested(function, values):
+def _nested(function: Callable[..., Any], values: Sequence[Tensor] | Tensor) -> Jacobian | tuple[Any, ...]:
     if isinstance(values, list | tuple):
         return tuple(function(v) for v in values)
     return function(values)
 
 
-def jacobian(ys, xs, batch_axis=None):
+def jacobian(
+    ys: Tensor, xs: Tensor, batch_axis: Any = None
+) -> tuple[tuple[Jacobian, ...] | Jacobian, ...] | tuple[Jacobian, ...] | Jacobian:
     """The derivatives of each element of ys by each element of xs.
 
     Args:
@@ -212,7 +226,7 @@ def jacobian(ys, xs, batch_axis=None):
     return _nested(lambda y: _nested(lambda x: _lazy(Jacobian, y, x, batch_axis == 0), xs), ys)
 
 
-def hessian(ys, xs, batch_axis=None):
+def hessian(ys: Tensor, xs: Tensor, batch_axis: Any = None) -> Any:
     """The second derivatives of a scalar, or of one number per sample.
 
     Args:

@@ -1,12 +1,17 @@
 """Reverse-mode gradients of recorded computations."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.tape import backward as tape
 from paddle_jax._core.tensors.tensor import Tensor
 
 
-def _tensors(value, what):
+def _tensors(value: Sequence[Tensor] | Tensor, what: str) -> list[Tensor] | list[Any]:
     """A Tensor or a non-empty list or tuple of Tensors as a list."""
     if isinstance(value, Tensor):
         values = [value]
@@ -21,7 +26,9 @@ def _tensors(value, what):
     return values
 
 
-def _starts(grads, outputs, what):
+def _starts(
+    grads: Sequence[Tensor] | Tensor | None, outputs: Sequence[Tensor], what: str
+) -> list[Any | Tensor | None]:
     """The gradients to start from: one (or None) for each output."""
     if not isinstance(grads, Tensor | list | tuple | None):
         raise CheckError(f"{what}: got {type(grads).__name__}; it must be None, a Tensor or a list of them")
@@ -37,38 +44,38 @@ def _starts(grads, outputs, what):
     ]
 
 
-def _is_sparse(value):
+def _is_sparse(value: Tensor) -> bool:
     return hasattr(value, "values_at_same_coordinates")
 
 
-def _dense(tensors):
+def _dense(tensors: Sequence[Tensor]) -> list[Any]:
     """The Tensors that gradients flow through: of a sparse one its values."""
     return [t.values() if _is_sparse(t) else t for t in tensors]
 
 
-def _flags(what, **flags):
+def _flags(what: str, **flags: Any) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise CheckError(f"{what}: {name}: got {value!r}; it must be True or False")
 
 
-def _distinct(values, what):
+def _distinct(values: Sequence[Tensor], what: str) -> None:
     if len({id(t) for t in values}) != len(values):
         raise RuntimeError(f"{what}: a Tensor is given twice; give each once")
 
 
 def grad(
-    outputs,
-    inputs,
-    grad_outputs=None,
-    retain_graph=None,
-    create_graph=False,
-    only_inputs=True,
-    allow_unused=False,
-    no_grad_vars=None,
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Any = None,
     *,
-    dump_backward_graph_path=None,
-):
+    dump_backward_graph_path: Any = None,
+) -> list[Any | Tensor | None]:
     """Computes the gradients of the sum of `outputs` with respect to `inputs`, without touching any `.grad`.
 
     Args:
@@ -129,7 +136,13 @@ def grad(
     return [x.of_values(g) if g is not None and _is_sparse(x) else g for x, g in zip(ins, found, strict=True)]
 
 
-def backward(tensors, grad_tensors=None, retain_graph=False, *, dump_backward_graph_path=None):
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool = False,
+    *,
+    dump_backward_graph_path: Any = None,
+) -> None:
     """Adds the gradients of `tensors` to the `grad` of all leaves they depend on.
 
     Args:

@@ -1,7 +1,11 @@
 """PyLayer: operations whose gradient the user writes in Python."""
 
+from __future__ import annotations
+
 import functools as ft
 import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -18,14 +22,14 @@ from paddle_jax.autograd.py_layer_trace import is_traced, teach
 class PyLayerContext:
     """What `forward` hands to `backward`: saved tensors, settings and any attribute the user sets."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._saved = None
         self._not_differentiable = ()
         self._not_in_place = ()
         self._materialize = True
         self._node = None
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Any) -> None:
         """Keeps tensors (and anything else) for `backward`; a further call replaces what was kept."""
         packing = local.ctx.frame.packing
         if packing is None:
@@ -35,37 +39,37 @@ class PyLayerContext:
                 PackedOperand(packing, held_value(t)) if isinstance(t, Tensor) else t for t in tensors
             ]
 
-    def saved_tensor(self):
+    def saved_tensor(self) -> Any:
         """What `save_for_backward` kept, as a tuple; None when nothing was."""
         if self._saved is None:
             return None
         return tuple([self._restored(t) for t in self._saved])
 
     @property
-    def container(self):
+    def container(self) -> Any:
         """The same as `saved_tensor()`."""
         return self.saved_tensor()
 
-    def _restored(self, kept):
+    def _restored(self, kept: Any) -> Tensor:
         if type(kept) is PackedOperand:
             return wrap(kept.value())
         if type(kept) is _Output:
             return wrap(kept.raw, False, self._node(), kept.idx)
         return kept
 
-    def mark_non_differentiable(self, *args):
+    def mark_non_differentiable(self, *args: Any) -> None:
         """Declares outputs of `forward` that have no gradient."""
         self._not_differentiable = tuple(id(t) for t in args)
 
-    def mark_not_inplace(self, *args):
+    def mark_not_inplace(self, *args: Any) -> None:
         """Declares inputs that `forward` returns unchanged, so that the results are new Tensors."""
         self._not_in_place = tuple(id(t) for t in args)
 
-    def set_materialize_grads(self, value):
+    def set_materialize_grads(self, value: bool) -> None:
         """True (default): missing output gradients arrive as zeros. False: as None."""
         self._materialize = bool(value)
 
-    def set_grad_in_dtype_consistent(self, flag):
+    def set_grad_in_dtype_consistent(self, flag: Any) -> Any:
         """Accepted for compatibility: gradients always get the dtype of the input they belong to."""
 
 
@@ -74,7 +78,7 @@ class _Output:
 
     __slots__ = ("idx", "raw")
 
-    def __init__(self, raw, idx):
+    def __init__(self, raw: Any, idx: Any) -> None:
         self.raw = raw
         self.idx = idx
 
@@ -85,7 +89,7 @@ class _PyNode(Node):
 
     __slots__ = ("constant", "context", "layer", "outputs", "wanted")
 
-    def __init__(self, layer, context, inputs, outputs):
+    def __init__(self, layer: Any, context: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         wanted = [not t.stop_gradient for t in inputs]
         diff = tuple([i for i, w in enumerate(wanted) if w])
         super().__init__(None, (), diff, tuple([source_of(inputs[i]) for i in diff]), len(outputs))
@@ -96,13 +100,13 @@ class _PyNode(Node):
         self.outputs = [(plain_shape(o), numpy_dtype(o)) if isinstance(o, Tensor) else None for o in outputs]
         context._node, context._shapes = weakref.ref(self), [(plain_shape(t), numpy_dtype(t)) for t in inputs]
 
-    def name(self):
+    def name(self) -> str:
         return f"GradNodePyLayer_{self.layer.__name__}"
 
-    def zeros_of(self, idx):
+    def zeros_of(self, idx: Any) -> None:
         return None  # backward gets its zeros when it is called
 
-    def pull(self, cts, create_graph=False, kept=None):
+    def pull(self, cts: Any, create_graph: bool = False, kept: Any = None) -> list[Any]:
         name = self.layer.__name__
         if self.values is None:
             raise GraphFreedError(
@@ -134,7 +138,7 @@ class _PyNode(Node):
             return found
         return [found[k] for k in kept]
 
-    def _passed(self, ct, i):
+    def _passed(self, ct: Any, i: int) -> Tensor | None:
         if ct is None:
             if self.context._materialize:
                 return wrap(jnp.zeros(*self.outputs[i]))
@@ -143,7 +147,7 @@ class _PyNode(Node):
             return ct
         return wrap(ct, False)
 
-    def _handed(self, gradient, i, edge, create_graph):
+    def _handed(self, gradient: Tensor, i: int, edge: int, create_graph: bool) -> Any:
         """A gradient for the walk. None stays None at a leaf; operations further down get zeros."""
         if gradient is None and not isinstance(self.edges[edge][0], Tensor):
             gradient = wrap(jnp.zeros(*self.context._shapes[i]))
@@ -153,19 +157,19 @@ class _PyNode(Node):
             self.constant[id(held_value(gradient))] = held_value(gradient)
         return held_value(gradient)
 
-    def free(self):
+    def free(self) -> None:
         super().free()
         self.context._saved, self.constant = (), {}
 
 
-def _flat(got):
+def _flat(got: Sequence[Any] | Tensor) -> list[Any]:
     """Gradients as one list; those of a list of Tensors may come as a list."""
     if isinstance(got, tuple | list):
         return [g for item in got for g in _flat(item)]
     return [got]
 
 
-def once_differentiable(backward):
+def once_differentiable(backward: Any) -> Any:
     """Decorates `PyLayer.backward`: it runs without recording, so the gradients are constants to further
     differentiation.
 
@@ -185,7 +189,7 @@ def once_differentiable(backward):
     """
 
     @ft.wraps(backward)
-    def wrapped(ctx, *grads):
+    def wrapped(ctx: Any, *grads: Any) -> Any:
         with no_grad():
             return backward(ctx, *grads)
 
@@ -213,19 +217,19 @@ class PyLayer:
     """
 
     @staticmethod
-    def forward(ctx, *args, **kwargs):
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         """Computes the result from Tensors and other arguments; to be overridden."""
         raise NotImplementedError("PyLayer: forward is not defined; define a static method forward(ctx, ...)")
 
     @staticmethod
-    def backward(ctx, *args):
+    def backward(ctx: Any, *args: Any) -> Any:
         """Computes gradients of the inputs from those of the outputs; to be overridden."""
         raise NotImplementedError(
             "PyLayer: backward is not defined; define a static method backward(ctx, *grads)"
         )
 
     @classmethod
-    def apply(cls, *args, **kwargs):
+    def apply(cls, *args: Any, **kwargs: Any) -> Tensor | tuple[Tensor, ...]:
         """Runs `forward` with gradient recording off and puts one node for it on the tape.
 
         Raises:
@@ -240,7 +244,7 @@ class PyLayer:
         ]
         recorded = state.grad and any(not t.stop_gradient for t in inputs)
 
-        def run(tensors):
+        def run(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
             context = type(f"{cls.__name__}_backward", (PyLayerContext,), {})()
             fresh = iter(tensors)
             with no_grad():
@@ -251,7 +255,7 @@ class PyLayer:
                     **{k: _filled(a, fresh) for k, a in kwargs.items()},
                 )
 
-        def call(tensors):
+        def call(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
             context, result = run(tensors)
             if isinstance(result, tuple | list):
                 outputs = list(result)
@@ -264,7 +268,7 @@ class PyLayer:
             outputs, node = _attach(cls, context, tensors, outputs) if recorded else (outputs, None)
             return type(result)(outputs) if isinstance(result, tuple | list) else outputs[0], outputs, node
 
-        def taped():
+        def taped() -> Tensor | tuple[Tensor, ...]:
             result, outputs, node = call(inputs)
             if recorded and is_traced(inputs):
                 teach(lambda tensors: call(tensors)[1:], inputs, outputs, node)
@@ -273,7 +277,7 @@ class PyLayer:
         return state.frame.custom_gradient(cls, run, inputs, taped)
 
 
-def _filled(argument, tensors):
+def _filled(argument: Any, tensors: Any) -> Any:
     """An argument with the next Tensors in place of its own."""
     if isinstance(argument, Tensor):
         return next(tensors)
@@ -282,7 +286,7 @@ def _filled(argument, tensors):
     return argument
 
 
-def _attach(cls, context, inputs, outputs):
+def _attach(cls, context: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Any, ...]:
     """Outputs connected to a new tape node: the Tensors that forward made, an input that it returned, or new
     ones where neither can be; the node."""
     node = _PyNode(cls, context, inputs, outputs)

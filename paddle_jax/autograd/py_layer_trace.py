@@ -1,5 +1,10 @@
 """PyLayer inside a JAX trace: JAX learns that the gradient is the one the user wrote."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -10,12 +15,12 @@ from paddle_jax._core.tensors.held_values import computed_array, holds_tracer, r
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 
-def is_traced(tensors) -> bool:
+def is_traced(tensors: Sequence[Tensor]) -> bool:
     """Whether any of the Tensors has no value yet."""
     return any(holds_tracer(t) for t in tensors)
 
 
-def teach(call, inputs, outputs, node):
+def teach(call: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor], node: Any) -> None:
     """Gives those outputs that belong to a node values whose JAX gradient is the node's.
 
     call: from the Tensor inputs of the PyLayer to its (outputs, node). The gradient runs forward again for
@@ -23,14 +28,14 @@ def teach(call, inputs, outputs, node):
     """
     mine = [i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o._node is node]
 
-    def run_forward(values):
+    def run_forward(values: Any) -> tuple[Any, ...]:
         return call([wrap(v, t.stop_gradient) for v, t in zip(values, inputs, strict=True)])
 
-    def plain(*values):
+    def plain(*values: Any) -> list[jax.Array]:
         made, _ = run_forward(values)
         return [computed_array(made[i]) for i in mine]
 
-    def pull(values, cts):
+    def pull(values: Any, cts: Any) -> Any:
         made, remade = run_forward(values)
         passed = [None] * len(made)
         for i, ct in zip(mine, cts, strict=True):
@@ -48,7 +53,7 @@ def teach(call, inputs, outputs, node):
         replace_held(outputs[i], value)
 
 
-def _cotangent(gradient, value):
+def _cotangent(gradient: jax.Array, value: jax.Array) -> jax.Array | None:
     if value.dtype.kind not in INEXACT:
         return None
     if gradient is None:

@@ -1,5 +1,10 @@
 """Keeping what backward needs in another form."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.recording import configure_context, run_pending
 
@@ -24,17 +29,17 @@ class saved_tensors_hooks:
         [2.0, 4.0]
     """
 
-    def __init__(self, pack_hook, unpack_hook):
+    def __init__(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:
         self._hooks = (pack_hook, unpack_hook)
         self._before = []
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         run_pending("a change of settings")
         frame = local.ctx.frame
         self._before.append((frame, frame.packing))
         frame.packing = self._hooks
         configure_context(local.ctx)
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: Any) -> None:
         frame, frame.packing = self._before.pop()
         configure_context(local.ctx)

@@ -1,8 +1,12 @@
 """Facts and switches that programs take from Paddle's C++ module (`paddle.base.core`,
 `paddle.framework.core`)."""
 
+from __future__ import annotations
+
 import enum
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -33,6 +37,11 @@ from paddle_jax.device import (
 from paddle_jax.device.cuda import device_count as get_cuda_device_count
 from paddle_jax.tensor.attribute import broadcast_shape as _broadcast_shape
 from paddle_jax.tensor.dense_tensor import DenseTensor
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 LoDTensor = Tensor = DenseTensor
 
@@ -145,13 +154,13 @@ class globals:  # noqa: A001, N801  Paddle's name
         False
     """
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: Any) -> Any:
         return get_flags(name)[name]
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: Any, value: Any) -> None:
         set_flags({name: value})
 
-    def __contains__(self, name):
+    def __contains__(self, name: Any) -> bool:
         try:
             return name in get_flags(name)
         except ValueError:
@@ -188,7 +197,7 @@ def supports_bfloat16() -> bool:
     return True
 
 
-def broadcast_shape(x_shape, y_shape):
+def broadcast_shape(x_shape: Any, y_shape: Any) -> list[Any]:
     """The shape of a result of two operands. See `paddle.broadcast_shape`.
 
     Example:
@@ -198,7 +207,7 @@ def broadcast_shape(x_shape, y_shape):
     return list(_broadcast_shape(x_shape, y_shape))
 
 
-def size_of_dtype(dtype) -> int:
+def size_of_dtype(dtype: DTypeLike) -> int:
     """The bytes of an element.
 
     Example:
@@ -217,7 +226,7 @@ def _has_grad() -> bool:
     return local.ctx.grad
 
 
-def _set_has_grad(value):
+def _set_has_grad(value: Any) -> None:
     local.ctx.grad = bool(value)
 
 
@@ -226,7 +235,7 @@ def default_cpu_generator() -> Generator:
     return _random.default_generator()
 
 
-def default_cuda_generator(device_id=0) -> Generator:
+def default_cuda_generator(device_id: Any = 0) -> Generator:
     """The generator all random operations draw from; it is the same on every device."""
     return _random.default_generator()
 
@@ -234,19 +243,24 @@ def default_cuda_generator(device_id=0) -> Generator:
 default_xpu_generator = default_custom_device_generator = default_cuda_generator
 
 
-def is_float16_supported(place=None) -> bool:
+def is_float16_supported(place: Any = None) -> bool:
     """Whether float16 is worth computing in: on accelerators. On a CPU it works, slowly."""
     return (
         jax.default_backend() if place is None else "cpu" if isinstance(place, CPUPlace) else "gpu"
     ) != "cpu"
 
 
-def is_bfloat16_supported(place=None) -> bool:
+def is_bfloat16_supported(place: Any = None) -> bool:
     """True: XLA computes in bfloat16 everywhere."""
     return True
 
 
-def eager_assign_group_by_size(tensors, is_sparse_gradient, group_size_limits=(26214400,), tensor_indices=()):
+def eager_assign_group_by_size(
+    tensors: Sequence[Any],
+    is_sparse_gradient: Any,
+    group_size_limits: Sequence[int] = (26214400,),
+    tensor_indices: Sequence[int] = (),
+) -> list[Any]:
     """Puts Tensors into groups of one dtype, each closed when it has so many bytes.
 
     Args:
@@ -290,33 +304,33 @@ def eager_assign_group_by_size(tensors, is_sparse_gradient, group_size_limits=(2
     return sorted(closed)
 
 
-def set_prim_eager_enabled(value):
+def set_prim_eager_enabled(value: bool) -> None:
     """Keeps the switch for eager operations. Nothing changes: gradients are always made of
     primitive operations."""
     Prim.eager = bool(value)
 
 
-def _set_prim_forward_enabled(value):
+def _set_prim_forward_enabled(value: Any) -> None:
     """Keeps the switch for the forward part of static programs."""
     Prim.forward = bool(value)
 
 
-def _set_prim_backward_enabled(value):
+def _set_prim_backward_enabled(value: Any) -> None:
     """Keeps the switch for the backward part of static programs."""
     Prim.backward = bool(value)
 
 
-def _set_prim_all_enabled(value):
+def _set_prim_all_enabled(value: bool) -> None:
     """Keeps both switches of static programs."""
     Prim.forward = Prim.backward = bool(value)
 
 
-def _set_prim_forward_blacklist(*names):
+def _set_prim_forward_blacklist(*names: Any) -> None:
     """Keeps names of operations whose forward part Paddle keeps whole. Nothing changes."""
     Prim.forward_excluded.update(names)
 
 
-def _set_prim_backward_blacklist(*names):
+def _set_prim_backward_blacklist(*names: Any) -> None:
     """Keeps names of operations whose gradient Paddle keeps whole. Nothing changes."""
     Prim.backward_excluded.update(names)
 
@@ -328,23 +342,23 @@ prim_config = {
 }
 
 
-def _prim_return_log():
+def _prim_return_log() -> bool:
     """Whether the environment asks for a log of the operations that are made of primitive ones
     (FLAGS_prim_log). There is none here."""
     return os.environ.get("FLAGS_prim_log", "").lower() in ("1", "true")
 
 
-def _is_eager_prim_enabled():
+def _is_eager_prim_enabled() -> bool:
     return Prim.eager
 
 
-def _is_fwd_prim_enabled():
+def _is_fwd_prim_enabled() -> bool:
     return Prim.forward
 
 
-def _is_bwd_prim_enabled():
+def _is_bwd_prim_enabled() -> bool:
     return Prim.backward
 
 
-def _is_all_prim_enabled():
+def _is_all_prim_enabled() -> bool:
     return Prim.forward and Prim.backward

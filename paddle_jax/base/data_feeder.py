@@ -1,6 +1,10 @@
 """Checks of arguments while a static program is built, and names of dtypes, as libraries take them from
 `paddle.base.data_feeder`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import ml_dtypes
 import numpy as np
 
@@ -8,6 +12,10 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.framework.mode import in_dynamic_mode
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 
 _SPELLINGS = (dtypes.DType, VarType, str, np.dtype)
 _SCALARS = (
@@ -27,7 +35,7 @@ _SCALARS = (
 )
 
 
-def convert_dtype(dtype) -> str:
+def convert_dtype(dtype: DTypeLike) -> str:
     """The name of a dtype; "uint16" is that of bfloat16, whose bits NumPy holds so.
 
     Args:
@@ -57,7 +65,9 @@ def convert_dtype(dtype) -> str:
     )
 
 
-def check_type(input, input_name, expected_type, op_name, extra_message=""):
+def check_type(
+    input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = ""
+) -> None:
     """Checks the type of an argument while a static program is built; in dynamic mode operations
     check it themselves.
 
@@ -78,7 +88,9 @@ def check_type(input, input_name, expected_type, op_name, extra_message=""):
         )
 
 
-def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=""):
+def check_dtype(
+    input_dtype: Any, input_name: Any, expected_dtype: Any, op_name: Any, extra_message: str = ""
+) -> None:
     """Checks a dtype while a static program is built.
 
     Args:
@@ -102,7 +114,9 @@ def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=
         )
 
 
-def check_variable_and_dtype(input, input_name, expected_dtype, op_name, extra_message=""):
+def check_variable_and_dtype(
+    input: Any, input_name: Any, expected_dtype: Any, op_name: Any, extra_message: str = ""
+) -> None:
     """Checks that an argument is a Variable of some dtype while a static program is built. Arguments as for
     `check_type` and `check_dtype`.
 
@@ -117,12 +131,12 @@ def check_variable_and_dtype(input, input_name, expected_dtype, op_name, extra_m
 
 
 def check_shape(
-    shape,
-    op_name,
-    expected_shape_type=(list, tuple, Tensor),
-    expected_element_type=(int, Tensor),
-    expected_tensor_dtype=("int32", "int64"),
-):
+    shape: Any,
+    op_name: str,
+    expected_shape_type: Any = (list, tuple, Tensor),
+    expected_element_type: Any = (int, Tensor),
+    expected_tensor_dtype: Any = ("int32", "int64"),
+) -> None:
     """Checks a shape while a static program is built; in dynamic mode operations check it themselves.
 
     Args:
@@ -145,7 +159,7 @@ def check_shape(
                 check_dtype(item.dtype, "element of shape", expected_tensor_dtype, op_name)
 
 
-def convert_float_to_uint16(data, data_format="NCHW"):
+def convert_float_to_uint16(data: Any, data_format: str = "NCHW") -> Any:
     """The upper 16 bits of float32 numbers: bfloat16 without rounding.
 
     Args:
@@ -158,7 +172,7 @@ def convert_float_to_uint16(data, data_format="NCHW"):
     return (np.asarray(data, np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
-def convert_uint16_to_float(data):
+def convert_uint16_to_float(data: Any) -> Any:
     """The float32 numbers whose bfloat16 bits an array of uint16 holds.
 
     Args:

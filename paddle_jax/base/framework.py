@@ -1,9 +1,13 @@
 """Names that programs take from `paddle.base.framework`; what users know by another name is found by
 the table of paths."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.flags import get_flags, set_flags
@@ -29,6 +33,13 @@ from paddle_jax.framework.mode import (
     switched,
     use_pir_api,
 )
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.base.dtype import DType
+    from paddle_jax._core.tensors.place import CUDAPinnedPlace
+    from paddle_jax.base.dygraph.tracer import Tracer
+
 
 in_dygraph_mode = in_dynamic_mode
 EagerParamBase = Parameter
@@ -56,18 +67,18 @@ def in_cinn_mode() -> bool:
     return False
 
 
-def _dygraph_tracer():
+def _dygraph_tracer() -> Tracer | None:
     if in_dynamic_mode():
         return TRACER
     return None
 
 
-def _dygraph_guard(tracer):
+def _dygraph_guard(tracer: Any) -> Any:
     return switched(dynamic=tracer is not None)
 
 
 @contextlib.contextmanager
-def _dygraph_place_guard(place):
+def _dygraph_place_guard(place: Any) -> Iterator[None]:
     before = _place.current()
     _place.set_device(place)
     try:
@@ -77,7 +88,7 @@ def _dygraph_place_guard(place):
 
 
 @contextlib.contextmanager
-def _no_check_dy2st_diff():
+def _no_check_dy2st_diff() -> Iterator[None]:
     yield
 
 
@@ -85,7 +96,7 @@ _stride_in_no_check_dy2st_diff = _no_check_dy2st_diff
 
 
 @contextlib.contextmanager
-def flag_guard(flag_name, flag_value):
+def flag_guard(flag_name: str, flag_value: Any) -> Iterator[None]:
     """Sets a flag inside the block.
 
     Args:
@@ -104,11 +115,11 @@ def flag_guard(flag_name, flag_value):
         set_flags(before)
 
 
-def _global_flags():
+def _global_flags() -> globals:
     return globals()
 
 
-def deprecate_stat_dict(func):
+def deprecate_stat_dict(func: Callable[..., Any]) -> Any:
     """Decorator: the argument `stat_dict`, an old name, is taken for `state_dict`.
 
     Args:
@@ -116,7 +127,7 @@ def deprecate_stat_dict(func):
     """
 
     @ft.wraps(func)
-    def called(*args, **kwargs):
+    def called(*args: Any, **kwargs: Any) -> Any:
         if "stat_dict" in kwargs:
             kwargs["state_dict"] = kwargs.pop("stat_dict")
         return func(*args, **kwargs)
@@ -130,14 +141,14 @@ def deprecate_stat_dict(func):
 _current_expected_place = _current_expected_place_ = _place.current
 
 
-def _set_expected_place(place):
+def _set_expected_place(place: Any) -> None:
     _place.set_device(place)
 
 
 _set_dygraph_tracer_expected_place = _set_expected_place
 
 
-def _get_paddle_place(place):
+def _get_paddle_place(place: Any) -> Place | None:
     if place is None or isinstance(place, Place):
         return place
     if not isinstance(place, str):
@@ -147,17 +158,17 @@ def _get_paddle_place(place):
     return found
 
 
-def _get_paddle_place_list(places):
+def _get_paddle_place_list(places: Any) -> list[Place | None]:
     if not isinstance(places, list | tuple):
         raise TypeError(f"element_moves: got {type(places).__name__}; it must be a list or a tuple")
     return [_get_paddle_place(place) for place in places]
 
 
-def _cpu_num():
+def _cpu_num() -> int:
     return int(os.environ.get("CPU_NUM", 1))
 
 
-def cuda_pinned_places(device_count=None):
+def cuda_pinned_places(device_count: int | None = None) -> list[CUDAPinnedPlace]:
     """Places of host memory for transfers to a GPU, as many as asked for; by default CPU_NUM of the
     environment, or one.
 
@@ -170,7 +181,7 @@ def cuda_pinned_places(device_count=None):
 # names, dtypes, variables -----------------------------------------------------------------------------------
 
 
-def grad_var_name(var_name) -> str:
+def grad_var_name(var_name: Any) -> str:
     """The name of the gradient of a variable.
 
     Example:
@@ -180,7 +191,7 @@ def grad_var_name(var_name) -> str:
     return var_name + GRAD_VAR_SUFFIX
 
 
-def convert_np_dtype_to_dtype_(np_dtype):
+def convert_np_dtype_to_dtype_(np_dtype: Any) -> DType:
     """The Paddle dtype for a name or a NumPy dtype; float64 for None, as NumPy has it.
 
     Args:
@@ -196,7 +207,7 @@ def convert_np_dtype_to_dtype_(np_dtype):
     return dtypes.convert(np_dtype)
 
 
-def convert_to_proto_type(dtype) -> VarDesc.VarType:
+def convert_to_proto_type(dtype: DTypeLike) -> VarDesc.VarType:
     """The VarType for a dtype; float64 for None.
 
     Args:
@@ -216,8 +227,13 @@ convert_np_dtype_to_proto_type = convert_to_proto_type
 
 
 def _create_tensor(
-    type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None, **kwargs
-):
+    type: Any = VarDesc.VarType.DENSE_TENSOR,
+    name: str | None = None,
+    shape: Any = None,
+    dtype: Any = None,
+    persistable: Any = None,
+    **kwargs: Any,
+) -> Any:
     made = wrap(FREED_VALUE)
     if name is not None:
         made.name = name
@@ -228,15 +244,15 @@ def _create_tensor(
 Block = Program  # a Program is the block of its operations
 
 
-def _get_var(name, program=None):
+def _get_var(name: Any, program: Any = None) -> Any:
     return (program or default_main_program()).global_block().var(name)
 
 
-def _all_is_type(vals, expected_type):
+def _all_is_type(vals: Any, expected_type: Any) -> bool:
     return all(isinstance(v, expected_type) for v in vals)
 
 
-def switch_main_program(program):
+def switch_main_program(program: Program) -> Program:
     """Makes a Program the one that operations are added to; returns the one before.
 
     Args:
@@ -247,7 +263,7 @@ def switch_main_program(program):
     return before
 
 
-def switch_startup_program(program):
+def switch_startup_program(program: Any) -> Program:
     """Makes a Program the one that fills parameters; returns the one before.
 
     Args:

@@ -1,6 +1,10 @@
 """LayerHelper: how functions of libraries make parameters and find out about their arguments."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
@@ -12,6 +16,10 @@ from paddle_jax.nn import functional
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.registrations import Registered
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Parameter
 
 
 class LayerHelper:
@@ -26,37 +34,37 @@ class LayerHelper:
         paddle.Size([3, 4])
     """
 
-    def __init__(self, layer_type, **kwargs):
+    def __init__(self, layer_type: str, **kwargs: Any) -> None:
         self.layer_type = layer_type
         self.kwargs = kwargs
         if kwargs.get("name") is None:
             kwargs["name"] = unique_name.generate(layer_type)
 
     @property
-    def name(self):
+    def name(self) -> Any:
         """The name of this use of the function."""
         return self.kwargs["name"]
 
     @property
-    def main_program(self):
+    def main_program(self) -> Any:
         """The Program that operations are added to."""
         return default_main_program()
 
     @property
-    def startup_program(self):
+    def startup_program(self) -> Any:
         """The Program that fills parameters."""
         return default_startup_program()
 
     # arguments ----------------------------------------------------------------------------------------------
 
-    def multiple_input(self, input_param_name="input"):
+    def multiple_input(self, input_param_name: str = "input") -> list[Any]:
         """The Tensors of an argument, as a list."""
         found = self.kwargs.get(input_param_name, [])
         if isinstance(found, list | tuple):
             return list(found)
         return [found]
 
-    def input(self, input_param_name="input"):
+    def input(self, input_param_name: str = "input") -> Any:
         """The one Tensor of an argument.
 
         Raises:
@@ -69,7 +77,7 @@ class LayerHelper:
             )
         return found[0]
 
-    def input_dtype(self, input_param_name="input"):
+    def input_dtype(self, input_param_name: str = "input") -> Any:
         """The dtype that the Tensors of an argument have.
 
         Raises:
@@ -84,16 +92,16 @@ class LayerHelper:
         return next(iter(found), None)
 
     @property
-    def param_attr(self):
+    def param_attr(self) -> Any:
         """The ParamAttr for weights."""
         return ParamAttr._to_attr(self.kwargs.get("param_attr"))
 
     @property
-    def bias_attr(self):
+    def bias_attr(self) -> Any:
         """The ParamAttr for the bias, False for none."""
         return ParamAttr._to_attr(self.kwargs.get("bias_attr"))
 
-    def multiple_param_attr(self, length):
+    def multiple_param_attr(self, length: Any) -> list[Any]:
         """One ParamAttr for each of some Tensors."""
         found = self.param_attr
         if not isinstance(found, list):
@@ -102,12 +110,12 @@ class LayerHelper:
             raise ValueError(f"{self.layer_type}: param_attr: got {len(found)}; it must be one, or {length}")
         return [ParamAttr._to_attr(a) for a in (found * length if len(found) == 1 else found)]
 
-    def iter_inputs_and_params(self, input_param_name="input"):
+    def iter_inputs_and_params(self, input_param_name: str = "input") -> Iterator[Any]:
         """Pairs of the Tensors of an argument and their ParamAttr."""
         inputs = self.multiple_input(input_param_name)
         yield from zip(inputs, self.multiple_param_attr(len(inputs)), strict=True)
 
-    def is_instance(self, param_name, cls):
+    def is_instance(self, param_name: Any, cls) -> None:
         """Raises TypeError unless an argument is of a class."""
         if not isinstance(self.kwargs.get(param_name), cls):
             raise TypeError(
@@ -119,15 +127,15 @@ class LayerHelper:
 
     def create_parameter(
         self,
-        attr,
-        shape,
-        dtype=None,
-        is_bias=False,
-        default_initializer=None,
-        stop_gradient=False,
-        type=None,
-        device=None,
-    ):
+        attr: Any,
+        shape: Sequence[int],
+        dtype: DTypeLike | None = None,
+        is_bias: Any = False,
+        default_initializer: Any = None,
+        stop_gradient: Any = False,
+        type: Any = None,
+        device: Any = None,
+    ) -> Parameter | None:
         """A parameter of the function.
 
         Args:
@@ -149,11 +157,13 @@ class LayerHelper:
             made.stop_gradient = True
         return made
 
-    def get_default_dtype(self):
+    def get_default_dtype(self) -> str:
         """The dtype that parameters have by default, as `paddle.get_default_dtype` gives it."""
         return dtypes.get_default_dtype()
 
-    def create_variable_for_type_inference(self, dtype, stop_gradient=False, shape=None):
+    def create_variable_for_type_inference(
+        self, dtype: DTypeLike, stop_gradient: Any = False, shape: Any = None
+    ) -> Any:
         """A Tensor without a value, for an operation to fill.
 
         Args:
@@ -161,17 +171,17 @@ class LayerHelper:
         """
         return _create_tensor(name=unique_name.generate(f"{self.name}.tmp"))
 
-    def to_variable(self, value, name=None):
+    def to_variable(self, value: Any, name: str | None = None) -> Any:
         """A Tensor of an array."""
         if isinstance(value, Tensor):
             return value
         return to_tensor(value)
 
-    def get_parameter(self, name):
+    def get_parameter(self, name: Any) -> Any:
         """The parameter of a name in the main Program."""
         return self.main_program.global_block().var(name)
 
-    def append_bias_op(self, input_var, dim_start=1, dim_end=None):
+    def append_bias_op(self, input_var: Any, dim_start: Any = 1, dim_end: Any = None) -> Any:
         """The input plus a new bias of its axes from dim_start to dim_end, unless bias_attr is False."""
         attr = self.bias_attr
         if not attr:
@@ -180,7 +190,7 @@ class LayerHelper:
         bias = self.create_parameter(attr, size, input_var.dtype, is_bias=True)
         return input_var + bias.reshape(size + [1] * (len(input_var.shape) - dim_start - len(size)))
 
-    def append_activation(self, input_var):
+    def append_activation(self, input_var: Any) -> Any:
         """What `act` names, of the input; without it the input."""
         act = self.kwargs.get("act")
         if act is None:

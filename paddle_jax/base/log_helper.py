@@ -1,11 +1,14 @@
 """Loggers for libraries."""
 
+from __future__ import annotations
+
 import logging
+from typing import Any
 
 __all__ = ["get_logger"]
 
 
-def get_logger(name, level, fmt=None):
+def get_logger(name: str, level: int, fmt: str | None = None) -> Any:
     """A logger that writes to the standard error stream and to no other logger.
 
     Args:

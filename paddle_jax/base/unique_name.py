@@ -1,5 +1,9 @@
 """Names that count up, under the path of `paddle.base`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._core.base.unique_name import ParameterNameChecker as DygraphParameterNameChecker
 from paddle_jax._core.base.unique_name import UniqueNameGenerator, _State, generate, guard, switch
 from paddle_jax.framework.mode import in_dynamic_mode
@@ -7,7 +11,7 @@ from paddle_jax.framework.mode import in_dynamic_mode
 _IGNORED = UniqueNameGenerator()
 
 
-def generate_with_ignorable_key(key):
+def generate_with_ignorable_key(key: str) -> str:
     """A new name; in dynamic mode all of them count as "dygraph_tmp", whatever guard there is.
 
     Args:
@@ -21,7 +25,7 @@ def generate_with_ignorable_key(key):
     return generate(key)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "generator":  # the one in use
         return _State.generator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

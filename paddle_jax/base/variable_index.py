@@ -1,5 +1,9 @@
 """Indexing as functions (`paddle.base.variable_index`)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
@@ -10,16 +14,16 @@ MAX_INTEGER = 2**31 - 1
 MIN_INTEGER = -(2**31)
 
 
-def _getitem_static(x, indices):
+def _getitem_static(x: Any, indices: Any) -> Any:
     return x[indices]
 
 
-def _setitem_static(x, indices, values):
+def _setitem_static(x: Any, indices: Any, values: Any) -> Any:
     x[indices] = values
     return x
 
 
-def replace_ellipsis(var, item):
+def replace_ellipsis(var: Tensor, item: Any) -> list[Any]:
     """The items of an index with `...` written out as slices.
 
     Args:
@@ -40,7 +44,7 @@ def replace_ellipsis(var, item):
     return [*items[:at], *[slice(None)] * rest, *items[at + 1 :]]
 
 
-def replace_none(item):
+def replace_none(item: Any) -> tuple[list[Any], list[int]]:
     """The items of an index without None, and the places where None stood.
 
     Example:
@@ -50,7 +54,7 @@ def replace_none(item):
     return [one for one in item if one is not None], [k for k, one in enumerate(item) if one is None]
 
 
-def replace_ndarray_and_range(item):
+def replace_ndarray_and_range(item: Any) -> list[Any | list[int] | Any]:
     """The items of an index with NumPy arrays as Tensors and ranges as lists."""
     return [
         to_tensor(one) if isinstance(one, np.ndarray) else list(one) if isinstance(one, range) else one
@@ -58,11 +62,11 @@ def replace_ndarray_and_range(item):
     ]
 
 
-def is_scalar_tensor(ele) -> bool:
+def is_scalar_tensor(ele: Any) -> bool:
     """Whether a value is a Tensor of one number that is no bool."""
     return isinstance(ele, Tensor) and not ele.shape and ele.dtype != dtypes.bool_
 
 
-def slice_is_same_to_original(start, end, step) -> bool:
+def slice_is_same_to_original(start: Any, end: Any, step: Any) -> bool:
     """Whether a slice takes everything."""
     return start in (None, 0) and end in (None, MAX_INTEGER) and step in (None, 1)

@@ -1,13 +1,17 @@
 """Decorators that keep what a function calls itself (`paddle.base.wrapped_decorator`)."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 __all__ = []
 
 
-def copy_signature(src, dst):
+def copy_signature(src: Any, dst: Any) -> Any:
     """Gives a function the signature of another.
 
     Args:
@@ -19,7 +23,7 @@ def copy_signature(src, dst):
     return dst
 
 
-def wrap_decorator(decorator_func):
+def wrap_decorator(decorator_func: Callable[..., Any]) -> Any:
     """Makes a decorator keep name, docstring and signature of what it decorates.
 
     Args:
@@ -34,11 +38,11 @@ def wrap_decorator(decorator_func):
     """
 
     @ft.wraps(decorator_func)
-    def decorate(function):
+    def decorate(function: Any) -> Any:
         decorated = decorator_func(function)
 
         @ft.wraps(function)
-        def called(*args, **kwargs):
+        def called(*args: Any, **kwargs: Any) -> Any:
             return decorated(*args, **kwargs)
 
         return called
@@ -46,7 +50,7 @@ def wrap_decorator(decorator_func):
     return decorate
 
 
-def signature_safe_contextmanager(func):
+def signature_safe_contextmanager(func: Any) -> Any:
     """`contextlib.contextmanager` under Paddle's name.
 
     Args:

@@ -8,6 +8,10 @@ numbers, dropout and mixed precision are off, and compiled functions run as plai
 is a difference.
 """
 
+from __future__ import annotations
+
+
+from typing import Any
 import argparse
 import importlib.util
 import json
@@ -19,7 +23,7 @@ import tempfile
 from paddle_jax.alias import environment_before
 
 
-def compare(script, args=(), factor=1.0, timeout=None):
+def compare(script: Any, args: Any = (), factor: float = 1.0, timeout: Any = None) -> Any:
     """Runs a script with both engines.
 
     Args:
@@ -81,7 +85,7 @@ def compare(script, args=(), factor=1.0, timeout=None):
         return found
 
 
-def main(argv):
+def main(argv: Any) -> int:
     """The command; returns 0 where both agree, 1 where they differ, 2 for wrong usage or where
     nothing was compared."""
     parser = argparse.ArgumentParser(prog="python -m paddle_jax compare", description=__doc__.splitlines()[0])
@@ -100,7 +104,7 @@ def main(argv):
     return _report(found)
 
 
-def _report(found):
+def _report(found: Any) -> int:
     ours = found["paddle_jax"]
     theirs = found["paddle"]
     if found["without"]:
@@ -132,7 +136,7 @@ def _report(found):
     return 0
 
 
-def _end(run):
+def _end(run: Any) -> str:
     """The end of what a run printed, without the frames that started it and without what JAX
     says about its own."""
     lines = [line for line in run["output"].splitlines() if "JAX has removed its internal frames" not in line]

@@ -1,9 +1,17 @@
 """Compares a run, call by call, with the record of one by the real Paddle."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 import paddle_jax
 from paddle_jax.compare.recorder import RANDOM, array_of
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 # how far floats may be apart, relative to the largest number of the array
 TOLERANCE = {
@@ -27,14 +35,14 @@ class Checking:
     calls: how many were compared. last: the last call that agreed.
     """
 
-    def __init__(self, reader, factor=1.0):
+    def __init__(self, reader: Any, factor: Any = 1.0) -> None:
         self._reader = reader
         self._factor = factor
         self._ahead = {}
         self.calls = 0
         self.last = "the start of the program"
 
-    def _next(self, wanted):
+    def _next(self, wanted: Any) -> tuple[Any | None, Any]:
         """The next entry of the kind; parameters on the way are kept for later, since engines may make those
         of a layer in another order."""
         while True:
@@ -48,7 +56,7 @@ class Checking:
                 )
             self._ahead[entry["parameter"]] = arrays[0]
 
-    def parameter(self, parameter):
+    def parameter(self, parameter: Any) -> None:
         """Gives a new Parameter the value that it had in the record."""
         while parameter.name not in self._ahead:
             entry, arrays = self._next(True)
@@ -66,7 +74,7 @@ class Checking:
             )
         parameter.set_value(_typed(value, parameter))
 
-    def on_call(self, entry, tensors):
+    def on_call(self, entry: Any, tensors: Any) -> None:
         """Compares a call with the record."""
         want, arrays = self._next(False)
         what = f"{entry['name']} ({_line(entry)})"
@@ -97,11 +105,13 @@ class Checking:
         self.calls = self.calls + 1
         self.last = what
 
-    def _take_over(self, short, tensors, arrays):
+    def _take_over(self, short: Any, tensors: Any, arrays: Any) -> None:
         for tensor, value in zip(tensors, arrays, strict=True):
             tensor.set_value(_typed(value, tensor))
 
-    def _compare(self, what, entry, k, ours, theirs, largest):
+    def _compare(
+        self, what: str, entry: dict[str, Any], k: int, ours: np.ndarray, theirs: np.ndarray, largest: float
+    ) -> None:
         """largest: the largest number of all results; what is zero but for its rounding errors is no
         nearer than that."""
         dtype = entry["dtypes"][k]
@@ -136,16 +146,16 @@ class Checking:
         )
 
 
-def _typed(value, tensor):
+def _typed(value: Any, tensor: Any) -> Tensor:
     """An array in a form that `set_value` of this Tensor takes."""
     return paddle_jax.to_tensor(value).astype(tensor.dtype)
 
 
-def _line(entry):
+def _line(entry: Any) -> str:
     return f"{entry['file']}:{entry['line']}"
 
 
-def _shown(value):
+def _shown(value: Any) -> Any:
     if value is None:
         return "none"
     return value

@@ -1,12 +1,15 @@
 """One run of a program, by one of the engines: `python -m paddle_jax.compare.child paddle|paddle_jax FILE
 FACTOR script.py [args]`."""
 
+from __future__ import annotations
+
 import importlib
 import json
 import pathlib
 import random
 import runpy
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from paddle_jax.compare.stream import Reader, Writer
 WITHOUT: set = set()  # what the program uses and runs without here
 
 
-def main(engine, record, factor, script, *args):
+def main(engine: Any, record: Any, factor: Any, script: Any, *args: Any) -> None:
     """Runs the script; ours writes what came of it beside the record."""
     if engine == "paddle":
         with Writer(record) as writer:
@@ -43,7 +46,7 @@ def main(engine, record, factor, script, *args):
             pathlib.Path(record + ".json").write_text(json.dumps(report))
 
 
-def _run(listener, script, args):
+def _run(listener: Any, script: Any, args: Any) -> None:
     paddle = importlib.import_module("paddle")  # the one or the other
     paddle.set_device("cpu")
     random.seed(0)

@@ -3,11 +3,15 @@
 Paddle's CPU build has no mixed precision.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 MADE_DETERMINISTIC = (*DROPOUTS, "rrelu", "gumbel_softmax")
 
 
-def remove_randomness(paddle, without):
+def remove_randomness(paddle: Any, without: Any) -> None:
     """Puts functions without randomness, and without casts, into an engine. without: a set that gets the
     names of those a program uses."""
     functional = paddle.nn.functional
@@ -17,11 +21,15 @@ def remove_randomness(paddle, without):
     rrelu = functional.rrelu
     softmax = functional.softmax
 
-    def mean_rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
+    def mean_rrelu(
+        x: Any, lower: Any = 1.0 / 8.0, upper: Any = 1.0 / 3.0, training: bool = True, name: str | None = None
+    ) -> Any:
         without.add("the random slopes of rrelu")
         return rrelu(x, lower, upper, False)
 
-    def plain_gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None):
+    def plain_gumbel_softmax(
+        x: Any, temperature: Any = 1.0, hard: bool = False, axis: Any = -1, name: str | None = None
+    ) -> Any:
         without.add("the noise of gumbel_softmax")
         out = softmax(x / temperature, axis)
         if hard:
@@ -33,16 +41,16 @@ def remove_randomness(paddle, without):
     _without_casts(paddle, without)
 
 
-def _without_casts(paddle, without):
+def _without_casts(paddle: Any, without: Any) -> None:
     auto_cast = paddle.amp.auto_cast
     scaler = paddle.amp.GradScaler
 
-    def plain_cast(enable=True, *args, **kwargs):
+    def plain_cast(enable: bool = True, *args: Any, **kwargs: Any) -> Any:
         if enable:
             without.add("mixed precision")
         return auto_cast(False)
 
-    def plain_models(models, optimizers=None, *args, **kwargs):
+    def plain_models(models: Any, optimizers: Any = None, *args: Any, **kwargs: Any) -> Any:
         without.add("mixed precision")
         if optimizers is None:
             return models
@@ -51,7 +59,7 @@ def _without_casts(paddle, without):
     class PlainScaler(scaler):
         """A GradScaler that scales nothing."""
 
-        def __init__(self, enable=True, *args, **kwargs):
+        def __init__(self, enable: Any = True, *args: Any, **kwargs: Any) -> None:
             super().__init__(False, *args, **kwargs)
 
     paddle.amp.auto_cast = paddle.amp.amp_guard = paddle.autocast = plain_cast

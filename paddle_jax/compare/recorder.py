@@ -6,11 +6,14 @@ inside. Compiled functions run as plain Python. `nondeterminism` turns off more,
 draw different random numbers and round differently there.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,12 +43,12 @@ RANDOM = frozenset(
 PACKAGES = ("paddle", "paddle_jax", "jax", "jaxlib", "numpy", "functools", "contextlib")
 
 
-def is_inside(frame):
+def is_inside(frame: Any) -> bool:
     """Whether a frame belongs to one of the engines, or to what they are made of."""
     return package_of(frame.f_globals) in PACKAGES
 
 
-def array_of(tensor):
+def array_of(tensor: Any) -> Any:
     """The values of a Tensor; floats that NumPy does not have, as float32."""
     name = str(tensor.dtype)
     if "bfloat16" in name or "float8" in name:
@@ -60,13 +63,13 @@ class Recorder:
     new Parameter.
     """
 
-    def __init__(self, paddle, listener, without=()):
+    def __init__(self, paddle: Any, listener: Any, without: Any = ()) -> None:
         self.paddle = paddle
         self.listener = listener
         self.inside, self.thread, self.leaves = 0, threading.get_ident(), {}
         self.without = without
 
-    def install(self):
+    def install(self) -> None:
         """From now on calls are followed."""
         paddle = self.paddle
         paddle.jit.enable_to_static(False)
@@ -89,17 +92,17 @@ class Recorder:
         self._layers()
         self._optimizers()
 
-    def _layers(self):
+    def _layers(self) -> None:
         layer = self.paddle.nn.Layer
         call = layer.__call__
         create = layer.create_parameter
 
-        def called(this, *args, **kwargs):
+        def called(this: Any, *args: Any, **kwargs: Any) -> Any:
             if package_of(type(this).__module__) not in PACKAGES:
                 return call(this, *args, **kwargs)
             return self.followed(type(this).__name__, call, (this, *args), kwargs, sys._getframe(1))
 
-        def created(this, *args, **kwargs):
+        def created(this: Any, *args: Any, **kwargs: Any) -> Any:
             made = create(this, *args, **kwargs)
             if made is not None:
                 self.listener.parameter(made)
@@ -109,28 +112,28 @@ class Recorder:
         layer.__call__ = called
         layer.create_parameter = created
 
-    def _optimizers(self):
+    def _optimizers(self) -> None:
         base = self.paddle.optimizer.Optimizer
         for cls in [base, *base.__subclasses__()]:
             if "step" in vars(cls):
                 cls.step = self._stepping(cls.step)
 
-    def _stepping(self, step):
-        def stepped(this, *args, **kwargs):
+    def _stepping(self, step: Any) -> Any:
+        def stepped(this: Any, *args: Any, **kwargs: Any) -> Any:
             return self.followed(type(this).__name__ + ".step", step, (this, *args), kwargs, sys._getframe(1))
 
         return stepped
 
-    def wrapped(self, name, function):
+    def wrapped(self, name: Any, function: Any) -> Any:
         """A function or method that is followed."""
 
         @functools.wraps(function, updated=())
-        def call(*args, **kwargs):
+        def call(*args: Any, **kwargs: Any) -> Any:
             return self.followed(name, function, args, kwargs, sys._getframe(1))
 
         return call
 
-    def followed(self, name, function, args, kwargs, frame):
+    def followed(self, name: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
         """Calls a function; tells of it where the call comes from the program itself."""
         if self.inside or is_inside(frame) or threading.get_ident() != self.thread:
             return function(*args, **kwargs)
@@ -162,13 +165,13 @@ class Recorder:
             self.inside -= 1
         return out
 
-    def _known(self, wanted):
+    def _known(self, wanted: Any) -> list[Any]:
         """The leaves that are wanted: Parameters by their names, which both engines give alike, then
         others as they came."""
         found = [leaf for leaf in self.leaves.values() if wanted(leaf)]
         return sorted(found, key=lambda leaf: (not leaf.persistable, leaf.name if leaf.persistable else ""))
 
-    def _flat(self, value):
+    def _flat(self, value: Any) -> list[Any]:
         if isinstance(value, self.paddle.Tensor):
             return [value]
         if isinstance(value, dict):
@@ -177,7 +180,7 @@ class Recorder:
             return [t for v in value for t in self._flat(v)]
         return []
 
-    def _tell(self, name, frame, tensors, error=None):
+    def _tell(self, name: Any, frame: Any, tensors: Any, error: Any = None) -> None:
         entry = {
             "name": name,
             "file": str(Path(frame.f_code.co_filename).resolve()),
@@ -192,14 +195,14 @@ class Recorder:
 class Recording:
     """A listener that writes down what it hears."""
 
-    def __init__(self, writer):
+    def __init__(self, writer: Any) -> None:
         self._writer = writer
 
-    def on_call(self, entry, tensors):
+    def on_call(self, entry: Any, tensors: Any) -> None:
         """Writes an entry."""
         self._writer.put(entry, [array_of(t) for t in tensors])
 
-    def parameter(self, parameter):
+    def parameter(self, parameter: Any) -> None:
         """Writes the first value of a Parameter."""
         self._writer.put(
             {"parameter": parameter.name, "name": "", "shapes": [list(parameter.shape)]},

@@ -1,8 +1,11 @@
 """The record of a run: a file of entries, each a line of JSON followed by its arrays in NumPy's format."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +13,10 @@ import numpy as np
 class _Record(contextlib.AbstractContextManager):
     mode = "rb"
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self._file = Path(path).open(self.mode)  # noqa: SIM115  closed by `__exit__`
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         self._file.close()
 
 
@@ -22,7 +25,7 @@ class Writer(_Record):
 
     mode = "wb"
 
-    def put(self, entry, arrays=()):
+    def put(self, entry: dict[str, Any], arrays: Any = ()) -> None:
         """Adds an entry, a dict that JSON takes, and its arrays."""
         self._file.write(json.dumps({**entry, "arrays": len(arrays)}).encode() + b"\n")
         for array in arrays:
@@ -33,7 +36,7 @@ class Writer(_Record):
 class Reader(_Record):
     """Reads the entries of a Writer in their order."""
 
-    def get(self):
+    def get(self) -> tuple[Any, list[Any]] | tuple[None, list[Any]]:
         """The next (entry, arrays); (None, []) at the end, also at an entry that was cut short."""
         try:
             entry = json.loads(self._file.readline())

@@ -1,9 +1,13 @@
 """Lets `import torch` give this package: on request only, for all modules or for some of them."""
 
+from __future__ import annotations
+
 import builtins
 import contextlib
 import importlib
 import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 _NAME = "torch"
 _TARGET = "paddle_jax"
@@ -13,7 +17,7 @@ class ProxyModule(types.ModuleType):
     """A module under PyTorch's name: the one of this package, with the names of its twin in
     paddle.compat before it."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         super().__init__(name)
         path = name[len(_NAME) :]
         real = importlib.import_module(_TARGET + path)
@@ -32,7 +36,7 @@ class ProxyModule(types.ModuleType):
         self._real = real
         self._twin = twin
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name in getattr(self._twin, "__all__", ()):
             value = getattr(self._twin, name, None)
         else:
@@ -42,17 +46,24 @@ class ProxyModule(types.ModuleType):
         setattr(self, name, value)
         return value
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return dir(self._real)
 
 
 class _Import:
     """Stands in for builtins.__import__ while the proxy is on."""
 
-    def __init__(self, original, scope, blocked):
+    def __init__(self, original: Callable[..., Any], scope: Any, blocked: Any) -> None:
         self.original, self.scope, self.blocked, self.top = original, scope, blocked, ProxyModule(_NAME)
 
-    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
+    def __call__(
+        self,
+        name: str,
+        globals: dict[str, Any] | None = None,
+        locals: dict[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> types.ModuleType:
         if (
             level == 0
             and name.partition(".")[0] == _NAME
@@ -61,13 +72,13 @@ class _Import:
             return self.resolve(name, fromlist)
         return self.original(name, globals, locals, fromlist, level)
 
-    def concerns(self, importer):
+    def concerns(self, importer: str) -> bool:
         """Whether the module of this name gets the proxy; PyTorch itself never does."""
         return not _within(importer, self.blocked | {_NAME}) and (
             self.scope is None or _within(importer, self.scope)
         )
 
-    def resolve(self, name, fromlist):
+    def resolve(self, name: str, fromlist: Sequence[str] | None) -> ProxyModule | types.ModuleType:
         module = self.top
         for part in name.split(".")[1:]:
             module = _member(module, part)
@@ -80,7 +91,7 @@ class _Import:
         return self.top
 
 
-def _member(module, part):
+def _member(module: types.ModuleType, part: str) -> ProxyModule | types.ModuleType:
     """The submodule of a proxy, imported if need be."""
     value = getattr(module, part, None)
     if not isinstance(value, types.ModuleType):
@@ -89,17 +100,19 @@ def _member(module, part):
     return value
 
 
-def _within(name, packages):
+def _within(name: str, packages: set[str]) -> bool:
     return any(name == p or name.startswith(p + ".") for p in packages)
 
 
-def _names(given):
+def _names(given: Any) -> Any:
     if isinstance(given, str):
         return {given}
     return set(given or ())
 
 
-def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=False):
+def enable_compat(
+    *, scope: Any = None, blocked_modules: Any = None, backend: str = "torch", silent: bool = False
+) -> None:
     """Makes every later `import torch`, `import torch.x` and `from torch.x import y` give this package, with
     paddle.compat's layers and functions.
 
@@ -128,7 +141,7 @@ def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=F
     )
 
 
-def disable_compat():
+def disable_compat() -> None:
     """Ends what `enable_compat` began. Modules that were imported under PyTorch's name stay what they are.
 
     Example:
@@ -139,7 +152,7 @@ def disable_compat():
 
 
 @contextlib.contextmanager
-def use_compat_guard(*, enable=True, scope=None, silent=False):
+def use_compat_guard(*, enable: bool = True, scope: Any = None, silent: bool = False) -> Iterator[None]:
     """A context in which `enable_compat` (or, with enable=False, `disable_compat`) holds.
 
     Args:

@@ -1,6 +1,9 @@
 """Tensor functions with PyTorch's signatures and results."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
@@ -50,7 +53,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Tensor
 
 
-def _filled(name, out, result):
+def _filled(name: str, out: Sequence[Tensor] | Tensor | None, result: Any) -> Any:
     """The result, put into `out` if given: a Tensor for one, a pair of Tensors for a pair."""
     if out is None:
         return result
@@ -63,7 +66,7 @@ def _filled(name, out, result):
     return type(result)(*(_into(o, r) for o, r in zip(out, result, strict=True)))
 
 
-def _take_along(x, indices, dim, keepdim):
+def _take_along(x: Tensor, indices: Tensor, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """(values, indices) of the elements that indices along an axis, kept with length 1, point at."""
     if not x.ndim:
         return x.clone(), indices.reshape([])
@@ -78,7 +81,9 @@ def _take_along(x, indices, dim, keepdim):
 _FORMS = "allowed are (input), (input, other) with a Tensor, and (input, dim, keepdim=False) with an int"
 
 
-def _form(name, input, args, kwargs):
+def _form(
+    name: str, input: Sequence[float] | Tensor, args: Sequence[Tensor | int | None], kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """The arguments after the input by name, which tell one of three forms from the others."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{name}: input: got {type(input).__name__}; it must be a Tensor")
@@ -107,7 +112,16 @@ def _form(name, input, args, kwargs):
     return given
 
 
-def _extreme(name, over_all, of_two, where, input, args, out, kwargs):
+def _extreme(
+    name: str,
+    over_all: Callable[..., Any],
+    of_two: Callable[..., Any],
+    where: Callable[..., Any],
+    input: Sequence[float] | Tensor,
+    args: Sequence[Tensor | int | None],
+    out: Sequence[Tensor] | Tensor | None,
+    kwargs: dict[str, Any],
+) -> Any:
     given = _form(name, input, args, kwargs)
     if not given:
         return _filled(name, out, over_all(input))
@@ -122,7 +136,7 @@ def _extreme(name, over_all, of_two, where, input, args, out, kwargs):
     )
 
 
-def max(input, *args, out=None, **kwargs):
+def max(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
     """The maximum of all elements, of two tensors elementwise, or along an axis.
 
     Called as max(input), max(input, other) or max(input, dim, keepdim=False).
@@ -146,7 +160,7 @@ def max(input, *args, out=None, **kwargs):
     return _extreme("max", amax, maximum, argmax, input, args, out, kwargs)
 
 
-def min(input, *args, out=None, **kwargs):
+def min(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """The minimum of all elements, of two tensors elementwise, or along an axis. Arguments as for `max`.
 
     Example:
@@ -159,7 +173,7 @@ def min(input, *args, out=None, **kwargs):
 # order ------------------------------------------------------------------------------------------------------
 
 
-def median(input, dim=None, keepdim=False, *, out=None):
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Any:
     """The median; the smaller of the two middle values of an even number.
 
     Args:
@@ -179,7 +193,7 @@ def median(input, dim=None, keepdim=False, *, out=None):
     return _filled("median", out, found if dim is None else MedianRetType(*found))
 
 
-def nanmedian(input, dim=None, keepdim=False, *, out=None):
+def nanmedian(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """`median` of what is not NaN. Arguments as there.
 
     Example:
@@ -192,7 +206,9 @@ def nanmedian(input, dim=None, keepdim=False, *, out=None):
     return _filled("nanmedian", out, found if dim is None else MedianRetType(*found))
 
 
-def sort(input, dim=-1, descending=False, stable=False, out=None):
+def sort(
+    input: Tensor, dim: Any = -1, descending: bool = False, stable: bool = False, out: Any = None
+) -> Any:
     """Sorts along an axis.
 
     Args:
@@ -215,7 +231,13 @@ def sort(input, dim=-1, descending=False, stable=False, out=None):
     return _filled("sort", out, SortRetType(*_take_along(input, indices, dim, True)))
 
 
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+def unique(
+    input: Tensor,
+    sorted: Any = True,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    dim: int | None = None,
+) -> Any:
     """The distinct elements, or distinct slices along an axis, in ascending order.
 
     Args:
@@ -238,7 +260,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 # the rest ---------------------------------------------------------------------------------------------------
 
 
-def split(tensor, split_size_or_sections, dim=0):
+def split(tensor: Tensor, split_size_or_sections: int, dim: int = 0) -> tuple[Any, ...]:
     """Splits along an axis into parts of a length, of which the last may be shorter, or of given lengths.
 
     Args:
@@ -278,7 +300,7 @@ def split(tensor, split_size_or_sections, dim=0):
     return tuple(pieces(tensor, tuple((end - n, end) for end, n in zip(ends, lengths, strict=True)), axis))
 
 
-def equal(input, other):
+def equal(input: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
     """Whether two tensors have the same shape and the same elements.
 
     Args:
@@ -300,7 +322,7 @@ def equal(input, other):
     return bool(cast(input, common).equal(cast(other, common)).all())
 
 
-def slogdet(x, out=None):
+def slogdet(x: Tensor, out: Any = None) -> Any:
     """The sign and the logarithm of the absolute value of determinants.
 
     Args:
@@ -319,7 +341,7 @@ def slogdet(x, out=None):
     return _filled("slogdet", out, SlogdetResult(both[0], logarithm))
 
 
-def seed():
+def seed() -> int:
     """Seeds the generator with a random number that the operating system draws, and returns it.
 
     Example:

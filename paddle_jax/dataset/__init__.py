@@ -1,8 +1,16 @@
 """paddle.dataset: where files of data sets are kept, and readers of them."""
 
+from __future__ import annotations
+
+
+from typing import TYPE_CHECKING
 from importlib import import_module
 
 from paddle_jax.dataset import common
+
+if TYPE_CHECKING:
+    import types
+
 
 __all__ = []
 _READERS = (
@@ -20,7 +28,7 @@ _READERS = (
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> types.ModuleType:
     # The readers stand on the classes of vision.datasets, which stand on dataset.common: they load when they
     # are asked for.
     if name in _READERS:

@@ -1,6 +1,11 @@
 """Readers of small colour images, as Paddle 1 gave them; `paddle.vision.datasets.Cifar10` and `Cifar100` are
 the classes for new programs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 from paddle_jax.dataset import common
@@ -17,7 +22,7 @@ from paddle_jax.vision.datasets.cifar import (  # noqa: F401
 __all__ = []
 
 
-def reader_creator(filename, sub_name, cycle=False):
+def reader_creator(filename: str, sub_name: str, cycle: bool = False) -> Callable[..., Any]:
     """A reader of the images in an archive of pickles, which are read without running code from them.
 
     Args:
@@ -40,7 +45,7 @@ def reader_creator(filename, sub_name, cycle=False):
         [(1.0, 3), (1.0, 4)]
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         while True:
             for image, label in samples_in(filename, sub_name, "cifar"):
                 yield (image / 255.0).astype(np.float32), int(label)
@@ -50,31 +55,31 @@ def reader_creator(filename, sub_name, cycle=False):
     return reader
 
 
-def train100():
+def train100() -> Any:
     """The reader of the 50 000 images of CIFAR-100 for training."""
     return reader_creator(_archive(CIFAR100_URL, CIFAR100_MD5), MODE_FLAG_MAP["train100"])
 
 
-def test100():
+def test100() -> Any:
     """The reader of the 10 000 images of CIFAR-100 for testing."""
     return reader_creator(_archive(CIFAR100_URL, CIFAR100_MD5), MODE_FLAG_MAP["test100"])
 
 
-def train10(cycle=False):
+def train10(cycle: Any = False) -> Any:
     """The reader of the 50 000 images of CIFAR-10 for training; for ever with `cycle`."""
     return reader_creator(_archive(CIFAR10_URL, CIFAR10_MD5), MODE_FLAG_MAP["train10"], cycle)
 
 
-def test10(cycle=False):
+def test10(cycle: bool = False) -> Any:
     """The reader of the 10 000 images of CIFAR-10 for testing; for ever with `cycle`."""
     return reader_creator(_archive(CIFAR10_URL, CIFAR10_MD5), MODE_FLAG_MAP["test10"], cycle)
 
 
-def fetch():
+def fetch() -> None:
     """Downloads both archives if they are not in `dataset.common.DATA_HOME`."""
     _archive(CIFAR10_URL, CIFAR10_MD5)
     _archive(CIFAR100_URL, CIFAR100_MD5)
 
 
-def _archive(url, md5):
+def _archive(url: str, md5: str) -> str:
     return common.download(url, "cifar", md5)

@@ -1,10 +1,14 @@
 """Files of data sets: kept in a folder of the user's, downloaded when they are not there."""
 
+from __future__ import annotations
+
 import glob
 import hashlib
 import io
 import pickle
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from paddle_jax.framework.pickle_names import Budget
 from paddle_jax.framework.pickle_reader import read
@@ -15,18 +19,18 @@ __all__ = []
 DATA_HOME = str(Path("~/.cache/paddle/dataset").expanduser())
 
 
-def must_mkdirs(path):
+def must_mkdirs(path: str) -> None:
     """Makes a folder, and those around it; it may be there already."""
     Path(path).mkdir(parents=True, exist_ok=True)
 
 
-def md5file(fname):
+def md5file(fname: Any) -> str:
     """The MD5 of a file, as hexadecimal digits."""
     with Path(fname).open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def download(url, module_name, md5sum, save_name=None):
+def download(url: str, module_name: str, md5sum: str | None, save_name: str | None = None) -> str:
     """The local path of a data file; downloads it when it is not there yet.
 
     The file is looked for, and kept, in `DATA_HOME/module_name` (`~/.cache/paddle/dataset`, the folder the
@@ -52,7 +56,9 @@ def download(url, module_name, md5sum, save_name=None):
 fetch = download
 
 
-def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
+def split(
+    reader: Callable[..., Any], line_count: int, suffix: str = "%05d.pickle", dumper: Any = pickle.dump
+) -> None:
     """Writes the samples of a reader into files of `line_count` samples; the first takes one
     more, as in Paddle.
 
@@ -77,7 +83,7 @@ def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
     if not callable(dumper):
         raise TypeError(f"split: dumper: got {dumper!r}; give a function of a list and a file")
 
-    def write():
+    def write() -> None:
         with Path(suffix % number).open("wb" if dumper is pickle.dump else "w") as file:
             dumper(samples, file)
 
@@ -93,14 +99,16 @@ def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
         write()
 
 
-def _unpickled(file):
+def _unpickled(file: Any) -> list[Any]:
     """What `split` wrote by default: numbers, texts, containers and arrays, read without running
     code from the file."""
     content = file.read()
     return read(io.BytesIO(content), Budget(len(content)))
 
 
-def cluster_files_reader(files_pattern, trainer_count, trainer_id, loader=_unpickled):
+def cluster_files_reader(
+    files_pattern: str, trainer_count: int, trainer_id: int, loader: Any = _unpickled
+) -> Callable[..., Any]:
     """A reader of the samples in those files that belong to one of several processes, as `split` writes them.
 
     Args:
@@ -116,7 +124,7 @@ def cluster_files_reader(files_pattern, trainer_count, trainer_id, loader=_unpic
     Differs from Paddle: the default loader works; there it reads bytes from a text file, which fails.
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         if not callable(loader):
             raise TypeError(f"cluster_files_reader: loader: got {loader!r}; give a function of a file")
         files = sorted(glob.glob(files_pattern))  # noqa: PTH207 - a Path's own pattern must not be absolute
@@ -128,7 +136,9 @@ def cluster_files_reader(files_pattern, trainer_count, trainer_id, loader=_unpic
     return reader
 
 
-def _check_exists_and_download(path, url, md5, module_name, download=True):
+def _check_exists_and_download(
+    path: str | None, url: str, md5: str | None, module_name: str, download: bool = True
+) -> str:
     """A file that the user has, or that is downloaded."""
     if path and Path(path).exists():
         return path

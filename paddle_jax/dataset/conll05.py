@@ -1,5 +1,10 @@
 """Readers of semantic roles, as Paddle 1 gave them; `paddle.text.Conll05st` is the class for new programs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.conll05 import SOURCES, fields, numbered_lines, numbered_roles, propositions
 
@@ -15,12 +20,12 @@ __all__ = []
 UNK_IDX = 0
 
 
-def load_dict(filename):
+def load_dict(filename: str) -> dict[str, int]:
     """The lines of a file, with their numbers."""
     return numbered_lines(filename)
 
 
-def load_label_dict(filename):
+def load_label_dict(filename: str) -> dict[str, int]:
     """Numbers of "B-" and "I-" of each role in the lines of a file, and of "O".
 
     Differs from Paddle: roles are numbered in the order of the file; there the numbers change
@@ -29,7 +34,7 @@ def load_label_dict(filename):
     return numbered_roles(filename)
 
 
-def corpus_reader(data_path, words_name, props_name):
+def corpus_reader(data_path: str, words_name: str, props_name: str) -> Callable[..., Any]:
     """A reader of the sentences of an archive, each once for each of its verbs.
 
     Args:
@@ -45,7 +50,12 @@ def corpus_reader(data_path, words_name, props_name):
     return lambda: propositions(data_path, words_name, props_name)
 
 
-def reader_creator(corpus_reader, word_dict=None, predicate_dict=None, label_dict=None):
+def reader_creator(
+    corpus_reader: Callable[..., Any],
+    word_dict: dict[str, Any] | None = None,
+    predicate_dict: dict[str, Any] | None = None,
+    label_dict: dict[str, Any] | None = None,
+) -> Callable[..., Any]:
     """A reader of what a reader of sentences gives, as numbers.
 
     Args:
@@ -66,26 +76,26 @@ def reader_creator(corpus_reader, word_dict=None, predicate_dict=None, label_dic
         ([1, 2], [3, 3], [1, 1], [2, 2], [4, 4], [4, 4], [5, 5], [1, 1], [0, 1])
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         for words, predicate, labels in corpus_reader():
             yield fields(words, predicate, labels, word_dict, predicate_dict, label_dict)
 
     return reader
 
 
-def get_dict():
+def get_dict() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """The dictionaries of words, verbs and labels; their files are downloaded when they are not in
     `dataset.common.DATA_HOME`."""
     words, verbs, roles = (_file(name) for name in ("word_dict_file", "verb_dict_file", "target_dict_file"))
     return load_dict(words), load_dict(verbs), load_label_dict(roles)
 
 
-def get_embedding():
+def get_embedding() -> str:
     """The path of the file with word vectors, which is downloaded when it is not in
     `dataset.common.DATA_HOME`."""
     return _file("emb_file")
 
 
-def _file(name):
+def _file(name: str) -> str:
     url, md5 = SOURCES[name]
     return common.download(url, "conll05st", md5)

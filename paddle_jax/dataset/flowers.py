@@ -1,8 +1,12 @@
 """Readers of photographs of flowers, as Paddle 1 gave them; `paddle.vision.datasets.Flowers` is the class
 for new programs."""
 
+from __future__ import annotations
+
 import functools
 import os
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from paddle_jax.dataset import common
 from paddle_jax.dataset.image import load_image_bytes, simple_transform
@@ -24,7 +28,7 @@ __all__ = []
 TRAIN_FLAG, TEST_FLAG, VALID_FLAG = (MODE_FLAG_MAP[mode] for mode in ("train", "test", "valid"))
 
 
-def default_mapper(is_train, sample):
+def default_mapper(is_train: bool, sample: Any) -> tuple[Any, Any]:
     """What a network takes of (content of an image file, label): (float32 array [150528] without the mean of
     each colour, label).
 
@@ -41,8 +45,15 @@ test_mapper = functools.partial(default_mapper, False)
 
 
 def reader_creator(
-    data_file, label_file, setid_file, dataset_name, mapper, buffered_size=1024, use_xmap=True, cycle=False
-):
+    data_file: str,
+    label_file: str,
+    setid_file: str,
+    dataset_name: str,
+    mapper: Callable[..., Any],
+    buffered_size: int = 1024,
+    use_xmap: bool = True,
+    cycle: bool = False,
+) -> Callable[..., Any]:
     """A reader of the images of a set, in the order of the archive.
 
     Args:
@@ -57,7 +68,7 @@ def reader_creator(
         A function without arguments that returns an iterator over samples.
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         labels, numbers = labels_in(label_file, setid_file, dataset_name)
         wanted = {f"jpg/image_{number:05}.jpg": int(labels[number - 1]) - 1 for number in numbers}
         for name, content in members(data_file, wanted.__contains__):
@@ -68,26 +79,30 @@ def reader_creator(
     return map_readers(mapper, reader)
 
 
-def train(mapper=train_mapper, buffered_size=1024, use_xmap=True, cycle=False):
+def train(
+    mapper: Any = train_mapper, buffered_size: Any = 1024, use_xmap: bool = True, cycle: bool = False
+) -> Callable[..., Any]:
     """The reader of the 6149 images for training; its arguments are those of `reader_creator`."""
     return reader_creator(*_files(), TRAIN_FLAG, mapper, buffered_size, use_xmap, cycle)
 
 
-def test(mapper=test_mapper, buffered_size=1024, use_xmap=True, cycle=False):
+def test(
+    mapper: Any = test_mapper, buffered_size: Any = 1024, use_xmap: bool = True, cycle: bool = False
+) -> Callable[..., Any]:
     """The reader of the 1020 images for testing; its arguments are those of `reader_creator`."""
     return reader_creator(*_files(), TEST_FLAG, mapper, buffered_size, use_xmap, cycle)
 
 
-def valid(mapper=test_mapper, buffered_size=1024, use_xmap=True):
+def valid(mapper: Any = test_mapper, buffered_size: Any = 1024, use_xmap: bool = True) -> Callable[..., Any]:
     """The reader of the 1020 images for validation; its arguments are those of `reader_creator`."""
     return reader_creator(*_files(), VALID_FLAG, mapper, buffered_size, use_xmap)
 
 
-def fetch():
+def fetch() -> None:
     """Downloads the files that are not in `dataset.common.DATA_HOME`."""
     _files()
 
 
-def _files():
+def _files() -> list[str]:
     files = (DATA_URL, DATA_MD5), (LABEL_URL, LABEL_MD5), (SETID_URL, SETID_MD5)
     return [common.download(url, "flowers", md5) for url, md5 in files]

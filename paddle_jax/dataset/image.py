@@ -1,19 +1,28 @@
 """Images as arrays [H, W, C], blue first, as Paddle 1 prepared them; `paddle.vision.transforms` is
 for new programs."""
 
+from __future__ import annotations
+
 import os
 import pickle
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.text.datasets.source import members
 from paddle_jax.vision.image import opencv
 
+if TYPE_CHECKING:
+    import types
+
+
 __all__ = []
 
 
-def batch_images_from_tar(data_file, dataset_name, img2label, num_per_batch=1024):
+def batch_images_from_tar(
+    data_file: str, dataset_name: str, img2label: dict[str, Any], num_per_batch: int = 1024
+) -> str:
     """Gathers files of an archive into pickles, in a folder beside it.
 
     Args:
@@ -35,7 +44,7 @@ def batch_images_from_tar(data_file, dataset_name, img2label, num_per_batch=1024
     labels = []
     paths = []
 
-    def write():
+    def write() -> None:
         paths.append(folder / f"batch_{len(paths)}")
         paths[-1].write_bytes(pickle.dumps({"label": labels, "data": data}, protocol=2))
 
@@ -53,7 +62,7 @@ def batch_images_from_tar(data_file, dataset_name, img2label, num_per_batch=1024
     return listed
 
 
-def load_image_bytes(bytes, is_color=True):
+def load_image_bytes(bytes: Any, is_color: bool = True) -> Any:
     """The image in the content of a file.
 
     Args:
@@ -67,7 +76,7 @@ def load_image_bytes(bytes, is_color=True):
     return _opencv().imdecode(np.frombuffer(bytes, np.uint8), int(is_color))
 
 
-def load_image(file, is_color=True):
+def load_image(file: str, is_color: bool = True) -> Any:
     """The image in a file.
 
     Args:
@@ -81,7 +90,7 @@ def load_image(file, is_color=True):
     return _opencv().imread(file, int(is_color))
 
 
-def resize_short(im, size):
+def resize_short(im: Any, size: Any) -> Any:
     """The image [H, W, C] or [H, W] with a shorter side of `size` pixels and the same shape, by
     cubic interpolation.
 
@@ -96,7 +105,7 @@ def resize_short(im, size):
     return cv2.resize(im, wanted, interpolation=cv2.INTER_CUBIC)
 
 
-def to_chw(im, order=(2, 0, 1)):
+def to_chw(im: Any, order: Any = (2, 0, 1)) -> np.ndarray:
     """The image with its axes in another order.
 
     Raises:
@@ -112,7 +121,7 @@ def to_chw(im, order=(2, 0, 1)):
     return im.transpose(order)
 
 
-def center_crop(im, size, is_color=True):
+def center_crop(im: Any, size: Any, is_color: bool = True) -> np.ndarray:
     """The middle of the image [H, W, C] (with `is_color`) or [H, W], `size` pixels high and wide.
 
     Example:
@@ -123,7 +132,7 @@ def center_crop(im, size, is_color=True):
     return _cut(im, (height - size) // 2, (width - size) // 2, size, is_color)
 
 
-def random_crop(im, size, is_color=True):
+def random_crop(im: Any, size: Any, is_color: bool = True) -> np.ndarray:
     """A part of the image [H, W, C] (with `is_color`) or [H, W], `size` pixels high and wide, where NumPy's
     random generator says.
 
@@ -134,7 +143,7 @@ def random_crop(im, size, is_color=True):
     return _cut(im, _drawn(height - size + 1), _drawn(width - size + 1), size, is_color)
 
 
-def left_right_flip(im, is_color=True):
+def left_right_flip(im: Any, is_color: bool = True) -> np.ndarray:
     """The image [H, W, C] or [H, W] with left and right exchanged.
 
     Example:
@@ -144,7 +153,9 @@ def left_right_flip(im, is_color=True):
     return im[:, ::-1]
 
 
-def simple_transform(im, resize_size, crop_size, is_train, is_color=True, mean=None):
+def simple_transform(
+    im: Any, resize_size: int, crop_size: int, is_train: bool, is_color: bool = True, mean: Any = None
+) -> Any:
     """The image resized and cut out: for training anywhere, and flipped half of the time; else in the middle.
 
     Args:
@@ -173,30 +184,32 @@ def simple_transform(im, resize_size, crop_size, is_train, is_color=True, mean=N
     return im - _mean(mean, im, is_color)
 
 
-def load_and_transform(filename, resize_size, crop_size, is_train, is_color=True, mean=None):
+def load_and_transform(
+    filename: str, resize_size: Any, crop_size: Any, is_train: bool, is_color: bool = True, mean: Any = None
+) -> Any:
     """The image in a file, as `load_image` reads it and `simple_transform` prepares it."""
     return simple_transform(load_image(filename, is_color), resize_size, crop_size, is_train, is_color, mean)
 
 
-def _opencv():
+def _opencv() -> types.ModuleType:
     try:
         return opencv()
     except ImportError as error:
         raise AssertionError(str(error)) from error
 
 
-def _drawn(stop):
+def _drawn(stop: int) -> int:
     return np.random.randint(0, stop)  # noqa: NPY002 - the generator that programs for Paddle seed
 
 
-def _cut(im, top, left, size, is_color):
+def _cut(im: np.ndarray, top: int, left: int, size: int, is_color: bool) -> np.ndarray:
     part = slice(top, top + size), slice(left, left + size)
     if is_color:
         return im[(*part, slice(None))]
     return im[part]
 
 
-def _mean(mean, im, is_color):
+def _mean(mean: Any, im: Any, is_color: Any) -> Any:
     mean = np.array(mean, np.float32)
     if mean.ndim == 1:
         if is_color:

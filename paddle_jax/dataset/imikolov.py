@@ -1,6 +1,11 @@
 """Readers of the Penn Treebank, as Paddle 1 gave them; `paddle.text.Imikolov` is the class
 for new programs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.imikolov import FILE, MD5, URL, counted, lines_in, pairs, pieces, words_of
 
@@ -14,7 +19,7 @@ class DataType:
     SEQ = 2
 
 
-def word_count(f, word_freq=None):
+def word_count(f: Any, word_freq: Any = None) -> dict[Any, Any]:
     """Counts the words of lines of bytes, and their ends "<s>" and "<e>"; adds to `word_freq` if it is given.
 
     Example:
@@ -24,7 +29,7 @@ def word_count(f, word_freq=None):
     return counted(f, word_freq)
 
 
-def build_dict(min_word_freq=50):
+def build_dict(min_word_freq: Any = 50) -> dict[Any, int]:
     """Numbers of the words, as bytes, that occur more than `min_word_freq` times; the last one,
     "<unk>", is for others.
 
@@ -35,7 +40,7 @@ def build_dict(min_word_freq=50):
     return words_of(lines[training], lines[testing], min_word_freq)
 
 
-def reader_creator(filename, word_idx, n, data_type):
+def reader_creator(filename: str, word_idx: dict[str, Any], n: int, data_type: Any) -> Callable[..., Any]:
     """A reader of a file in the archive, which is looked for when the reader is iterated.
 
     Args:
@@ -50,7 +55,7 @@ def reader_creator(filename, word_idx, n, data_type):
         KeyError: there is no such file (when the reader is iterated).
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         lines = lines_in(_archive(), [filename])[filename]
         if data_type not in (DataType.NGRAM, DataType.SEQ):
             raise AssertionError(
@@ -65,20 +70,20 @@ def reader_creator(filename, word_idx, n, data_type):
     return reader
 
 
-def train(word_idx, n, data_type=DataType.NGRAM):
+def train(word_idx: Any, n: Any, data_type: Any = DataType.NGRAM) -> Callable[..., Any]:
     """The reader of the sentences for training."""
     return reader_creator(FILE.format("train"), word_idx, n, data_type)
 
 
-def test(word_idx, n, data_type=DataType.NGRAM):
+def test(word_idx: Any, n: Any, data_type: Any = DataType.NGRAM) -> Callable[..., Any]:
     """The reader of the sentences for validation, as in Paddle."""
     return reader_creator(FILE.format("valid"), word_idx, n, data_type)
 
 
-def fetch():
+def fetch() -> None:
     """Downloads the archive if it is not in `dataset.common.DATA_HOME`."""
     _archive()
 
 
-def _archive():
+def _archive() -> str:
     return common.download(URL, "imikolov", MD5)

@@ -1,6 +1,11 @@
 """Readers of handwritten digits, as Paddle 1 gave them; `paddle.vision.datasets.MNIST` is the class
 for new programs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 from paddle_jax.dataset import common
@@ -19,7 +24,7 @@ TRAIN_LABEL_URL = MNIST.TRAIN_LABEL_URL
 TRAIN_LABEL_MD5 = MNIST.TRAIN_LABEL_MD5
 
 
-def reader_creator(image_filename, label_filename, buffer_size):
+def reader_creator(image_filename: str, label_filename: str, buffer_size: int) -> Callable[..., Any]:
     """A reader of the digits in two IDX files, compressed by gzip or not.
 
     Args:
@@ -40,7 +45,7 @@ def reader_creator(image_filename, label_filename, buffer_size):
         [((784,), 0), ((784,), 0), ((784,), 0)]
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         images = read_idx(image_filename, 3)
         labels = read_idx(label_filename, 1)
         if len(images) != len(labels):
@@ -55,28 +60,28 @@ def reader_creator(image_filename, label_filename, buffer_size):
     return reader
 
 
-def train():
+def train() -> Any:
     """The reader of the 60 000 digits for training; their files are downloaded when they are not in
     `dataset.common.DATA_HOME`."""
     return _reader_of("TRAIN")
 
 
-def test():
+def test() -> Any:
     """The reader of the 10 000 digits for testing; their files are downloaded when they are not in
     `dataset.common.DATA_HOME`."""
     return _reader_of("TEST")
 
 
-def fetch():
+def fetch() -> None:
     """Downloads the four files that are not in `dataset.common.DATA_HOME`."""
     for part in ("TRAIN", "TEST"):
         _files(part)
 
 
-def _reader_of(part):
+def _reader_of(part: str) -> Any:
     return reader_creator(*_files(part), 100)
 
 
-def _files(part):
+def _files(part: str) -> list[str]:
     names = [f"{part}_{what}" for what in ("IMAGE", "LABEL")]
     return [common.download(globals()[f"{name}_URL"], "mnist", globals()[f"{name}_MD5"]) for name in names]

@@ -1,6 +1,11 @@
 """Readers of English sentences and their German translations, as Paddle 1 gave them; `paddle.text.WMT16` is
 the class for new programs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.translation import END as END_MARK  # noqa: F401
 from paddle_jax.text.datasets.translation import START as START_MARK  # noqa: F401
@@ -16,7 +21,9 @@ TOTAL_EN_WORDS = TOTAL["en"]
 TOTAL_DE_WORDS = TOTAL["de"]
 
 
-def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
+def reader_creator(
+    tar_file: str, file_name: str, src_dict_size: Sequence[int], trg_dict_size: Sequence[int], src_lang: str
+) -> Callable[..., Any]:
     """A reader of pairs of sentences.
 
     Args:
@@ -33,7 +40,7 @@ def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
     Differs from Paddle: the words are counted each time, and no dictionary is kept in a file.
     """
 
-    def reader():
+    def reader() -> Iterator[Any]:
         lines = list(pairs_in(tar_file, "wmt16/train", src_lang))
         words = [
             counted((pair[i] for pair in lines), size)
@@ -46,25 +53,25 @@ def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
     return reader
 
 
-def train(src_dict_size, trg_dict_size, src_lang="en"):
+def train(src_dict_size: Any, trg_dict_size: Any, src_lang: str = "en") -> Callable[..., Any]:
     """The reader of the 29 000 pairs for training, with dictionaries of at most these sizes; `src_lang` is
     "en" or "de", else a ValueError."""
     return _reader("wmt16/train", src_dict_size, trg_dict_size, src_lang)
 
 
-def test(src_dict_size, trg_dict_size, src_lang="en"):
+def test(src_dict_size: Any, trg_dict_size: Any, src_lang: str = "en") -> Callable[..., Any]:
     """The reader of the 1000 pairs for testing, with dictionaries of at most these sizes; `src_lang` is "en"
     or "de", else a ValueError."""
     return _reader("wmt16/test", src_dict_size, trg_dict_size, src_lang)
 
 
-def validation(src_dict_size, trg_dict_size, src_lang="en"):
+def validation(src_dict_size: Any, trg_dict_size: Any, src_lang: str = "en") -> Callable[..., Any]:
     """The reader of the 1014 pairs for validation, with dictionaries of at most these sizes; `src_lang` is
     "en" or "de", else a ValueError."""
     return _reader("wmt16/val", src_dict_size, trg_dict_size, src_lang)
 
 
-def get_dict(lang, dict_size, reverse=False):
+def get_dict(lang: str, dict_size: int, reverse: bool = False) -> dict[int, str] | dict[str, int]:
     """The dictionary of a language, of at most that size.
 
     Args:
@@ -84,7 +91,7 @@ def get_dict(lang, dict_size, reverse=False):
     return words
 
 
-def _reader(name, src_dict_size, trg_dict_size, lang):
+def _reader(name: str, src_dict_size: int, trg_dict_size: int, lang: str) -> Callable[..., Any]:
     if lang not in TOTAL:
         raise ValueError(f"wmt16: src_lang: got {lang!r}; allowed are 'en' and 'de'")
     other = "de" if lang == "en" else "en"
@@ -93,5 +100,5 @@ def _reader(name, src_dict_size, trg_dict_size, lang):
     )
 
 
-def _archive():
+def _archive() -> str:
     return common.download(DATA_URL, "wmt16", DATA_MD5, "wmt16.tar.gz")

@@ -1,5 +1,9 @@
 """Devices: choosing one, asking what there is, waiting, memory figures."""
 
+from __future__ import annotations
+
+
+from typing import Any
 import sys
 import types
 
@@ -95,25 +99,25 @@ __all__ = [
 class _Callable(types.ModuleType):
     """A module that is called like PyTorch's `torch.device`."""
 
-    def __call__(self, type=None, index=None):
+    def __call__(self, type: int | str | None = None, index: int | None = None) -> Device:
         return Device(type, index)
 
 
 sys.modules[__name__].__class__ = _Callable
 
 
-def _kinds():
+def _kinds() -> list[Any | str]:
     """The kinds of accelerators JAX sees, in Paddle's words: "gpu", "tpu", ..."""
     names = {d.platform for d in jax.local_devices()}
     return sorted({"gpu" if n in ("cuda", "rocm", "gpu") else n for n in names if n != "cpu"})
 
 
-def get_default_device():
+def get_default_device() -> Any:
     """The device new tensors are put on, e.g. "cpu" or "gpu:0"."""
     return get_device()
 
 
-def set_default_device(device):
+def set_default_device(device: str) -> None:
     """Chooses the device new tensors are put on.
 
     Args:
@@ -136,14 +140,14 @@ class device_guard:
         Place(cpu)
     """
 
-    def __init__(self, device):
+    def __init__(self, device: str) -> None:
         self._device = device
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._before = get_device()
         set_default_device(self._device)
 
-    def __exit__(self, *args):
+    def __exit__(self, *args: Any) -> None:
         set_device(self._before)
 
 
@@ -161,7 +165,7 @@ class device:
         Place(cpu)
     """
 
-    def __init__(self, device=None):
+    def __init__(self, device: Any = None) -> None:
         if isinstance(device, int) and not isinstance(device, bool):
             if device < 0:
                 raise ValueError(f"device: got {device}; the number of a device is 0 or more")
@@ -173,12 +177,12 @@ class device:
         if self.place is not None:
             jax_device(self.place)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if self.place is not None:
             self._before = get_device()
             set_device(self.place)
 
-    def __exit__(self, exc_type, exc_val, exc_tb):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if self.place is not None:
             set_device(self._before)
 
@@ -193,22 +197,22 @@ def is_available() -> bool:
     return device_count() > 0
 
 
-def get_all_device_type():
+def get_all_device_type() -> list[Any | str]:
     """The kinds of accelerators on this machine, e.g. ["gpu"]."""
     return _kinds()
 
 
-def get_all_custom_device_type():
+def get_all_custom_device_type() -> list[Any | str]:
     """The kinds that Paddle has no name for, e.g. ["tpu"]."""
     return [k for k in _kinds() if k not in ("gpu", "xpu")]
 
 
-def get_available_device():
+def get_available_device() -> list[str]:
     """All accelerators, e.g. ["gpu:0", "gpu:1"]."""
     return [str(parse(d))[6:-1] for d in jax.local_devices() if d.platform != "cpu"]
 
 
-def get_available_custom_device():
+def get_available_custom_device() -> list[str]:
     """All accelerators of kinds that Paddle has no name for, e.g. ["tpu:0"]."""
     return [d for d in get_available_device() if d.split(":")[0] not in ("gpu", "xpu")]
 
@@ -251,22 +255,22 @@ def is_compiled_with_distribute() -> bool:
     return True
 
 
-def is_compiled_with_custom_device(device_type) -> bool:
+def is_compiled_with_custom_device(device_type: Any) -> bool:
     """Whether JAX sees devices of this kind, e.g. "tpu"."""
     return device_type in get_all_custom_device_type()
 
 
-def is_bf16_supported(including_emulation=True) -> bool:
+def is_bf16_supported(including_emulation: Any = True) -> bool:
     """Whether bfloat16 can be computed with: always, XLA emulates it where the device cannot."""
     return bool(including_emulation) or is_available()
 
 
-def get_cudnn_version():
+def get_cudnn_version() -> None:
     """None: XLA brings its own cuDNN and does not tell the version."""
     return None
 
 
-def synchronize(device=None):
+def synchronize(device: Any = None) -> None:
     """Waits until everything started on the device is done.
 
     Args:
@@ -281,49 +285,49 @@ def synchronize(device=None):
     jax.block_until_ready(jax.device_put(0, target) + 0)
 
 
-def max_memory_allocated(device=None):
+def max_memory_allocated(device: Any = None) -> int:
     """The most bytes that were in use, since the last reset."""
     return memory.most(memory.accelerator(device, "", "max_memory_allocated"), "allocated")
 
 
-def max_memory_reserved(device=None):
+def max_memory_reserved(device: Any = None) -> Any:
     """The most bytes that the allocator held, since the last reset."""
     return memory.most(memory.accelerator(device, "", "max_memory_reserved"), "reserved")
 
 
-def reset_max_memory_allocated(device=None):
+def reset_max_memory_allocated(device: Any = None) -> None:
     """Begins to count the most bytes in use anew."""
     memory.reset(memory.accelerator(device, "", "reset_max_memory_allocated"), "allocated")
 
 
-def reset_max_memory_reserved(device=None):
+def reset_max_memory_reserved(device: Any = None) -> None:
     """Begins to count the most bytes held anew."""
     memory.reset(memory.accelerator(device, "", "reset_max_memory_reserved"), "reserved")
 
 
-def reset_peak_memory_stats(device=None):
+def reset_peak_memory_stats(device: Any = None) -> None:
     """Begins to count the most bytes in use, and held, anew."""
     for what in ("allocated", "reserved"):
         memory.reset(memory.accelerator(device, "", "reset_peak_memory_stats"), what)
 
 
-def get_device_name(device=None) -> str:
+def get_device_name(device: Any = None) -> str:
     """The name of the accelerator, e.g. "NVIDIA H200"."""
     return memory.accelerator(device, "", "get_device_name").device_kind
 
 
-def get_device_capability(device=None):
+def get_device_capability(device: Any = None) -> tuple[int, int]:
     """The compute capability as (major, minor)."""
     return memory.capability(memory.accelerator(device, "", "get_device_capability"))
 
 
-def get_device_properties(device=None):
+def get_device_properties(device: Any = None) -> Any:
     """Name, compute capability, total memory in bytes and number of multiprocessors of the accelerator,
     as a named tuple."""
     return memory.properties(memory.accelerator(device, "", "get_device_properties"))
 
 
-def ipc_collect():
+def ipc_collect() -> None:
     """Frees what only dead Python objects hold; nothing is shared between processes.
 
     Raises:

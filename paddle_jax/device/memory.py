@@ -1,8 +1,11 @@
 """What the memory of accelerators is used for. XLA keeps the figures per device; on a machine with only a
 CPU there are none."""
 
+from __future__ import annotations
+
 import collections
 import gc
+from typing import Any
 
 import jax
 
@@ -27,7 +30,7 @@ class _Resets:
     peaks: dict = {}
 
 
-def devices(kind=""):
+def devices(kind: str = "") -> list[Any]:
     """The accelerators of one of KINDS, in JAX's order."""
     platforms = KINDS[kind]
     if kind == "custom_device":
@@ -39,7 +42,7 @@ def devices(kind=""):
     ]
 
 
-def accelerator(device, kind, name):
+def accelerator(device: Any, kind: str, name: str) -> Any:
     """The jax device that an argument of Paddle's means.
 
     Args:
@@ -64,7 +67,7 @@ def accelerator(device, kind, name):
     return jax_device(parse(device))
 
 
-def stat(device, name, *more):
+def stat(device: Any, name: str, *more: Any) -> int:
     """The first of XLA's figures of a device that it knows; 0 where it knows none of them."""
     run_pending("a question about memory")
     figures = device.memory_stats() or {}
@@ -78,7 +81,7 @@ _MOST = {
 }
 
 
-def now(device, what):
+def now(device: Any, what: str) -> int:
     """Bytes "allocated" or "reserved" just now."""
     value = stat(device, *_NOW[what])
     if (device, what) in _Resets.peaks:
@@ -87,7 +90,7 @@ def now(device, what):
     return value
 
 
-def most(device, what):
+def most(device: Any, what: str) -> int:
     """The most since the last reset. XLA counts since its start: while that peak has not been passed, the
     most that was seen when somebody asked."""
     peak = stat(device, *_MOST[what])
@@ -100,12 +103,12 @@ def most(device, what):
     return seen
 
 
-def reset(device, what):
+def reset(device: Any, what: str) -> None:
     """Counts the most anew."""
     _Resets.peaks[device, what] = stat(device, *_MOST[what]), stat(device, *_NOW[what])
 
 
-def summary(device):
+def summary(device: Any) -> str:
     """A table of XLA's figures of a device, as text."""
     figures = device.memory_stats() or {}
     rows = [(key.replace("_", " "), f"{value:,}") for key, value in sorted(figures.items())]
@@ -119,7 +122,7 @@ def summary(device):
     )
 
 
-def properties(device):
+def properties(device: Any) -> Any:
     """Name, compute capability, memory in bytes and number of multiprocessors, as a named tuple."""
     return Properties(
         device.device_kind,
@@ -129,18 +132,18 @@ def properties(device):
     )
 
 
-def capability(device):
+def capability(device: Any) -> tuple[int, int]:
     """The compute capability, (major, minor)."""
     major, _, minor = str(getattr(device, "compute_capability", "0.0")).partition(".")
     return int(major), int(minor or 0)
 
 
-def wait(device):
+def wait(device: Any) -> None:
     """Waits until everything started on a device is done."""
     run_pending("device.synchronize")
     jax.block_until_ready(jax.device_put(0, device) + 0)
 
 
-def collect():
+def collect() -> None:
     """Frees what only dead Python objects hold; XLA keeps the memory in its pool."""
     gc.collect()

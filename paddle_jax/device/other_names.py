@@ -1,8 +1,10 @@
 """What PyTorch has in `torch.cuda`, as Paddle offers it in `paddle.device` and `paddle.cuda`."""
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.device_text import Device
@@ -11,6 +13,13 @@ from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.random import seed as manual_seed_all
 from paddle_jax.device import memory
 from paddle_jax.device.streams import stream_guard
+
+if TYPE_CHECKING:
+    import types
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = [
     "Device",
@@ -27,7 +36,7 @@ __all__ = [
 _MODULES = {"cpu": "device.cpu", "gpu": "cuda", "cuda": "cuda", "xpu": "device.xpu"}
 
 
-def device_to_place(device=None):
+def device_to_place(device: Any = None) -> Place:
     """The Place that a device means.
 
     Args:
@@ -54,7 +63,7 @@ def device_to_place(device=None):
     return place
 
 
-def extract_device_id(device, op_name):
+def extract_device_id(device: str, op_name: str) -> int:
     """The number of an accelerator.
 
     Args:
@@ -66,7 +75,7 @@ def extract_device_id(device, op_name):
     return parse(memory.accelerator(device, "", op_name)).get_device_id()
 
 
-def get_device_module(device=None):
+def get_device_module(device: Any = None) -> types.ModuleType:
     """The module with the functions for a device: `paddle.cuda` for a GPU, `paddle.device.cpu` for the CPU.
 
     Args:
@@ -102,7 +111,7 @@ def current_device() -> int:
     return current().get_device_id()
 
 
-def get_state(device=None):
+def get_state(device: Any = None) -> Tensor:
     """The state of the random generator; all devices share one.
 
     Args:
@@ -113,7 +122,7 @@ def get_state(device=None):
     return default_generator().get_state()
 
 
-def set_state(new_state, device=None):
+def set_state(new_state: Tensor, device: Any = None) -> None:
     """Continues from a state of the random generator.
 
     Args:
@@ -124,7 +133,7 @@ def set_state(new_state, device=None):
     default_generator().set_state(new_state)
 
 
-def stream(stream):
+def stream(stream: Any) -> Any:
     """Context in which a Stream is the current one; None changes nothing. As `stream_guard`.
 
     Args:
@@ -144,7 +153,7 @@ class nvtx:
     _event_class: type  # paddle_jax.profiler.utils fills it in
 
     @staticmethod
-    def range_push(msg):
+    def range_push(msg: str) -> None:
         """Begins a span.
 
         Args:
@@ -157,7 +166,7 @@ class nvtx:
         nvtx._open.append(event)
 
     @staticmethod
-    def range_pop():
+    def range_pop() -> None:
         """Ends the span that was begun last; nothing where there is none."""
         if nvtx._open:
             nvtx._open.pop().end()
@@ -169,7 +178,7 @@ class amp:
     _auto_cast: Callable[..., Any]  # paddle_jax.amp.auto_cast fills it in
 
     @staticmethod
-    def autocast(enabled=True, dtype="float16", cache_enabled=True):
+    def autocast(enabled: bool = True, dtype: DTypeLike = "float16", cache_enabled: bool = True) -> Any:
         """Context in which operations compute in a smaller dtype: `paddle.amp.auto_cast`.
 
         Args:

@@ -1,10 +1,17 @@
 """Streams and events. XLA orders its work itself: every stream is the order in which things are called, and
 an Event is a moment in it."""
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.place import parse
 from paddle_jax.device.memory import accelerator, wait
+
+if TYPE_CHECKING:
+    from paddle_jax.base.libpaddle import CUDAStream
+
 
 __all__ = ["Event", "Stream", "current_stream", "set_stream", "stream_guard"]
 
@@ -21,23 +28,25 @@ class Event:
 
     _kind = ""
 
-    def __init__(self, enable_timing=False, blocking=False, interprocess=False):
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
         self._device = accelerator(None, self._kind, type(self).__name__)
         self._time = None
 
-    def record(self, stream=None):
+    def record(self, stream: Any = None) -> None:
         """This moment is now, when everything before it is done."""
         wait(self._device if stream is None else stream._device)
         self._time = time.perf_counter()
 
-    def query(self):
+    def query(self) -> bool:
         """Whether the moment has come: True, since `record` waits."""
         return True
 
-    def synchronize(self):
+    def synchronize(self) -> Any:
         """Waits until the moment has come."""
 
-    def elapsed_time(self, end_event):
+    def elapsed_time(self, end_event: Any) -> float:
         """Milliseconds from this moment to another one.
 
         Raises:
@@ -59,24 +68,24 @@ class Stream:
 
     _kind = ""
 
-    def __init__(self, device=None, priority=2, stream_base=None):
+    def __init__(self, device: Any = None, priority: Any = 2, stream_base: Any = None) -> None:
         self._device = accelerator(device, self._kind, type(self).__name__)
 
     @property
-    def device(self):
+    def device(self) -> Any:
         """The Place."""
         return parse(self._device)
 
-    def query(self):
+    def query(self) -> bool:
         """Whether everything is done; waits for it."""
         self.synchronize()
         return True
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Waits until everything is done."""
         wait(self._device)
 
-    def record_event(self, event=None):
+    def record_event(self, event: Any = None) -> Any:
         """An Event of this moment.
 
         Args:
@@ -87,19 +96,19 @@ class Stream:
         event.record(self)
         return event
 
-    def wait_event(self, event):
+    def wait_event(self, event: Any) -> Any:
         """What is started from now on begins after an Event: always so."""
 
-    def wait_stream(self, stream):
+    def wait_stream(self, stream: Any) -> Any:
         """What is started from now on begins after what another Stream has: always so."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and self._device == other._device
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._device)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<paddle.device.Stream device={self.device}>"
 
 
@@ -107,7 +116,7 @@ class _Current:
     stream = None
 
 
-def current_stream(device=None):
+def current_stream(device: Any = None) -> Stream:
     """The Stream of a device.
 
     Args:
@@ -118,7 +127,7 @@ def current_stream(device=None):
     return Stream(device)
 
 
-def set_stream(stream):
+def set_stream(stream: Any) -> Stream:
     """Takes note of a Stream; returns the one before.
 
     Raises:
@@ -142,13 +151,13 @@ class stream_guard:
         1.0
     """
 
-    def __init__(self, stream=None):
+    def __init__(self, stream: CUDAStream | None = None) -> None:
         self.stream = stream
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if self.stream is not None:
             self._before = set_stream(self.stream)
 
-    def __exit__(self, exc_type, exc_val, exc_tb):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if self.stream is not None:
             _Current.stream = self._before

@@ -1,6 +1,11 @@
 """Arguments of the functions in paddle_jax.func: the Tensors in them, and what a run of the function makes of
 others in their place."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +14,9 @@ from paddle_jax._core.execution import dispatch as dispatch_point
 from paddle_jax._core.execution.trace import cached_kernel, is_tensor, trace
 from paddle_jax._core.tensors.held_values import assign_from, held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from paddle_jax._core.execution.trace import Traced
 
 
 class Arguments:
@@ -19,7 +27,7 @@ class Arguments:
     arguments come last.
     """
 
-    def __init__(self, args, kwargs):
+    def __init__(self, args: Any, kwargs: dict[str, Any]) -> None:
         self.leaves, self.tree = jax.tree.flatten((args, kwargs), is_leaf=is_tensor)
         self.at = [i for i, leaf in enumerate(self.leaves) if is_operand(leaf)]
         self.tensors = [_as_tensor(self.leaves[i]) for i in self.at]
@@ -33,7 +41,7 @@ class Arguments:
             self.spans.append(range(place, count))
             place = count
 
-    def call(self, function, tensors):
+    def call(self, function: Any, tensors: Sequence[Tensor]) -> Any:
         """Calls a function with other Tensors in their place."""
         leaves = list(self.leaves)
         for i, t in zip(self.at, tensors, strict=True):
@@ -41,7 +49,7 @@ class Arguments:
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
         return function(*args, **kwargs)
 
-    def replaced(self, k, tensors):
+    def replaced(self, k: Any, tensors: Sequence[Tensor]) -> Any:
         """Positional argument k with other Tensors in it."""
         leaves, tree = jax.tree.flatten(self.args[k], is_leaf=is_tensor)
         places = [i for i, leaf in enumerate(leaves) if is_operand(leaf)]
@@ -49,7 +57,7 @@ class Arguments:
             leaves[i] = t
         return jax.tree.unflatten(tree, leaves)
 
-    def chosen(self, name, argnums):
+    def chosen(self, name: str, argnums: Any) -> list[Any]:
         """Positions in `tensors` of what is differentiated: the floating Tensors of the
         arguments `argnums`."""
         found = []
@@ -68,39 +76,41 @@ class Arguments:
             found += inexact
         return found
 
-    def structs(self):
+    def structs(self) -> Any:
         """Shapes and dtypes of the Tensors."""
         return [jax.ShapeDtypeStruct(plain_shape(t), numpy_dtype(t)) for t in self.tensors]
 
-    def traced(self, function):
+    def traced(self, function: Any) -> Traced:
         """The run of a function on these arguments as a pure function."""
         return trace(lambda *tensors: self.call(function, tensors), self.structs())
 
 
-def is_operand(x) -> bool:
+def is_operand(x: Tensor) -> bool:
     """Whether a part of an argument is seen as a Tensor; all else is handed on as it is."""
     return isinstance(x, Tensor | jax.Array | np.ndarray)
 
 
-def _as_tensor(x):
+def _as_tensor(x: Tensor) -> Tensor:
     if isinstance(x, Tensor):
         return x
     return wrap(jnp.asarray(x))
 
 
-def is_inexact(tensor):
+def is_inexact(tensor: Tensor) -> bool:
     """Whether a Tensor is floating or complex."""
     return dispatch_point.is_inexact(held_value(tensor))
 
 
-def dispatch(name, traced, make, key, tensors):
+def dispatch(
+    name: str, traced: Traced, make: Callable[..., Any], key: Any, tensors: Sequence[Tensor]
+) -> list[Any]:
     """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the
     Tensors it gives."""
     kernel = cached_kernel(name, (key, traced.key), lambda: make(traced.fn))
     return list(dispatch_point.run(kernel, [*tensors, *traced.taken]))
 
 
-def finish(traced, out):
+def finish(traced: Traced, out: Sequence[Tensor]) -> Any:
     """What the function returned, from the Tensors of its results; gives Tensors outside that it changed
     their new values."""
     n = len(out) - len(traced.changed)
@@ -109,7 +119,7 @@ def finish(traced, out):
     return traced.rebuild(out[:n])
 
 
-def split_aux(name, returned, has_aux):
+def split_aux(name: str, returned: Any, has_aux: bool) -> tuple[Any, None] | tuple[Any, Any]:
     """(results, aux) of what a function returned."""
     if not has_aux:
         return returned, None

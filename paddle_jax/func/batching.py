@@ -1,6 +1,10 @@
 """vmap: a function of one sample becomes a function of a batch."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +14,17 @@ from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.func.arguments import Arguments, dispatch, finish
 
+if TYPE_CHECKING:
+    from paddle_jax._core.execution.trace import Traced
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _RANDOMNESS = ("different", "same")
 
 
-def vmap(func, in_axes=0, out_axes=0, randomness="different"):
+def vmap(
+    func: Callable[..., Any], in_axes: int = 0, out_axes: Any = 0, randomness: str = "different"
+) -> Callable[..., Any]:
     """Makes a function of single samples work on a batch at once, without a loop.
 
     Args:
@@ -42,7 +53,7 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
         )
 
     @ft.wraps(func)
-    def batched(*args, **kwargs):
+    def batched(*args: Any, **kwargs: Any) -> Any:
         given = Arguments(args, kwargs)
         axes = _axes_of(given, in_axes, kwargs)
         size = _size(given.tensors, axes)
@@ -57,7 +68,7 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
         outs = tuple(_out_axes(run, out_axes, n)) + (None,) * len(run.changed)
         key = (tuple(axes), outs, size)
 
-        def make(fn):
+        def make(fn: Callable[..., Any]) -> Callable[..., Any]:
             return lambda *arrays: jax.vmap(
                 fn, in_axes=(*axes, *[0] * indexed, *[None] * len(run.taken)), out_axes=outs, axis_size=size
             )(*arrays)
@@ -77,7 +88,7 @@ def vmap(func, in_axes=0, out_axes=0, randomness="different"):
     return batched
 
 
-def _unbatched(run, axes):
+def _unbatched(run: Traced, axes: Sequence[int | None]) -> str:
     if run.changed and None not in axes:
         return (
             f"vmap: the function gives {run.changed[0].name} from outside another value for each sample; "
@@ -89,10 +100,10 @@ def _unbatched(run, axes):
     )
 
 
-def _broadcast_axes(name, axes, structure):
+def _broadcast_axes(name: str, axes: Sequence[Any], structure: Sequence[Any]) -> list[Any]:
     """The entry of `axes`, a prefix of a structure, for each leaf of it."""
 
-    def is_none(x):
+    def is_none(x: Any) -> bool:
         return x is None
 
     try:
@@ -103,7 +114,9 @@ def _broadcast_axes(name, axes, structure):
         ) from None
 
 
-def _axes_of(given, in_axes, kwargs):
+def _axes_of(
+    given: Arguments, in_axes: Sequence[Any] | int | None, kwargs: dict[str, Any]
+) -> list[Any | None]:
     """The batch axis of each Tensor among the arguments, counted from the front."""
     if isinstance(in_axes, list | tuple):
         if len(in_axes) != len(given.args):
@@ -116,7 +129,7 @@ def _axes_of(given, in_axes, kwargs):
     return [_front("in_axes", axes[i], t.ndim) for i, t in zip(given.at, given.tensors, strict=True)]
 
 
-def _front(name, axis, ndim):
+def _front(name: str, axis: int | None, ndim: int) -> int | None:
     if axis is None:
         return None
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
@@ -127,7 +140,7 @@ def _front(name, axis, ndim):
     return axis % ndim
 
 
-def _size(tensors, axes):
+def _size(tensors: Sequence[Tensor], axes: Sequence[int | None]) -> int:
     sizes = {plain_shape(t)[axis] for t, axis in zip(tensors, axes, strict=True) if axis is not None}
     if len(sizes) != 1:
         if sizes:
@@ -138,14 +151,14 @@ def _size(tensors, axes):
     return sizes.pop()
 
 
-def _one(tensor, axis):
+def _one(tensor: Tensor, axis: int | None) -> Any:
     shape = plain_shape(tensor)
     return jax.ShapeDtypeStruct(
         shape if axis is None else shape[:axis] + shape[axis + 1 :], numpy_dtype(tensor)
     )
 
 
-def _out_axes(run, out_axes, n):
+def _out_axes(run: Traced, out_axes: Sequence[int] | int | None, n: int) -> list[int | None]:
     """The batch axis of each Tensor among the results."""
     if isinstance(out_axes, int | None):
         each = [out_axes] * n

@@ -1,5 +1,10 @@
 """Forward mode: derivatives along a direction, of first and of higher order."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 
@@ -8,8 +13,11 @@ from paddle_jax.func.reverse import grad
 from paddle_jax.func.series import series
 from paddle_jax.tensor.creation import ones_like
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _directions(name, given, tangents):
+
+def _directions(name: str, given: Arguments, tangents: Sequence[Any]) -> list[Any]:
     """The tangent of each floating Tensor among the arguments."""
     along = Arguments(tangents, {})
     if along.tree != given.tree:
@@ -26,7 +34,7 @@ def _directions(name, given, tangents):
     return found
 
 
-def jvp(func, primals, tangents):
+def jvp(func: Callable[..., Any], primals: Sequence[Tensor], tangents: Any) -> tuple[Any, Any]:
     """Runs a function together with its derivative along a direction, in one forward pass.
 
     Args:
@@ -50,8 +58,8 @@ def jvp(func, primals, tangents):
     run = given.traced(func)
     n, m = len(given.tensors), len(chosen)
 
-    def make(fn):
-        def computed(*arrays):
+    def make(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def computed(*arrays: Any) -> tuple[jax.Array, ...]:
             primals = arrays[:n]
             tangents = arrays[n : n + m]
             taken = arrays[n + m :]
@@ -71,10 +79,12 @@ def jvp(func, primals, tangents):
     return finish(run, out[count:]), derivatives
 
 
-def _of(fn, chosen, primals, taken):
+def _of(
+    fn: Callable[..., Any], chosen: Sequence[int], primals: Sequence[jax.Array], taken: Sequence[jax.Array]
+) -> Callable[..., Any]:
     """A function of the chosen operands alone."""
 
-    def of_chosen(*picked):
+    def of_chosen(*picked: Any) -> tuple[Any, ...]:
         full = list(primals)
         for i, value in zip(chosen, picked, strict=True):
             full[i] = value
@@ -83,7 +93,9 @@ def _of(fn, chosen, primals, taken):
     return of_chosen
 
 
-def hvp(func, primals, tangents):
+def hvp(
+    func: Callable[..., Any], primals: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> Tensor | tuple[Tensor, ...]:
     """The product of the Hessian of a function with a vector, without the Hessian: forward mode
     over reverse mode.
 
@@ -100,7 +112,7 @@ def hvp(func, primals, tangents):
     return jvp(grad(func, 0 if len(primals) == 1 else tuple(range(len(primals)))), primals, tangents)[1]
 
 
-def taylor(func, x, direction=None, order=2):
+def taylor(func: Callable[..., Any], x: Tensor, direction: Tensor | None = None, order: int = 2) -> list[Any]:
     """A function and its derivatives along one direction up to an order, in one pass of Taylor mode.
 
     The cost grows with the square of the order, where nested gradients grow exponentially. For a function of
@@ -132,8 +144,8 @@ def taylor(func, x, direction=None, order=2):
     v = _directions("taylor", given, (ones_like(given.tensors[0]) if direction is None else direction,))
     run = given.traced(func)
 
-    def make(fn):
-        def computed(x, v, *taken):
+    def make(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def computed(x: jax.Array, v: jax.Array, *taken: Any) -> tuple[jax.Array, ...]:
             found = _derivatives(fn, x, v, taken, order)
             return *[term for j in range(order) for term in found[1 + j]], *found[0]
 
@@ -145,7 +157,9 @@ def taylor(func, x, direction=None, order=2):
     return [finish(run, out[order * count :]), *higher]
 
 
-def _derivatives(fn, x, v, taken, order):
+def _derivatives(
+    fn: Callable[..., Any], x: jax.Array, v: jax.Array, taken: Sequence[jax.Array], order: int
+) -> list[Any]:
     """[values, first derivatives, ..., those of the given order] of a traced function along v, for
     each of its results."""
     out = series(fn.jaxpr, taken, [(x, [v, *[None] * (order - 1)])], order)
@@ -159,7 +173,7 @@ def _derivatives(fn, x, v, taken, order):
     ]
 
 
-def laplacian(func, x):
+def laplacian(func: Callable[..., Any], x: Tensor) -> tuple[Any, Any]:
     """The sum of the second derivatives of a function of points, by Taylor mode along each axis at once.
 
     Args:
@@ -183,9 +197,9 @@ def laplacian(func, x):
         raise ValueError("laplacian: x: got a 0-D tensor; it must be points along the last axis")
     run = given.traced(func)
 
-    def make(fn):
-        def computed(x, *taken):
-            def second(v):
+    def make(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def computed(x: jax.Array, *taken: Any) -> tuple[jax.Array, ...]:
+            def second(v: jax.Array) -> tuple[Any, ...]:
                 values, _, seconds = _derivatives(fn, x, jnp.broadcast_to(v, x.shape), taken, 2)
                 return values, seconds
 

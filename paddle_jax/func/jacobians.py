@@ -1,11 +1,18 @@
 """Whole Jacobian and Hessian matrices."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.func.arguments import Arguments, dispatch, finish, split_aux
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class _Plan:
@@ -16,7 +23,9 @@ class _Plan:
     positions in their structure.
     """
 
-    def __init__(self, name, given, func, argnums, has_aux):
+    def __init__(
+        self, name: str, given: Arguments, func: Callable[..., Any], argnums: Any, has_aux: bool
+    ) -> None:
         self.given = given
         self.argnums = argnums
         self.chosen = given.chosen(name, argnums)
@@ -25,17 +34,17 @@ class _Plan:
         self.rows = jax.tree.leaves(self.places)
         self.holomorphic = any(numpy_dtype(given.tensors[i]).kind == "c" for i in self.chosen)
 
-    def program(self, jacobian, fn):
+    def program(self, jacobian: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
         """The pure function for a transform of JAX."""
 
-        def of_chosen(picked, arrays):
+        def of_chosen(picked: Any, arrays: Any) -> tuple[Any, ...]:
             full = list(arrays)
             for i, value in zip(self.chosen, picked, strict=True):
                 full[i] = value
             results = fn(*full)
             return [results[k] for k in self.rows], results
 
-        def computed(*arrays):
+        def computed(*arrays: Any) -> tuple[jax.Array, ...]:
             blocks, results = jacobian(of_chosen, has_aux=True, holomorphic=self.holomorphic)(
                 [arrays[i] for i in self.chosen], arrays
             )
@@ -43,7 +52,7 @@ class _Plan:
 
         return computed
 
-    def shaped(self, blocks):
+    def shaped(self, blocks: Sequence[Tensor]) -> Any:
         """The blocks in the structure of the results, each row in that of the arguments."""
         rows = []
         width = len(self.chosen)
@@ -60,9 +69,15 @@ class _Plan:
         return jax.tree.unflatten(jax.tree.structure(self.places), rows)
 
 
-def _transform(name, jacobian, func, argnums, has_aux):
+def _transform(
+    name: str,
+    jacobian: Callable[..., Any],
+    func: Callable[..., Any],
+    argnums: Sequence[int] | int,
+    has_aux: bool,
+) -> Callable[..., Any]:
     @ft.wraps(func)
-    def differentiated(*args, **kwargs):
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
         given = Arguments(args, kwargs)
         plan = _Plan(name, given, func, argnums, has_aux)
         key = (tuple(plan.chosen), tuple(plan.rows), plan.holomorphic)
@@ -77,7 +92,7 @@ def _transform(name, jacobian, func, argnums, has_aux):
     return differentiated
 
 
-def jacfwd(func, argnums=0, has_aux=False):
+def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Makes the function that computes the Jacobian of `func`, a column at a time in forward mode: for fewer
     inputs than outputs.
 
@@ -99,7 +114,7 @@ def jacfwd(func, argnums=0, has_aux=False):
     return _transform("jacfwd", jax.jacfwd, func, argnums, has_aux)
 
 
-def jacrev(func, argnums=0, has_aux=False):
+def jacrev(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """As `jacfwd`, a row at a time in reverse mode: for fewer outputs than inputs.
 
     Example:
@@ -109,7 +124,7 @@ def jacrev(func, argnums=0, has_aux=False):
     return _transform("jacrev", jax.jacrev, func, argnums, has_aux)
 
 
-def hessian(func, argnums=0, has_aux=False):
+def hessian(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Makes the function that computes the second derivatives of `func`, forward mode over reverse mode.
 
     Args:

@@ -1,12 +1,19 @@
 """Layers as functions of their parameters."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.joining import stack
 
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
 
-def functional_call(layer, state, args=(), kwargs=None):
+
+def functional_call(layer: Layer, state: dict[str, Any], args: Any = (), kwargs: Any = None) -> Tensor:
     """Calls a layer with other Tensors in place of its parameters and buffers.
 
     Args:
@@ -32,7 +39,7 @@ def functional_call(layer, state, args=(), kwargs=None):
 
 
 @contextlib.contextmanager
-def _replaced(layer, state):
+def _replaced(layer: Layer, state: dict[str, Any]) -> Iterator[None]:
     homes = {}  # id of a Tensor -> the places it is kept at: a shared one is replaced everywhere
     named = {}
     for prefix, part in layer.named_sublayers(include_self=True):
@@ -65,7 +72,7 @@ def _replaced(layer, state):
             store[key] = tensor
 
 
-def stack_states(layers):
+def stack_states(layers: Any) -> dict[Any, Any]:
     """The states of several layers of the same kind in one dict of stacked Tensors, for `vmap`
     over an ensemble.
 

@@ -1,7 +1,11 @@
 """Reverse mode: gradients of a function by the tape, which runs as the function does, eagerly
 or inside a trace."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 
@@ -15,14 +19,14 @@ from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
 
 
-def _alias(tensor):
+def _alias(tensor: Tensor) -> Tensor:
     """The same value as a Tensor of its own, connected to where it came from."""
     if tensor.stop_gradient:
         return wrap(read_raw(tensor), False)
     return assign(tensor)
 
 
-def _reaches_out(tensors, start, own):
+def _reaches_out(tensors: Sequence[Tensor], start: int, own: Any) -> bool:
     """Whether what was computed depends on something that is older than `start`, a serial number,
     and not in `own`."""
     own = {id(t) for t in own}
@@ -43,7 +47,7 @@ class _Run:
     """One run of a function with its results on the tape, ready to be pulled back to the chosen Tensors
     among the arguments."""
 
-    def __init__(self, name, func, given, argnums):
+    def __init__(self, name: str, func: Any, given: Arguments, argnums: Any) -> None:
         chosen = given.chosen(name, argnums)
         self.keep = is_grad_enabled()  # whether the gradients may be differentiated further
         start = next_serial()
@@ -56,7 +60,9 @@ class _Run:
             self.returned = given.call(func, fresh)
         self.start = start
 
-    def pull(self, outputs, cotangents, retain=False):
+    def pull(
+        self, outputs: Sequence[Tensor], cotangents: Sequence[Tensor | None], retain: bool = False
+    ) -> list[Any | Tensor]:
         """Gradients by the inputs, zeros where the outputs do not depend on one."""
         outputs_ = [(y, c) for y, c in zip(outputs, cotangents, strict=True) if not y.stop_gradient]
         leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, self.own)
@@ -75,14 +81,14 @@ class _Run:
             return found
         return [g.detach() for g in found]
 
-    def released(self, tensors):
+    def released(self, tensors: Sequence[Tensor]) -> Any:
         """Results for the caller: on the tape only where something outside wants gradients."""
         if self.keep and _reaches_out(tensors, self.start, self.own):
             return tensors
         return [t.detach() for t in tensors]
 
 
-def _shaped(given, argnums, found):
+def _shaped(given: Arguments, argnums: Sequence[int] | int, found: Any) -> Any:
     """Gradients in the structure of the arguments they belong to."""
     parts = []
     found = iter(found)
@@ -101,7 +107,7 @@ def _shaped(given, argnums, found):
     return tuple(parts)
 
 
-def value_and_grad(func, argnums=0, has_aux=False):
+def value_and_grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """As `grad`; the function returns `(value, gradients)`, and with has_aux `((value, aux), gradients)`.
 
     Example:
@@ -111,7 +117,7 @@ def value_and_grad(func, argnums=0, has_aux=False):
     """
 
     @ft.wraps(func)
-    def differentiated(*args, **kwargs):
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         given = Arguments(args, kwargs)
         run = _Run("grad", func, given, argnums)
         value, aux = split_aux("grad", run.returned, has_aux)
@@ -138,7 +144,7 @@ def value_and_grad(func, argnums=0, has_aux=False):
     return differentiated
 
 
-def grad(func, argnums=0, has_aux=False):
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Makes the function that computes the gradient of `func`.
 
     Args:
@@ -162,7 +168,7 @@ def grad(func, argnums=0, has_aux=False):
     both = value_and_grad(func, argnums, has_aux)
 
     @ft.wraps(func)
-    def differentiated(*args, **kwargs):
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
         if has_aux:
             return (found, value[1])
@@ -171,7 +177,7 @@ def grad(func, argnums=0, has_aux=False):
     return differentiated
 
 
-def vjp(func, *primals, has_aux=False):
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Runs a function and gives the product of any cotangents with its Jacobian.
 
     Args:
@@ -200,7 +206,7 @@ def vjp(func, *primals, has_aux=False):
             "vjp: the function returned something that is not a Tensor; return it as aux, with has_aux=True"
         )
 
-    def pull(cotangents):
+    def pull(cotangents: Sequence[Tensor]) -> tuple[Tensor, ...]:
         cts, got = jax.tree.flatten(cotangents, is_leaf=is_tensor)
         if got != tree:
             raise ValueError(f"vjp: cotangents: got the structure {got}; the results have {tree}")

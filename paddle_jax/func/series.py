@@ -5,7 +5,11 @@ operation has a derivative rule of its own (`jax.custom_jvp`, which jet would le
 result comes from forward mode over forward mode along the curve, for this one operation.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +35,7 @@ _BILINEAR = {"mul", "dot_general"}  # linear in one operand when the other is a 
 _ADDITIVE = {"add", "sub", "add_any"}
 
 
-def series(jaxpr, consts, inputs, order):
+def series(jaxpr: Any, consts: Any, inputs: Any, order: Any) -> list[tuple[Any, None] | Any]:
     """Runs a jaxpr on series.
 
     inputs: (primal, terms) of each input; terms are the derivatives 1..order along the curve, None for zeros;
@@ -41,7 +45,7 @@ def series(jaxpr, consts, inputs, order):
         zip(jaxpr.invars, inputs, strict=True)
     )
 
-    def read(v):
+    def read(v: Any) -> tuple[Any, ...]:
         if is_literal(v):
             return (v.val, None)
         return known[v]
@@ -52,13 +56,13 @@ def series(jaxpr, consts, inputs, order):
     return [read(v) for v in jaxpr.outvars]
 
 
-def _step(eqn, operands, order):
+def _step(eqn: Any, operands: Sequence[Any], order: int) -> list[Any]:
     primals = [p for p, _ in operands]
     moving = [i for i, (_, terms) in enumerate(operands) if terms is not None]
     name = eqn.primitive.name
     params = eqn.params
 
-    def apply(*values):
+    def apply(*values: Any) -> list[jax.Array]:
         out = eqn.primitive.bind(*values, **eqn.primitive.get_bind_params(params))
         if eqn.primitive.multiple_results:
             return out
@@ -81,18 +85,18 @@ def _step(eqn, operands, order):
     return _general(apply, primals, moving, [_full(*operands[i]) for i in moving], order, eqn)
 
 
-def _with(primals, moving, values):
+def _with(primals: Sequence[jax.Array], moving: Sequence[int], values: Sequence[jax.Array]) -> list[Any]:
     full = list(primals)
     for i, value in zip(moving, values, strict=True):
         full[i] = value
     return full
 
 
-def _full(primal, terms):
+def _full(primal: jax.Array, terms: Sequence[jax.Array | None]) -> list[jax.Array | Any]:
     return [jnp.zeros_like(primal) if t is None else t for t in terms]
 
 
-def _sum(name, operands, j, apply):
+def _sum(name: str, operands: Sequence[Any], j: int, apply: Callable[..., Any]) -> jax.Array | None:
     """Term j of a sum or difference."""
     one, two = [None if terms is None else terms[j] for _, terms in operands]
     if two is None:
@@ -102,8 +106,15 @@ def _sum(name, operands, j, apply):
     return two
 
 
-def _general(apply, primals, moving, terms, order, eqn):
-    def moved(*values):
+def _general(
+    apply: Callable[..., Any],
+    primals: Sequence[jax.Array],
+    moving: Sequence[int],
+    terms: Sequence[Any],
+    order: int,
+    eqn: Any,
+) -> list[tuple[Any, None]] | list[tuple[Any, Any]] | list[tuple[Any, list[Any]]]:
+    def moved(*values: Any) -> list[jax.Array]:
         return apply(*_with(primals, moving, values))
 
     start = [primals[i] for i in moving]
@@ -119,7 +130,7 @@ def _general(apply, primals, moving, terms, order, eqn):
     return [(p, [d[k] for d in derivatives]) for k, p in enumerate(moved(*start))]
 
 
-def _point(primal, terms, t):
+def _point(primal: jax.Array, terms: Sequence[jax.Array], t: jax.Array) -> jax.Array:
     """The curve at t."""
     return primal + sum(
         (term * (t ** (j + 1) / math.factorial(j + 1)).astype(term.dtype) for j, term in enumerate(terms)),
@@ -127,15 +138,15 @@ def _point(primal, terms, t):
     )
 
 
-def along(curve, order):
+def along(curve: Callable[..., Any], order: Any) -> tuple[Any, ...]:
     """[derivatives of all results for each order] of a function of one number at 0, by forward mode
     over forward mode."""
 
-    def level(k):
+    def level(k: Any) -> Callable[..., Any]:
         if k == 0:
             return lambda t: (tuple(curve(t)), ())
 
-        def computed(t):
+        def computed(t: jax.Array) -> tuple[Any, ...]:
             (values, lower), (first, higher) = jax.jvp(level(k - 1), (t,), (jnp.ones_like(t),))
             return values, (first, *higher)
 

@@ -1,5 +1,10 @@
 """Sums, means and extremes over segments: neighbouring rows with one number."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
@@ -7,10 +12,14 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors, pooled
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
-def _segments(name, data, segment_ids, how):
+def _segments(name: str, data: Sequence[Any] | Tensor, segment_ids: Tensor, how: str) -> Tensor:
     need_tensors(name, data=data)
     need_numbers(name, segment_ids=segment_ids)
     (ids,) = host(name, segment_ids=segment_ids)
@@ -30,7 +39,7 @@ def _segments(name, data, segment_ids, how):
 
 @known_as(code="data_dependent:segment_sum")
 @composite(method=False, register=False)
-def segment_sum(data, segment_ids, name=None):
+def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """Adds up the rows of each segment.
 
     Args:
@@ -51,7 +60,7 @@ def segment_sum(data, segment_ids, name=None):
 
 @known_as(code="data_dependent:segment_mean")
 @composite(method=False, register=False)
-def segment_mean(data, segment_ids, name=None):
+def segment_mean(data: Any, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The mean of the rows of each segment. Arguments as for `segment_sum`.
 
     Example:
@@ -64,7 +73,7 @@ def segment_mean(data, segment_ids, name=None):
 
 @known_as(code="data_dependent:segment_min")
 @composite(method=False, register=False)
-def segment_min(data, segment_ids, name=None):
+def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The smallest numbers of the rows of each segment. Arguments as for `segment_sum`.
 
     Example:
@@ -77,7 +86,7 @@ def segment_min(data, segment_ids, name=None):
 
 @known_as(code="data_dependent:segment_max")
 @composite(method=False, register=False)
-def segment_max(data, segment_ids, name=None):
+def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The largest numbers of the rows of each segment. Arguments as for `segment_sum`.
 
     Example:

@@ -1,6 +1,10 @@
 """Rows added up, averaged or compared by the number of the row of the result that each belongs to."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +18,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 
 
 @op("x index", register=False, method=False)
-def pooled(x, index, count, how):
+def pooled(x: jax.Array, index: jax.Array, count: Any, how: str) -> jax.Array:
     """`count` rows: row i is the sum, mean, max or min of the rows of x where index is i; 0
     where there are none.
 
@@ -35,14 +39,14 @@ def pooled(x, index, count, how):
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
-def _extremes(x, index, count, how):
+def _extremes(x: jax.Array, index: jax.Array, count: int, how: str) -> jax.Array:
     found = (jax.ops.segment_max if how == "max" else jax.ops.segment_min)(x, index, count)
     filled = jnp.zeros(count, bool).at[index].set(True)
     return jnp.where(filled.reshape(-1, *[1] * (x.ndim - 1)), found, 0)
 
 
 @_extremes.defjvp
-def _(count, how, primals, tangents):
+def _(count: int, how: str, primals: Sequence[jax.Array], tangents: Sequence[jax.Array]) -> tuple[Any, Any]:
     x, index = primals
     best = _extremes(x, index, count, how)
     chosen = lax.stop_gradient(x) == lax.stop_gradient(best)[index]
@@ -50,19 +54,19 @@ def _(count, how, primals, tangents):
 
 
 @op("x index", register=False, method=False)
-def rows_at(x, index):
+def rows_at(x: jax.Array, index: jax.Array) -> jax.Array:
     """The rows of x with numbers that are known to exist: nothing counts from the end."""
     return x.at[index].get(mode="clip")
 
 
-def need_tensors(name, **arguments):
+def need_tensors(name: str, **arguments: Any) -> None:
     """Refuses what is no Tensor."""
     for argument, value in arguments.items():
         if not isinstance(value, Tensor):
             raise ArgumentError(f"{name}: {argument}: got {type(value).__name__}; give a Tensor")
 
 
-def need_numbers(name, **arguments):
+def need_numbers(name: str, **arguments: Any) -> None:
     """Refuses Tensors of rows, nodes or edges that are not int32 or int64, or of two dtypes."""
     need_tensors(name, **arguments)
     kinds = {argument: numpy_dtype(value).name for argument, value in arguments.items()}
@@ -73,7 +77,7 @@ def need_numbers(name, **arguments):
         )
 
 
-def host(name, **arguments):
+def host(name: str, **arguments: Any) -> list[np.ndarray]:
     """The values of Tensors that are needed on the host, as NumPy arrays of one axis."""
     need_tensors(name, **arguments)
     return [np.asarray(value.numpy()).reshape(-1) for value in arguments.values()]

@@ -1,5 +1,10 @@
 """New numbers 0, 1, 2, ... for the nodes of a part of a graph."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
@@ -9,12 +14,23 @@ from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
 @known_as(code="data_dependent:reindex")
 @composite(method=False, register=False)
-def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
+def reindex_graph(
+    x: Tensor,
+    neighbors: Tensor,
+    count: Tensor,
+    value_buffer: Tensor | None = None,
+    index_buffer: Tensor | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in
     which they come up.
 
@@ -39,7 +55,14 @@ def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, nam
     return reindex_heter_graph(x, [neighbors], [count])
 
 
-def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
+def reindex_heter_graph(
+    x: Tensor,
+    neighbors: Sequence[Tensor],
+    count: Sequence[Tensor],
+    value_buffer: Any = None,
+    index_buffer: Any = None,
+    name: str | None = None,
+) -> tuple[Any, ...]:
     """As `reindex_graph`, for several kinds of edges: lists of neighbours and of counts, one per kind.
 
     Returns:

@@ -1,8 +1,11 @@
 """Switches for tuning (`paddle.incubate.autotune`)."""
 
+from __future__ import annotations
+
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 _TOPICS = {
     "kernel": {"enable": bool, "tuning_range": list},
@@ -11,7 +14,7 @@ _TOPICS = {
 }
 
 
-def set_config(config=None):
+def set_config(config: dict[str, Any] | None = None) -> None:
     """Checks settings for tuning. They change nothing: XLA chooses kernels and layouts by itself.
 
     Args:

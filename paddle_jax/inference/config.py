@@ -1,6 +1,10 @@
 """Config: where a model's files are, and the switches of Paddle's inference engine."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.tensors.place import get_device
 from paddle_jax.inference.types import PrecisionType
@@ -26,7 +30,7 @@ class Config:
     Precision = PrecisionType
     Float32, Int8, Half, Bfloat16 = PrecisionType.__members__.values()
 
-    def __init__(self, prog_file="", params_file=""):
+    def __init__(self, prog_file: str = "", params_file: str = "") -> None:
         self._prog, self._params, self._buffer = os.fspath(prog_file), os.fspath(params_file), False
         self._gpu = False
         self._gpu_id = 0
@@ -48,19 +52,21 @@ class Config:
 
     # files --------------------------------------------------------------------------------------------------
 
-    def set_model(self, prog_file, params_file=""):
+    def set_model(self, prog_file: Any, params_file: str = "") -> None:
         """Sets both files."""
         self._prog, self._params, self._buffer = os.fspath(prog_file), os.fspath(params_file), False
 
-    def set_prog_file(self, path):
+    def set_prog_file(self, path: Any) -> None:
         """Sets the `.json` file."""
         self._prog = os.fspath(path)
 
-    def set_params_file(self, path):
+    def set_params_file(self, path: Any) -> None:
         """Sets the `.pdiparams` file."""
         self._params = os.fspath(path)
 
-    def set_model_buffer(self, prog_buffer, prog_buffer_size, params_buffer, params_buffer_size):
+    def set_model_buffer(
+        self, prog_buffer: Any, prog_buffer_size: Any, params_buffer: Any, params_buffer_size: Any
+    ) -> None:
         """Sets the contents of both files (bytes) instead of their names."""
         self._prog, self._params, self._buffer = (
             _bytes(prog_buffer, prog_buffer_size),
@@ -68,103 +74,105 @@ class Config:
             True,
         )
 
-    def model_dir(self):
+    def model_dir(self) -> str:
         """The directory of the model: "", since files are named one by one."""
         return ""
 
-    def prog_file(self):
+    def prog_file(self) -> Any:
         """The `.json` file."""
         return self._prog
 
-    def params_file(self):
+    def params_file(self) -> Any:
         """The `.pdiparams` file."""
         return self._params
 
-    def model_from_memory(self):
+    def model_from_memory(self) -> bool:
         """Whether the contents were given with `set_model_buffer`."""
         return self._buffer
 
     # devices ------------------------------------------------------------------------------------------------
 
-    def enable_use_gpu(self, memory_pool_init_size_mb, device_id=0, precision_mode=PrecisionType.Float32):
+    def enable_use_gpu(
+        self, memory_pool_init_size_mb: Any, device_id: Any = 0, precision_mode: Any = PrecisionType.Float32
+    ) -> None:
         """Asks for a GPU; it is used when JAX has one. The model runs in the precision it was saved in."""
         self._gpu, self._gpu_id, self._pool_mb = True, int(device_id), int(memory_pool_init_size_mb)
 
-    def disable_gpu(self):
+    def disable_gpu(self) -> None:
         """Asks for the CPU."""
         self._gpu = False
 
-    def use_gpu(self):
+    def use_gpu(self) -> bool:
         """Whether a GPU was asked for and JAX runs on one."""
         return self._gpu and get_device().startswith("gpu")
 
-    def gpu_device_id(self):
+    def gpu_device_id(self) -> int:
         """The number of the GPU."""
         return self._gpu_id
 
-    def memory_pool_init_size_mb(self):
+    def memory_pool_init_size_mb(self) -> int:
         """What `enable_use_gpu` was given; JAX manages memory itself."""
         return self._pool_mb
 
-    def fraction_of_gpu_memory_for_pool(self):
+    def fraction_of_gpu_memory_for_pool(self) -> float:
         """0.0: JAX manages memory itself."""
         return 0.0
 
-    def set_cpu_math_library_num_threads(self, count):
+    def set_cpu_math_library_num_threads(self, count: Any) -> None:
         """Keeps a number of threads; XLA uses all cores."""
         self._threads = int(count)
 
-    def cpu_math_library_num_threads(self):
+    def cpu_math_library_num_threads(self) -> int:
         """What `set_cpu_math_library_num_threads` was given."""
         return self._threads
 
     # switches -----------------------------------------------------------------------------------------------
 
-    def switch_ir_optim(self, x=True):
+    def switch_ir_optim(self, x: Any = True) -> None:
         """Kept; XLA always optimises."""
         self._on["ir_optim"] = bool(x)
 
-    def ir_optim(self):
+    def ir_optim(self) -> bool:
         """What `switch_ir_optim` was given."""
         return self._on["ir_optim"]
 
-    def enable_memory_optim(self, x=True):
+    def enable_memory_optim(self, x: Any = True) -> None:
         """Kept; XLA always reuses memory."""
         self._on["memory_optim"] = bool(x)
 
-    def switch_specify_input_names(self, x=True):
+    def switch_specify_input_names(self, x: Any = True) -> None:
         """Kept; inputs always have names."""
         self._on["input_names"] = bool(x)
 
-    def specify_input_name(self):
+    def specify_input_name(self) -> bool:
         """What `switch_specify_input_names` was given."""
         return self._on["input_names"]
 
-    def disable_glog_info(self):
+    def disable_glog_info(self) -> None:
         """Kept; nothing is logged anyway."""
         self._on["glog"] = False
 
-    def glog_info_disabled(self):
+    def glog_info_disabled(self) -> bool:
         """Whether `disable_glog_info` was called."""
         return not self._on["glog"]
 
-    def enable_new_ir(self, x=True):
+    def enable_new_ir(self, x: Any = True) -> None:
         """Kept; models are PIR programs."""
         self._on["new_ir"] = bool(x)
 
-    def new_ir_enabled(self):
+    def new_ir_enabled(self) -> bool:
         """What `enable_new_ir` was given."""
         return self._on["new_ir"]
 
-    def enable_mkldnn(self):
+    def enable_mkldnn(self) -> None:
         """Kept; XLA's kernels are used."""
         self._on["mkldnn"] = True
 
-    def disable_mkldnn(self):
+    def disable_mkldnn(self) -> None:
         """Kept; XLA's kernels are used."""
         self._on["mkldnn"] = False
 
-    def mkldnn_enabled(self):
+    def mkldnn_enabled(self) -> bool:
         """What was set last."""
         return self._on["mkldnn"]
 
@@ -172,19 +180,19 @@ class Config:
     disable_onednn = disable_mkldnn
     onednn_enabled = mkldnn_enabled
 
-    def set_optim_cache_dir(self, path):
+    def set_optim_cache_dir(self, path: Any) -> None:
         """Kept; compiled models are in paddle_jax's cache (FLAGS_compile_cache)."""
         self._cache_dir = os.fspath(path)
 
-    def set_optimization_level(self, opt_level=2):
+    def set_optimization_level(self, opt_level: Any = 2) -> None:
         """Kept; XLA has one level."""
         self._level = int(opt_level)
 
-    def delete_pass(self, name):
+    def delete_pass(self, name: Any) -> None:
         """Kept; Paddle's passes do not run."""
         self._deleted.add(name)
 
-    def summary(self):
+    def summary(self) -> str:
         """A table of what is set, as text."""
         rows = {
             "model_file": "(in memory)" if self._buffer else self._prog,
@@ -198,7 +206,7 @@ class Config:
         return "\n".join(f"| {name:<16} | {str(value):<{wide}} |" for name, value in rows.items()) + "\n"
 
 
-def _bytes(buffer, size):
+def _bytes(buffer: bytes, size: int) -> bytes:
     if isinstance(buffer, str):
         data = buffer.encode("latin1")
     else:
@@ -206,16 +214,16 @@ def _bytes(buffer, size):
     return data[: int(size)]
 
 
-def _accepted(name, what):
-    def switch(self, *args, **kwargs):
+def _accepted(name: str, what: str) -> Callable[..., Any]:
+    def switch(self, *args: Any, **kwargs: Any) -> None:
         return None
 
     switch.__name__, switch.__doc__ = name, f"Accepted; it changes nothing: {what}."
     return switch
 
 
-def _answer(name, value, what):
-    def query(self):
+def _answer(name: str, value: Any, what: str) -> Callable[..., Any]:
+    def query(self) -> bool:
         return value
 
     query.__name__, query.__doc__ = name, f"{value!r}: {what}."

@@ -1,5 +1,10 @@
 """Predictors: a model from files that is compiled and run, without gradients."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import ml_dtypes
 import numpy as np
 
@@ -15,6 +20,13 @@ from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.inference.types import DataType
 from paddle_jax.version import full_version
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax.base.libpaddle import AnalysisConfig, PaddleDType, PaddleInferPredictor
+
+
 _TYPES = {
     np.dtype(name.lower()): DataType.__members__[name]
     for name in ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64")
@@ -25,13 +37,13 @@ _TYPES[np.dtype(ml_dtypes.bfloat16)] = DataType.BFLOAT16
 class Tensor:
     """A named input or output of a Predictor. `get_input_handle` and `get_output_handle` give it."""
 
-    def __init__(self, name, dtype):
+    def __init__(self, name: str, dtype: DTypeLike) -> None:
         self._name = name
         self._dtype = dtype
         self._shape = None
         self._array = None
 
-    def copy_from_cpu(self, data):
+    def copy_from_cpu(self, data: Any) -> None:
         """Sets the value.
 
         Args:
@@ -43,7 +55,7 @@ class Tensor:
             raise TypeError(f"copy_from_cpu: data: got {type(data).__name__}; it must be a NumPy array")
         self._array, self._shape = np.array(data), list(data.shape)
 
-    def copy_to_cpu(self):
+    def copy_to_cpu(self) -> np.ndarray:
         """The value as an ndarray.
 
         Raises:
@@ -55,7 +67,7 @@ class Tensor:
             )
         return np.array(self._array)
 
-    def share_external_data(self, data):
+    def share_external_data(self, data: Tensor) -> None:
         """Sets the value to that of a Tensor, without a copy.
 
         Args:
@@ -69,7 +81,7 @@ class Tensor:
             )
         self._array, self._shape = data._value, list(data.shape)
 
-    def reshape(self, shape):
+    def reshape(self, shape: Any) -> None:
         """Announces the shape of the next value; a value that is there and fits takes it."""
         self._shape = [int(n) for n in shape]
         if self._array is not None:
@@ -79,21 +91,21 @@ class Tensor:
             else:
                 self._array = None
 
-    def shape(self):
+    def shape(self) -> list[int]:
         """The shape as a list; [0] before there is one."""
         if self._shape is not None:
             return list(self._shape)
         return [0]
 
-    def type(self):
+    def type(self) -> PaddleDType:
         """The DataType."""
         return _TYPES[self._array.dtype if self._array is not None else self._dtype]
 
-    def lod(self):
+    def lod(self) -> list[Any]:
         """[]: there are no levels."""
         return []
 
-    def _set(self, array):
+    def _set(self, array: jax.Array) -> None:
         self._array, self._shape = array, list(array.shape)
 
 
@@ -119,7 +131,7 @@ class Predictor:
         (4, 2)
     """
 
-    def __init__(self, config):
+    def __init__(self, config: AnalysisConfig) -> None:
         if config._used:
             raise ValueError(
                 "create_predictor: config: it was used for another predictor; "
@@ -131,14 +143,14 @@ class Predictor:
         config._used = True
         self._make_handles()
 
-    def _make_handles(self):
+    def _make_handles(self) -> None:
         program = self._runner.program
         self._inputs = {name: Tensor(name, dtypes.convert(dtype).np) for name, _, _, dtype in program.feeds}
         self._outputs = {
             name: Tensor(name, dtypes.convert(dtype).np) for name, _, _, dtype in program.fetches
         }
 
-    def clone(self):
+    def clone(self) -> Predictor:
         """Another Predictor of the same model, with inputs and outputs of its own; parameters and compiled
         code are shared."""
         found = type(self).__new__(type(self))
@@ -147,15 +159,15 @@ class Predictor:
         found._make_handles()
         return found
 
-    def get_input_names(self):
+    def get_input_names(self) -> list[Any]:
         """The names of the inputs."""
         return list(self._inputs)
 
-    def get_output_names(self):
+    def get_output_names(self) -> list[Any]:
         """The names of the outputs."""
         return list(self._outputs)
 
-    def get_input_handle(self, name):
+    def get_input_handle(self, name: str) -> Tensor:
         """The input of a name.
 
         Raises:
@@ -163,7 +175,7 @@ class Predictor:
         """
         return _handle("input", self._inputs, name)
 
-    def get_output_handle(self, name):
+    def get_output_handle(self, name: str) -> Tensor:
         """The output of a name.
 
         Raises:
@@ -171,7 +183,7 @@ class Predictor:
         """
         return _handle("output", self._outputs, name)
 
-    def run(self, inputs=None):
+    def run(self, inputs: Sequence[Tensor] | None = None) -> list[Any] | None:
         """Runs the model.
 
         Args:
@@ -200,7 +212,7 @@ class Predictor:
             )
         return [wrap(array) for array in self._call([one._value for one in inputs])]
 
-    def _call(self, arrays):
+    def _call(self, arrays: Sequence[jax.Array | np.ndarray]) -> list[jax.Array] | tuple[jax.Array, ...]:
         for array, (name, _, shape, dtype) in zip(arrays, self._runner.program.feeds, strict=True):
             if array.dtype != dtypes.convert(dtype).np:
                 raise ValueError(
@@ -213,15 +225,15 @@ class Predictor:
                 )
         return self._runner.arrays(self._arrays, arrays)
 
-    def clear_intermediate_tensor(self):
+    def clear_intermediate_tensor(self) -> Any:
         """Does nothing: nothing is kept between runs."""
 
-    def try_shrink_memory(self):
+    def try_shrink_memory(self) -> int:
         """Returns 0: nothing is kept between runs."""
         return 0
 
 
-def _value(handle):
+def _value(handle: Tensor) -> Any:
     if handle._array is None:
         raise RuntimeError(
             f"Predictor.run: input {handle._name!r} has no value; "
@@ -230,7 +242,7 @@ def _value(handle):
     return handle._array
 
 
-def _handle(kind, handles, name):
+def _handle(kind: str, handles: dict[str, Any], name: str) -> Tensor:
     if name not in handles:
         raise RuntimeError(
             f"get_{kind}_handle: {name!r} is no {kind} of the model; it has {', '.join(handles)}"
@@ -238,7 +250,7 @@ def _handle(kind, handles, name):
     return handles[name]
 
 
-def _model(config):
+def _model(config: AnalysisConfig) -> Any:
     """The program and arrays that a Config describes."""
     if config.model_from_memory():
         try:
@@ -264,7 +276,7 @@ def _model(config):
         raise RuntimeError(str(error)) from error
 
 
-def create_predictor(config):
+def create_predictor(config: AnalysisConfig) -> Predictor:
     """Makes the Predictor of a Config.
 
     Args:
@@ -286,11 +298,11 @@ class PredictorPool:
         size: int, how many.
     """
 
-    def __init__(self, config, size):
+    def __init__(self, config: AnalysisConfig, size: int) -> None:
         first = Predictor(config)
         self._all = [first, *(first.clone() for _ in range(int(size) - 1))]
 
-    def retrieve(self, index):
+    def retrieve(self, index: Any) -> PaddleInferPredictor:
         """The Predictor of a number.
 
         Raises:
@@ -301,7 +313,7 @@ class PredictorPool:
         return self._all[index]
 
 
-def get_version():
+def get_version() -> str:
     """The version of Paddle's API as text, with ours.
 
     Example:
@@ -311,7 +323,7 @@ def get_version():
     return f"version: {full_version}\ncompiler: XLA\n"
 
 
-def get_trt_compile_version():
+def get_trt_compile_version() -> tuple[int, int, int]:
     """(0, 0, 0): there is no TensorRT.
 
     Example:
@@ -321,7 +333,7 @@ def get_trt_compile_version():
     return (0, 0, 0)
 
 
-def get_trt_runtime_version():
+def get_trt_runtime_version() -> tuple[int, int, int]:
     """(0, 0, 0): there is no TensorRT.
 
     Example:

@@ -1,5 +1,12 @@
 """Enumerations of `paddle.inference`: dtypes, devices, precisions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 
 class _Member:
     """A named number, as Paddle's enumerations have them: `__members__` has all of a class by name."""
@@ -7,7 +14,7 @@ class _Member:
     _shown = ""
     __members__ = {}
 
-    def __new__(cls, value):
+    def __new__(cls, value: Any) -> Any:
         found = next((m for m in cls.__members__.values() if m.value == value), None)
         if found is None:
             raise ValueError(
@@ -16,7 +23,7 @@ class _Member:
         return found
 
     @classmethod
-    def _fill(cls, shown, names):
+    def _fill(cls, shown: str, names: dict[str, Any]) -> None:
         cls._shown = shown
         cls.__members__ = {}
         for name, value in names.items():
@@ -27,33 +34,33 @@ class _Member:
             setattr(cls, name, made)
 
     @property
-    def name(self):
+    def name(self) -> Any:
         """The name."""
         return self._name
 
     @property
-    def value(self):
+    def value(self) -> Any:
         """The number."""
         return self._value
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self._value
 
     __index__ = __int__
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is int and other == self._value)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._value)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self._shown}.{self._name}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self}: {self._value}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return type(self), (self._value,)
 
 
@@ -65,15 +72,15 @@ class DataType(_Member):
         1
     """
 
-    FLOAT32: "DataType"
-    INT64: "DataType"
-    INT32: "DataType"
-    UINT8: "DataType"
-    INT8: "DataType"
-    FLOAT16: "DataType"
-    BOOL: "DataType"
-    FLOAT64: "DataType"
-    BFLOAT16: "DataType"
+    FLOAT32: DataType
+    INT64: DataType
+    INT32: DataType
+    UINT8: DataType
+    INT8: DataType
+    FLOAT16: DataType
+    BOOL: DataType
+    FLOAT64: DataType
+    BFLOAT16: DataType
 
 
 class PlaceType(_Member):
@@ -93,7 +100,7 @@ class PrecisionType(_Member):
         2
     """
 
-    Float32: "PrecisionType"
+    Float32: PrecisionType
 
 
 DataType._fill(
@@ -121,7 +128,7 @@ BYTES = {
 }
 
 
-def get_num_bytes_of_data_type(dtype):
+def get_num_bytes_of_data_type(dtype: DTypeLike) -> int:
     """How many bytes an element of a dtype takes.
 
     Args:

@@ -1,6 +1,9 @@
 """flax.nnx modules as layers, and layers as flax.nnx modules."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +35,7 @@ class FlaxLayer(Layer):
         (['bias', 'kernel'], paddle.Size([4, 3]))
     """
 
-    def __init__(self, module):
+    def __init__(self, module: Any) -> None:
         super().__init__()
         from flax import nnx
 
@@ -63,7 +66,7 @@ class FlaxLayer(Layer):
                     self.register_buffer(name, wrap(raw))
         self._is_key = [_is_key(v) for v in jax.tree.leaves((params, rest))]
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the module. Tensors and arrays among the arguments are operands, everything else is fixed in
         the compiled function."""
         leaves, tree = jax.tree.flatten((inputs, kwargs), is_leaf=is_tensor)
@@ -83,14 +86,14 @@ class FlaxLayer(Layer):
             assign_from(tensor, new)
         return jax.tree.unflatten(made["tree"], out[: made["results"]])
 
-    def _new_kernel(self, training, tree, at, fixed):
+    def _new_kernel(self, training: Any, tree: Any, at: Any, fixed: Any) -> tuple[Kernel, dict[Any, Any]]:
         from flax import nnx
 
         graph, params, rest = self._modes[training]
         shapes = jax.tree.structure((params, rest))
         n, n_params, made = len(self._names), len(jax.tree.leaves(params)), {}
 
-        def call(*flat):
+        def call(*flat: Any) -> Any:
             values = [
                 jax.random.wrap_key_data(v) if key else v
                 for v, key in zip(flat[:n], self._is_key, strict=True)
@@ -109,11 +112,11 @@ class FlaxLayer(Layer):
         return Kernel(type(self).__name__, call), made
 
 
-def _is_key(value):
+def _is_key(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
-def to_nnx(layer):
+def to_nnx(layer: Layer) -> Any:
     """A layer as a flax.nnx module.
 
     Args:
@@ -141,39 +144,39 @@ def to_nnx(layer):
 class _Held:
     """A layer as something that JAX does not look into."""
 
-    def __init__(self, layer):
+    def __init__(self, layer: Any) -> None:
         self.layer = layer
 
 
-def _wrapped(x):
+def _wrapped(x: Any) -> Any:
     if isinstance(x, jax.Array):
         return wrap(x, not jnp.issubdtype(x.dtype, jnp.inexact))
     return x
 
 
 @ft.cache
-def _module_class():
+def _module_class() -> Any:
     from flax import nnx
 
     class LayerModule(nnx.Module):
         """A Paddle layer with its parameters and buffers as nnx variables."""
 
-        def __init__(self, layer):
+        def __init__(self, layer: Any) -> None:
             tensors = [*layer.named_parameters(), *layer.named_buffers()]
             self.params = nnx.Dict({name: nnx.Param(t._value) for name, t in tensors if not t.stop_gradient})
             self.stats = nnx.Dict({name: nnx.BatchStat(t._value) for name, t in tensors if t.stop_gradient})
             self.held = nnx.static(_Held(layer))
             self.training = layer.training
 
-        def train(self, **attributes):
+        def train(self, **attributes: Any) -> None:
             super().train(**attributes)
             self.training = True
 
-        def eval(self, **attributes):
+        def eval(self, **attributes: Any) -> None:
             super().eval(**attributes)
             self.training = False
 
-        def __call__(self, *args, **kwargs):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
             params = {name: wrap(v[...], False) for name, v in self.params.items()}
             stats = {name: wrap(v[...]) for name, v in self.stats.items()}
             args, kwargs = jax.tree.map(_wrapped, (args, kwargs))

@@ -1,5 +1,10 @@
 """Any optax transformation as a Paddle optimizer."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +17,9 @@ from paddle_jax._core.tensors.held_values import assign_from, held_value, numpy_
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from paddle_jax.optimizer.lr import StepDecay
 
 
 class OptaxOptimizer(Optimizer):
@@ -38,7 +46,9 @@ class OptaxOptimizer(Optimizer):
         0.1
     """
 
-    def __init__(self, transformation, parameters, learning_rate=None):
+    def __init__(
+        self, transformation: Any, parameters: Sequence[Tensor], learning_rate: StepDecay | None = None
+    ) -> None:
         if not callable(getattr(transformation, "init", None)) or not callable(
             getattr(transformation, "update", None)
         ):
@@ -57,7 +67,7 @@ class OptaxOptimizer(Optimizer):
         ]
         self._kernel = Kernel("optax_update", self._updated, nondiff=True)
 
-    def _updated(self, *flat):
+    def _updated(self, *flat: Any) -> tuple[Any | Any, ...]:
         n = len(self._params)
         lr, params, grads, state = (
             flat[0],
@@ -74,7 +84,7 @@ class OptaxOptimizer(Optimizer):
             *jax.tree.leaves(state),
         )
 
-    def step(self):
+    def step(self) -> None:
         """Updates all parameters that were trainable when the optimizer was made."""
         grads = [wrap(zeros_like(held_value(p))) if p._grad is None else p._grad for p in self._params]
         out = run(self._kernel, [wrap(np.float64(self.get_lr())), *self._params, *grads, *self._state])
@@ -82,14 +92,14 @@ class OptaxOptimizer(Optimizer):
             assign_from(tensor, new)
         end_step()
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The state: Tensors under their paths in optax's state, and `LR_Scheduler`."""
         state = {name: tensor.detach() for name, tensor in zip(self._names, self._state, strict=True)}
         if isinstance(self._learning_rate, LRScheduler):
             state["LR_Scheduler"] = self._learning_rate.state_dict()
         return state
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: Any) -> None:
         """Takes over a state made by `state_dict()`.
 
         Raises:

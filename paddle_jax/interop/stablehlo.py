@@ -1,11 +1,15 @@
 """Layers as StableHLO files (`jax.export`): compiled for any length of their open axes, run by JAX alone."""
 
+from __future__ import annotations
+
 import functools as ft
 import hashlib
 import importlib.util
 import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +36,7 @@ from paddle_jax.nn.layer.layers import Layer
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
-def _check_installed(what):
+def _check_installed(what: str) -> None:
     if importlib.util.find_spec("flatbuffers") is None:
         raise ImportError(
             f"{what}: it needs the package flatbuffers, which jax.export writes with; "
@@ -41,12 +45,18 @@ def _check_installed(what):
 
 
 @ft.cache
-def _scope():
+def _scope() -> Any:
     """One for the process: kernels are kept by shapes, and lengths of two scopes cannot be compared."""
     return jax.export.SymbolicScope()
 
 
-def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vjp_order=0):
+def save_stablehlo(
+    layer: Layer,
+    path: str,
+    input_spec: Any,
+    platforms: Sequence[str] = ("cpu", "cuda", "tpu"),
+    vjp_order: int = 0,
+) -> None:
     """Saves a Layer or a function as StableHLO, which JAX runs without its code: `<path>.stablehlo`, and
     `<path>.safetensors` with the parameters.
 
@@ -115,26 +125,28 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
     )
 
 
-def _digest(*data):
+def _digest(*data: Any) -> str:
     found = hashlib.sha256()
     for part in data:
         found.update(part)
     return found.hexdigest()
 
 
-def _parts(arrays):
+def _parts(arrays: dict[str, Any]) -> list[bytes]:
     return [np.ascontiguousarray(arrays[name]).tobytes() for name in sorted(arrays)]
 
 
-def _described(spec):
+def _described(spec: Any) -> Any:
     dims = ["bnhwdefgijkl"[axis] if n in (-1, None) else str(n) for axis, n in enumerate(spec.shape)]
     shape = jax.export.symbolic_shape(",".join(dims), scope=_scope())
     return jax.ShapeDtypeStruct(shape, dtypes.convert(spec.dtype or dtypes.default()).np)
 
 
-def _exported(layer, kinds, inputs, platforms):
-    def program(function):
-        def fn(parameters, *inputs):
+def _exported(
+    layer: Callable[..., Any] | Layer, kinds: dict[str, Any], inputs: Sequence[Any], platforms: Sequence[str]
+) -> Any:
+    def program(function: Any) -> Any:
+        def fn(parameters: dict[str, Any], *inputs: Any) -> jax.Array:
             state = {name: _tensor(array) for name, array in parameters.items()}
             given = tuple(map(_tensor, inputs))
             if isinstance(layer, Layer):
@@ -171,7 +183,7 @@ def _exported(layer, kinds, inputs, platforms):
         ) from error
 
 
-def load_stablehlo(path):
+def load_stablehlo(path: str) -> StableHLOLayer:
     """Loads what `save_stablehlo` wrote.
 
     Args:
@@ -230,7 +242,7 @@ def load_stablehlo(path):
 class StableHLOLayer(Layer):
     """A program from `load_stablehlo`. exported: the jax.export.Exported."""
 
-    def __init__(self, exported, parameters, trained):
+    def __init__(self, exported: Any, parameters: dict[str, Any], trained: Any) -> None:
         super().__init__()
         self.exported = exported
         self._places = {}
@@ -246,7 +258,7 @@ class StableHLOLayer(Layer):
         self._kernel = Kernel("stablehlo", call if exported.has_vjp() else _without_gradient(call))
         self._kernel.deferrable = False
 
-    def _home(self, path):
+    def _home(self, path: str) -> Layer:
         part = self
         for name in path.split(".") if path else ():
             if name not in part._sub_layers:
@@ -254,7 +266,7 @@ class StableHLOLayer(Layer):
             part = part._sub_layers[name]
         return part
 
-    def forward(self, *inputs):
+    def forward(self, *inputs: Any) -> Tensor:
         """Runs the program.
 
         Raises:
@@ -270,14 +282,14 @@ class StableHLOLayer(Layer):
         return jax.tree.unflatten(self.exported.out_tree, list(found))
 
 
-def _tensor(array):
+def _tensor(array: jax.Array) -> Tensor:
     return wrap(array, array.dtype.kind not in "fcV")
 
 
-def _without_gradient(call):
+def _without_gradient(call: Callable[..., Any]) -> Any:
     refused = jax.custom_vjp(call)
 
-    def backward(*_):
+    def backward(*_: Any) -> NoReturn:
         raise ValueError(
             "load_stablehlo: the program was saved without derivatives; save it with vjp_order=1 or more"
         )
@@ -286,7 +298,7 @@ def _without_gradient(call):
     return refused
 
 
-def _call(exported, names, *arrays):
+def _call(exported: Any, names: Sequence[str], *arrays: Any) -> tuple[Any, ...]:
     parameters = dict(zip(names, arrays[: len(names)], strict=True))
     return tuple(jax.tree.leaves(exported.call(parameters, *arrays[len(names) :])))
 

@@ -1,7 +1,11 @@
 """`to_static` and what goes with it."""
 
+from __future__ import annotations
+
 import functools as ft
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.rewrite.call_policy import ignore
@@ -11,7 +15,13 @@ from paddle_jax.nn.layer.layers import Layer
 _BACKENDS = ("CINN", None)
 
 
-def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN", **kwargs):
+def to_static(
+    function: Callable[..., Any] | None = None,
+    input_spec: Any = None,
+    build_strategy: Any = None,
+    backend: str = "CINN",
+    **kwargs: Any,
+) -> Any:
     """Compiles a function, a method or a Layer with XLA.
 
     The function runs once in Python for its first arguments, and as one compiled program after that. Calls
@@ -71,7 +81,7 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
     return _compiled(function, input_spec, full_graph)
 
 
-def _compiled(callee, input_spec, full_graph):
+def _compiled(callee: Any, input_spec: Sequence[Any] | None, full_graph: bool) -> Any:
     """The StaticFunction of what `to_static` is given; a Layer gets it as its `forward`."""
     if isinstance(callee, StaticFunction):
         if input_spec is None:
@@ -94,12 +104,12 @@ def _compiled(callee, input_spec, full_graph):
     return StaticFunction(code, input_spec, full_graph)
 
 
-def _with_input_spec(compiled, input_spec, full_graph):
+def _with_input_spec(compiled: Any, input_spec: Any, full_graph: Any) -> StaticFunction:
     """The function of a compiled one, for other InputSpecs."""
     return StaticFunction(compiled._function, input_spec, full_graph, compiled.class_instance)
 
 
-def not_to_static(func=None):
+def not_to_static(func: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Marks a function that is not to be converted: inside a compiled function it is traced as it is.
 
     Args:
@@ -114,7 +124,7 @@ def not_to_static(func=None):
         2.0
     """
 
-    def mark(function):
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         function._paddle_jax_not_to_static = True
         return function
 
@@ -123,7 +133,7 @@ def not_to_static(func=None):
     return mark(func)
 
 
-def enable_to_static(enable_to_static_bool):
+def enable_to_static(enable_to_static_bool: bool) -> None:
     """Turns compilation by `to_static` on or off; off, functions run as they are written.
 
     Args:
@@ -134,7 +144,7 @@ def enable_to_static(enable_to_static_bool):
     CompileSwitch.on = bool(enable_to_static_bool)
 
 
-def ignore_module(modules):
+def ignore_module(modules: Any) -> None:
     """Names modules whose functions are not converted when a compiled function calls them.
 
     Args:

@@ -1,5 +1,7 @@
 """StaticFunction: a function that is run once to see what it does, and from then on as a compiled program."""
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import functools as ft
@@ -9,6 +11,8 @@ import time
 import types
 import warnings
 import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
@@ -38,6 +42,14 @@ from paddle_jax._program.rewrite.convert import convert
 from paddle_jax.jit.arguments import arguments_of
 from paddle_jax.jit.concrete import ConcreteProgram, ProgramCache, bound, require_dynamic
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.capture.captured import Captured
+    from paddle_jax._program.guards.guard_set import Reason
+    from paddle_jax.base.framework import Program
+    from paddle_jax.jit.arguments import Arguments
+
 
 _MAX_PROGRAMS = 32
 _MANY_SHAPES = 9
@@ -73,7 +85,9 @@ class StaticFunction:
 
     __slots__ = ("__dict__", "__weakref__", "_owner")
 
-    def __init__(self, function, input_spec=None, full_graph=False, instance=None):
+    def __init__(
+        self, function: Any, input_spec: Any = None, full_graph: bool = False, instance: Any = None
+    ) -> None:
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
         self._function = function
@@ -91,10 +105,10 @@ class StaticFunction:
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
 
-    def __paddle_jax_function__(self):
+    def __paddle_jax_function__(self) -> Callable[..., Any]:
         return self.dygraph_function
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """The function bound to an object, with programs of its own."""
         if instance is None:
             return self
@@ -120,7 +134,7 @@ class StaticFunction:
             entry[2] = weakref.ref(bound)
         return bound
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
         if self._instance is None:  # as Paddle: a copy is the function as it was written
             return self._function
         instance = self.class_instance
@@ -128,32 +142,32 @@ class StaticFunction:
             self._function, self._input_spec, self._full_graph, memo.get(id(instance), instance)
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<StaticFunction {self.__dict__.get('__qualname__', self._function)}>"
 
     # calling ------------------------------------------------------------------------------------------------
 
     @property
-    def class_instance(self):
+    def class_instance(self) -> Any:
         """The object the function is bound to, or None."""
         if isinstance(self._instance, weakref.ref | ft.partial):
             return self._instance()
         return self._instance
 
     @property
-    def dygraph_function(self):
+    def dygraph_function(self) -> Callable[..., Any]:
         """The function as it was written."""
         if self._instance is None:
             return self._function
         return types.MethodType(self._function, self.class_instance)
 
     @property
-    def input_spec(self):
+    def input_spec(self) -> Any:
         """The InputSpecs it was given, or None."""
         return self._input_spec
 
     @property
-    def program_cache(self):
+    def program_cache(self) -> ProgramCache:
         """The compiled programs, a list; `last()` and `concrete_programs()` give them as static
         programs."""
         compiled = [
@@ -167,17 +181,17 @@ class StaticFunction:
         ]
         return ProgramCache(compiled, asked, self._latest_concrete, self._concrete)
 
-    def get_traced_count(self):
+    def get_traced_count(self) -> int:
         """How often the function has been run to be compiled."""
         return len(self.program_cache)
 
     @property
-    def code(self):
+    def code(self) -> str:
         """The source of the function."""
         return inspect.getsource(self._function)
 
     @property
-    def concrete_program(self):
+    def concrete_program(self) -> ConcreteProgram:
         """The function as a static program (`inputs`, `outputs`, `parameters`, `main_program`), for its
         InputSpecs or its last call.
 
@@ -186,7 +200,7 @@ class StaticFunction:
         """
         return self._latest_concrete()[1]
 
-    def get_concrete_program(self, *args, **kwargs):
+    def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """The function as a static program for some arguments.
 
         Args:
@@ -200,7 +214,7 @@ class StaticFunction:
         concrete = self._as_concrete(*bound(self.dygraph_function, args, kwargs))
         return concrete, concrete.function
 
-    def _latest_concrete(self):
+    def _latest_concrete(self) -> tuple[Any, ...]:
         """(key, ConcreteProgram) of its InputSpecs or its last call."""
         require_dynamic("concrete_program")
         given = arguments_of(self.dygraph_function, self._input_spec, self._latest, "concrete_program")
@@ -210,28 +224,28 @@ class StaticFunction:
             key = ("spec", *map(id, self._input_spec))
         return key, self._as_concrete(key, given)
 
-    def _as_concrete(self, key, given):
+    def _as_concrete(self, key: Sequence[Any], given: Arguments) -> ConcreteProgram:
         """The ConcreteProgram of arguments, made once."""
         if key not in self._concrete:
             self._concrete[key] = ConcreteProgram(self.dygraph_function, given)
         return self._concrete[key]
 
     @property
-    def inputs(self):
+    def inputs(self) -> Any:
         """The inputs of the static program."""
         return self.concrete_program.inputs
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[Tensor]:
         """The outputs of the static program."""
         return self.concrete_program.outputs
 
     @property
-    def main_program(self):
+    def main_program(self) -> Program:
         """The static program."""
         return self.concrete_program.main_program
 
-    def rollback(self):
+    def rollback(self) -> Callable[..., Any]:
         """Gives the function as it was written; a Layer gets it back as its method."""
         instance = self.class_instance
         if instance is None:
@@ -243,7 +257,7 @@ class StaticFunction:
             LayerVersion.count += 1
         return self.dygraph_function
 
-    def train(self):
+    def train(self) -> None:
         """Notes that the function is to train; of a Layer that is a matter of the Layer.
 
         Raises:
@@ -251,7 +265,7 @@ class StaticFunction:
         """
         self._set_training(True)
 
-    def eval(self):
+    def eval(self) -> None:
         """Notes that the function is not to train; of a Layer that is a matter of the Layer.
 
         Raises:
@@ -259,16 +273,16 @@ class StaticFunction:
         """
         self._set_training(False)
 
-    def _set_training(self, training):
+    def _set_training(self, training: Any) -> None:
         if isinstance(self.class_instance, Layer):
             name = "train" if training else "eval"
             raise RuntimeError(f"{self._name()}: {name} is a method of the Layer; call layer.{name}()")
         self._training = training
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return local.ctx.frame.call_static(self, args, kwargs)
 
-    def run_compiled(self, args, kwargs):
+    def run_compiled(self, args: Any, kwargs: dict[str, Any]) -> Any:
         """A call in eager mode: by a compiled program, once there is one."""
         ctx = local.ctx
         if ctx.frame.executor not in _CAPTURED or not CompileSwitch.on:
@@ -296,7 +310,14 @@ class StaticFunction:
                 return self.dygraph_function(*args, **kwargs)
         return self._without_program(key, programs, args, kwargs, why)
 
-    def _without_program(self, key, programs, args, kwargs, why):
+    def _without_program(
+        self,
+        key: Sequence[Any],
+        programs: Sequence[CompiledFunction] | None,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        why: Reason | None,
+    ) -> Any:
         """A call for which no compiled program holds.
 
         Args:
@@ -314,7 +335,7 @@ class StaticFunction:
                 return self(*args, **kwargs)
             return self._first(key, args, kwargs, why)
 
-    def _shapes_beside(self, key):
+    def _shapes_beside(self, key: Sequence[Any]) -> NewShapes | None:
         """The calls with new shapes or numbers, where it has been compiled for calls like this one."""
         *modes, arguments = key
         alike = (*modes, signature_structure(arguments))
@@ -325,12 +346,12 @@ class StaticFunction:
             self._new_shapes[alike] = NewShapes()
         return found
 
-    def run_inline(self, args, kwargs):
+    def run_inline(self, args: Sequence[Tensor], kwargs: dict[str, Any]) -> Tensor:
         """A call as a part of what is being traced."""
         function = self._conversion() if local.ctx.frame.converted else self.dygraph_function
         return function(*args, **kwargs)
 
-    def run_recorded(self, recorder, args, kwargs):
+    def run_recorded(self, recorder: Any, args: Any, kwargs: Any) -> Any:
         """A call as a part of the Program that a Recorder records."""
         if recorder.converted:
             return self._conversion()(*args, **kwargs)
@@ -339,7 +360,7 @@ class StaticFunction:
             (args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs)
         )
 
-    def _conversion(self):
+    def _conversion(self) -> Callable[..., Any]:
         """The function with control flow on Tensors converted."""
         if self._converted is None:
             self._converted = convert(self._function)
@@ -351,7 +372,9 @@ class StaticFunction:
             return converted
         return types.MethodType(converted, self.class_instance)
 
-    def _first(self, key, args, kwargs, why):
+    def _first(
+        self, key: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any], why: Reason | None
+    ) -> Any:
         """The first call with a signature: captures, compiles, runs. The lock is held."""
         programs = self._programs.setdefault(key, [])
         self._programs.move_to_end(key)
@@ -392,7 +415,7 @@ class StaticFunction:
         )
         return out
 
-    def _check(self, args, kwargs):
+    def _check(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Raises what Paddle raises for arguments that do not fit."""
         try:
             inspect.signature(self.dygraph_function).bind(*args, **kwargs)
@@ -408,7 +431,7 @@ class StaticFunction:
             if isinstance(spec, InputSpec) and isinstance(arg, bool | int | float | str):
                 raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
 
-    def _capture(self, args, kwargs):
+    def _capture(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[CompiledFunction, Any]:
         """The Program for a call, and the Tensors to call it with."""
         args, kwargs, inputs, others, containers = tensors_of_arguments(args, kwargs)
         for value in others:
@@ -434,7 +457,7 @@ class StaticFunction:
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
-    def _captured(self, run):
+    def _captured(self, run: Callable[..., Any]) -> tuple[Captured | StateObserver, ...]:
         """The run of the function: as it is; with its control flow converted; with integers
         counted as constant."""
         try:
@@ -458,7 +481,16 @@ class StaticFunction:
         except (Unsupported, *TRACING):
             raise problem from None
 
-    def _observed_run(self, args, kwargs, scan, containers, converted=False, reason=None, **options):
+    def _observed_run(
+        self,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        scan: ClosureScan,
+        containers: Sequence[Any],
+        converted: bool = False,
+        reason: str | None = None,
+        **options: Any,
+    ) -> tuple[Any, StateObserver]:
         """One run of the code, as it is or converted, and what it has read. What it assigned outside is
         put back. reason: why it is not the first run. options: of `capture`."""
         usage = CodeRecorder()
@@ -466,7 +498,7 @@ class StaticFunction:
             scan.has_slot, scan.seen, containers, converted, scan.package_guards.new_forwards()
         )
 
-        def body():
+        def body() -> Captured:
             observed = observer.observed_form(self.dygraph_function)
             called = self._conversion() if converted else observed
             return capture(lambda: called(*args, **kwargs), converted=converted, **options)
@@ -491,7 +523,7 @@ class StaticFunction:
             captured.again.insert(0, reason)
         return captured, observer
 
-    def _not_observed(self, reason):
+    def _not_observed(self, reason: str) -> None:
         """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole,
         is told not to notice changes."""
         text = f"not all that it reads can be observed: {reason}"
@@ -503,7 +535,9 @@ class StaticFunction:
             stacklevel=_stacklevel(),
         )
 
-    def _give_up(self, key, args, kwargs, error):
+    def _give_up(
+        self, key: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any], error: BaseException
+    ) -> Tensor | list[type]:
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
         where = user_line_of(error, self._function)
         if self._full_graph:
@@ -519,7 +553,7 @@ class StaticFunction:
         warnings.warn(text, stacklevel=_stacklevel())
         return self.dygraph_function(*args, **kwargs)
 
-    def _advise(self):
+    def _advise(self) -> None:
         """Says once that signatures keep changing, and in what."""
         if len(self._programs) != _MANY_SHAPES or self._advised:
             return
@@ -530,7 +564,7 @@ class StaticFunction:
             stacklevel=_stacklevel(),
         )
 
-    def _news(self):
+    def _news(self) -> str:
         """What is new in the last signature."""
         if len(self._programs) < 2:
             return "the first call"
@@ -539,19 +573,19 @@ class StaticFunction:
             return "gradient recording, the default dtype, mixed precision or FLAGS_check_nan_inf is switched"
         return ", ".join(describe_differences(old[-1], new[-1])[:3])
 
-    def _name(self):
+    def _name(self) -> str:
         return getattr(self._function, "__qualname__", type(self._function).__name__)
 
 
-def _nothing():
+def _nothing() -> None:
     """What a weak reference to nothing gives."""
 
 
-def _same(value):
+def _same(value: Any) -> Any:
     return value
 
 
-def _stacklevel():
+def _stacklevel() -> int:
     """The level of the caller outside the package, for a warning."""
     frame = inspect.currentframe()
     level = 0
@@ -561,18 +595,18 @@ def _stacklevel():
     return level
 
 
-def _runs(again):
+def _runs(again: Sequence[str]) -> str:
     """How often the code was run to be compiled, and why, where that was more than once."""
     if again:
         return f"; its code was run {len(again) + 1} times: {'; '.join(again)}"
     return ""
 
 
-def _text(error):
+def _text(error: BaseException) -> str:
     return first_line(error).rstrip(".")
 
 
-def user_line_of(error, function):
+def user_line_of(error: Any, function: Callable[..., Any]) -> str:
     """file:line in the user's code where an error came up."""
     code = getattr(function, "__code__", None)
     frame = error.__traceback__

@@ -1,11 +1,15 @@
 """`paddle.jit.save`: a Layer or function as a model file that Paddle and paddle_jax load without its code."""
 
+from __future__ import annotations
+
 import contextlib
 import inspect
 import itertools
 import json
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.execution.python_state import Snapshot, stores_of
@@ -22,6 +26,12 @@ from paddle_jax.jit.function import StaticFunction, user_line_of
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.symbol import Symbol
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.jit.arguments import Arguments
+
+
 _SAVE_CONFIGS = (
     "output_spec",
     "with_hook",
@@ -32,7 +42,7 @@ _SAVE_CONFIGS = (
 )
 
 
-def save(layer, path, input_spec=None, **configs):
+def save(layer: Layer, path: str, input_spec: Any = None, **configs: Any) -> None:
     """Saves a Layer or a function as a model: `<path>.json`, the program, and
     `<path>.pdiparams`, its parameters.
 
@@ -97,7 +107,13 @@ def save(layer, path, input_spec=None, **configs):
             Path(stored).unlink(missing_ok=True)
 
 
-def _encoded(functions, prefix, input_spec, layer, chosen):
+def _encoded(
+    functions: dict[str, Any],
+    prefix: str,
+    input_spec: Sequence[Any],
+    layer: Callable[..., Any] | Layer,
+    chosen: Any,
+) -> tuple[dict[Any, Any], set[Any]]:
     """The files of some functions.
 
     Args:
@@ -125,7 +141,7 @@ def _encoded(functions, prefix, input_spec, layer, chosen):
     return contents, extensions
 
 
-def _functions(layer, skip_forward):
+def _functions(layer: Callable[..., Any] | Layer, skip_forward: bool) -> dict[str, Any]:
     """{method: function} to save."""
     if not isinstance(layer, Layer):
         if not callable(layer) or inspect.isclass(layer):
@@ -138,7 +154,7 @@ def _functions(layer, skip_forward):
     return methods
 
 
-def encode(function, specs, owner, chosen=None):
+def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = None) -> tuple[Any, ...]:
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
     if isinstance(function, StaticFunction):
         plain = function.dygraph_function
@@ -179,7 +195,7 @@ def encode(function, specs, owner, chosen=None):
             raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
 
 
-def _chosen(outputs, numbers):
+def _chosen(outputs: Sequence[Symbol], numbers: Any) -> Any:
     if numbers is None:
         return outputs
     if not all(type(n) is int and 0 <= n < len(outputs) for n in numbers):
@@ -190,20 +206,22 @@ def _chosen(outputs, numbers):
     return [outputs[n] for n in numbers]
 
 
-def converted_form(function):
+def converted_form(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function with its control flow on Tensors converted."""
     if isinstance(function, StaticFunction):
         return function._conversion()
     return convert(function)
 
 
-def _restoring(given, function, layer, hooked=None):
+def _restoring(
+    given: Arguments, function: Callable[..., Any], layer: Layer | None, hooked: Layer | None = None
+) -> Callable[..., Any]:
     """The function of all arguments by position, with the attributes and buffers that it gives a Layer taken
     back after each run. hooked: a Layer whose hooks are called."""
     if not isinstance(layer, Layer):
         return given.calling(function)
 
-    def run(*args):
+    def run(*args: Any) -> Tensor | tuple[Tensor, ...]:
         kept = Snapshot()
         for store in itertools.chain(*map(stores_of, layer.sublayers(include_self=True))):
             kept.hold(store)
@@ -219,7 +237,7 @@ def _restoring(given, function, layer, hooked=None):
 
 
 @contextlib.contextmanager
-def evaluating(layer):
+def evaluating(layer: Any) -> Iterator[None]:
     """A Layer in evaluation mode inside the block."""
     if not isinstance(layer, Layer):
         yield
@@ -233,7 +251,7 @@ def evaluating(layer):
             one.training = training
 
 
-def _translated(layer, prefix):
+def _translated(layer: Any, prefix: Any) -> dict[Any, Any]:
     """The files of a model from files, with its parameters as they are now."""
     contents = {}
     for method, runner in layer._runners.items():

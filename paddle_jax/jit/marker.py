@@ -1,13 +1,17 @@
 """Marks that tell compiled functions how to treat a function or Layer that they call."""
 
+from __future__ import annotations
+
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._program.guards.observed_calls import DYNAMIC
 from paddle_jax.jit.api import not_to_static
 from paddle_jax.nn.layer.layers import Layer
 
 
-def unified(fn=None, *, for_sot=True, for_ast=True):
+def unified(fn: Callable[..., Any] | None = None, *, for_sot: bool = True, for_ast: bool = True) -> Any:
     """Marks a function that runs the same compiled and eagerly: inside a compiled function it is traced
     as it is.
 
@@ -30,7 +34,7 @@ def unified(fn=None, *, for_sot=True, for_ast=True):
     return fn
 
 
-def capture_control_flow(fn=None):
+def capture_control_flow(fn: Callable[..., Any] | None = None) -> Any:
     """Marks a function whose control flow on values of Tensors is to be compiled, which is always done here.
 
     Args:
@@ -49,7 +53,7 @@ def capture_control_flow(fn=None):
     return fn
 
 
-def force_dynamic(fn=None):
+def force_dynamic(fn: Any = None) -> Any:
     """Marks a function or a class of Layers that runs eagerly: a function that calls it and is not compiled
     with `full_graph=True` runs eagerly, too.
 

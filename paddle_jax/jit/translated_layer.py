@@ -1,7 +1,11 @@
 """TranslatedLayer: a model from files as a Layer."""
 
+from __future__ import annotations
+
 import glob
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +45,7 @@ class TranslatedLayer(Layer):
         persistable_vars: dict of their parameters by name.
     """
 
-    def __init__(self, programs, persistable_vars):
+    def __init__(self, programs: dict[str, Any], persistable_vars: dict[str, Any]) -> None:
         super().__init__()
         self._runners = {method: Runner(program) for method, program in programs.items()}
         self._held = {}
@@ -50,16 +54,16 @@ class TranslatedLayer(Layer):
             self.add_parameter(f"param_{number}", persistable_vars[name])
         self.training = False
 
-    def train(self, mode=True):
+    def train(self, mode: Any = True) -> None:
         """Switches to training mode, in which parameters can be fine-tuned. Unlike that of other Layers it
         returns nothing, as in Paddle."""
         super().train(mode)
 
-    def eval(self):
+    def eval(self) -> None:
         """Switches to evaluation mode; returns nothing, as in Paddle."""
         super().eval()
 
-    def _run(self, method, inputs):
+    def _run(self, method: str, inputs: Sequence[Tensor]) -> Tensor | list[Tensor]:
         runner = self._runner(method)
         tensors = _tensors(method, runner.program.feeds, inputs)
         out = runner(
@@ -69,7 +73,7 @@ class TranslatedLayer(Layer):
             return out[0]
         return out
 
-    def _runner(self, method):
+    def _runner(self, method: str) -> Runner:
         try:
             return self._runners[method]
         except KeyError:
@@ -78,7 +82,7 @@ class TranslatedLayer(Layer):
                 f"there are {', '.join(self._runners) or 'none'}"
             ) from None
 
-    def forward(self, *inputs):
+    def forward(self, *inputs: Any) -> Tensor | list[Tensor]:
         """Runs the saved `forward`.
 
         Args:
@@ -90,12 +94,12 @@ class TranslatedLayer(Layer):
         """
         return self._run("forward", inputs)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name != "forward" and name in self.__dict__.get("_runners", ()):
             return lambda *inputs: self._run(name, inputs)
         return super().__getattr__(name)
 
-    def program(self, method_name="forward"):
+    def program(self, method_name: str = "forward") -> Any:
         """The program of a method, which prints as text.
 
         Args:
@@ -105,19 +109,19 @@ class TranslatedLayer(Layer):
         """
         return self._runner(method_name).program
 
-    def _input_spec(self, method_name="forward"):
+    def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
         return [
             InputSpec(shape, dtype, name) for name, _, shape, dtype in self._runner(method_name).program.feeds
         ]
 
-    def _output_spec(self, method_name="forward"):
+    def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
         return [
             InputSpec(shape, dtype, f"output_{i}")
             for i, (_, _, shape, dtype) in enumerate(self._runner(method_name).program.fetches)
         ]
 
 
-def _tensors(method, feeds, inputs):
+def _tensors(method: str, feeds: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
     if len(inputs) != len(feeds):
         error = IndexError if len(inputs) > len(feeds) else ValueError
         raise error(
@@ -146,7 +150,7 @@ class PirTranslatedLayer(TranslatedLayer):
 PirTranslatedLayer.__module__ = "paddle_jax.jit.pir_translated_layer"  # its place in Paddle
 
 
-def load(path, **configs):
+def load(path: str, **configs: Any) -> PirTranslatedLayer:
     """Loads a model saved with `paddle.jit.save` or `paddle.static.save_inference_model`, by the real Paddle
     too: `<path>.json` and `<path>.pdiparams`.
 
@@ -192,7 +196,7 @@ def load(path, **configs):
     return PirTranslatedLayer(programs, held)
 
 
-def _files(prefix, configs):
+def _files(prefix: str, configs: dict[str, Any]) -> dict[str, tuple[Any, Any]] | dict[str, tuple[Path, Path]]:
     """{method: (program file, parameter file)} of those that exist."""
     if configs.get("model_filename"):
         folder = Path(prefix)

@@ -1,23 +1,31 @@
 """ONNX forms of operations on each element, and of what is made of a few of them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.framework.model_files.records import NotInOnnx
 
+if TYPE_CHECKING:
+    from paddle_jax.onnx.graph import Graph
 
-def _number(g, op, value):
+
+def _number(g: Graph, op: Any, value: float) -> str:
     """A 0-D tensor of the dtype of the first operand."""
     return g.number(value, op.kind())
 
 
-def _lerp(g, op, x, y, weight):
+def _lerp(g: Graph, op: Any, x: str, y: str, weight: str) -> str:
     return g.node("Add", [x, g.node("Mul", [weight, g.node("Sub", [y, x])])])
 
 
-def _extreme_without_nan(kind):
+def _extreme_without_nan(kind: str) -> Callable[..., Any]:
     """`fmax` or `fmin`: of a number and NaN the number."""
 
-    def rule(g, op, x, y):
+    def rule(g: Graph, op: Any, x: str, y: str) -> str:
         found = g.node(kind, [x, y])
         if not op.kind().startswith(("float", "bfloat")):
             return found
@@ -27,7 +35,7 @@ def _extreme_without_nan(kind):
     return rule
 
 
-def _added_product(g, op, start, x, y):
+def _added_product(g: Graph, op: Any, start: str, x: str, y: str) -> str:
     product = g.node("MatMul", [x, y])
     if op.alpha != 1:
         product = g.node("Mul", [product, _number(g, op, op.alpha)])
@@ -36,19 +44,19 @@ def _added_product(g, op, start, x, y):
     return g.node("Add", [start, product])
 
 
-def _is_finite(g, op, x):
+def _is_finite(g: Graph, op: Any, x: str) -> str:
     if not op.kind().startswith(("float", "bfloat")):
         return g.node("Equal", [x, x])
     return g.node("Not", [g.node("Or", [g.node("IsNaN", [x]), g.node("IsInf", [x])])])
 
 
-def _logit(g, op, x):
+def _logit(g: Graph, op: Any, x: str) -> str:
     if op.eps:
         x = g.node("Clip", [x, _number(g, op, op.eps), _number(g, op, 1 - op.eps)])
     return g.node("Log", [g.node("Div", [x, g.node("Sub", [_number(g, op, 1), x])])])
 
 
-def _swiglu(g, op, x, y=None):
+def _swiglu(g: Graph, op: Any, x: str, y: str | None = None) -> str:
     if y is None:
         half = op.lengths()[-1] // 2
         if op.lengths()[-1] < 0:
@@ -57,10 +65,10 @@ def _swiglu(g, op, x, y=None):
     return g.node("Mul", [g.node("Mul", [x, g.node("Sigmoid", [x])]), y])
 
 
-def _logical(kind):
+def _logical(kind: str) -> Callable[..., Any]:
     """Operators on bits, for bools."""
 
-    def rule(g, op, *operands):
+    def rule(g: Graph, op: Any, *operands: Any) -> str:
         if op.kind() != "bool":
             raise NotInOnnx("bits of whole numbers")
         return g.node(kind, operands)
@@ -68,23 +76,23 @@ def _logical(kind):
     return rule
 
 
-def _heaviside(g, op, x, y):
+def _heaviside(g: Graph, op: Any, x: str, y: str) -> str:
     zero = _number(g, op, 0)
     at_zero = g.node("Where", [g.node("Equal", [x, zero]), y, _number(g, op, 1)])
     return g.node("Where", [g.node("Less", [x, zero]), zero, at_zero])
 
 
-def _stanh(g, op, x):
+def _stanh(g: Graph, op: Any, x: str) -> str:
     inner = g.node("Mul", [x, _number(g, op, op.scale_a)])
     return g.node("Mul", [g.node("Tanh", [inner]), _number(g, op, op.scale_b)])
 
 
-def _thresholded_relu(g, op, x):
+def _thresholded_relu(g: Graph, op: Any, x: str) -> str:
     above = g.node("Greater", [x, _number(g, op, op.threshold)])
     return g.node("Where", [above, x, _number(g, op, op.value)])
 
 
-def _is_close(g, op, x, y, rtol, atol):
+def _is_close(g: Graph, op: Any, x: str, y: str, rtol: str, atol: str) -> str:
     gap = g.node("Abs", [g.node("Sub", [x, y])])
     limits = [g.node("Reshape", [g.cast(one, op.kind()), g.ints([])]) for one in (rtol, atol)]
     limit = g.node("Add", [limits[1], g.node("Mul", [limits[0], g.node("Abs", [y])])])
@@ -94,7 +102,7 @@ def _is_close(g, op, x, y, rtol, atol):
     return found
 
 
-def _all_of(g, answers):
+def _all_of(g: Graph, answers: str) -> str:
     flat = g.node("Reshape", [g.cast(answers, "int32"), g.ints([-1])])
     least = g.node(
         "ReduceMin", [g.node("Concat", [flat, g.constant(np.array([1], np.int32))], axis=0)], keepdims=0
@@ -102,15 +110,15 @@ def _all_of(g, answers):
     return g.cast(least, "bool")
 
 
-def _all_close(g, op, x, y, rtol, atol):
+def _all_close(g: Graph, op: Any, x: str, y: str, rtol: str, atol: str) -> str:
     return _all_of(g, _is_close(g, op, x, y, rtol, atol))
 
 
-def _equal_all(g, op, x, y):
+def _equal_all(g: Graph, op: Any, x: str, y: str) -> str:
     return _all_of(g, g.node("Equal", [x, y]))
 
 
-def _atan2(g, op, y, x):
+def _atan2(g: Graph, op: Any, y: str, x: str) -> str:
     """The angle of (x, y), by the quadrant."""
     zero = _number(g, op, 0)
     half = g.node("Mul", [g.node("Sign", [y]), _number(g, op, np.pi / 2)])
@@ -121,7 +129,7 @@ def _atan2(g, op, y, x):
     return g.node("Where", [g.node("Equal", [x, zero]), half, left])
 
 
-def _angle(g, op, x):
+def _angle(g: Any, op: Any, x: Any) -> Any:
     if op.kind().startswith("complex"):
         raise NotInOnnx("complex numbers")
     below = g.node("Less", [x, _number(g, op, 0)])
@@ -129,7 +137,7 @@ def _angle(g, op, x):
     return g.node("Where", [g.node("IsNaN", [x]), x, found])
 
 
-def _bce_loss(g, op, x, label):
+def _bce_loss(g: Graph, op: Any, x: str, label: str) -> str:
     one, least = _number(g, op, 1), _number(g, op, -100)
     yes = g.node("Max", [g.node("Log", [x]), least])
     no = g.node("Max", [g.node("Log", [g.node("Sub", [one, x])]), least])
@@ -137,7 +145,7 @@ def _bce_loss(g, op, x, label):
     return g.node("Neg", [g.node("Add", parts)])
 
 
-def _is_empty(g, op, x):
+def _is_empty(g: Any, op: Any, x: Any) -> Any:
     return g.node("Equal", [g.node("Size", [x]), g.number(0, "int64")])
 
 

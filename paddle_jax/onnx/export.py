@@ -1,5 +1,10 @@
 """`paddle.onnx.export`."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.lazy.transfer import to_numpy
@@ -12,10 +17,17 @@ from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.onnx.graph import OPSET, Graph
 from paddle_jax.onnx.rules import rule_of
 
+if TYPE_CHECKING:
+    import types
+
+    from paddle_jax.framework.model_files.program import Block, Program
+    from paddle_jax.nn.layer.layers import Layer
+
+
 _CONFIGS = ("output_spec", "enable_onnx_checker", "deploy_backend", "verbose")
 
 
-def export(layer, path, input_spec=None, opset_version=9, **configs):
+def export(layer: Layer, path: str, input_spec: Any = None, opset_version: int = 9, **configs: Any) -> None:
     """Saves a Layer or function as an ONNX file, `<path>.onnx`. Needs the package `onnx`: pip install
     'paddle_jax[onnx]'.
 
@@ -65,7 +77,7 @@ def export(layer, path, input_spec=None, opset_version=9, **configs):
         stream.write(model.SerializeToString())
 
 
-def convert(program, arrays, opset):
+def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
     """The ONNX ModelProto of a PIR program.
 
     Raises:
@@ -100,7 +112,9 @@ def convert(program, arrays, opset):
     )
 
 
-def _run_block(g, block, env, kinds):
+def _run_block(
+    g: Graph, block: Block, env: dict[Any, Any], kinds: dict[Any, Any]
+) -> list[Any | None] | list[Any]:
     """Adds the nodes of a block; gives the names of what it yields."""
     for op in block.ops:
         if op.name in ("parameter", "data", "fetch"):
@@ -120,7 +134,14 @@ def _run_block(g, block, env, kinds):
     return []
 
 
-def _subgraph(g, block, env, kinds, inputs, types):
+def _subgraph(
+    g: Graph,
+    block: Block,
+    env: dict[Any, Any],
+    kinds: dict[Any, Any],
+    inputs: Sequence[Any],
+    types: Sequence[Any],
+) -> Any:
     """A block as a graph of its own; constants are those of the whole model."""
     outer = g.nodes
     g.nodes = []
@@ -134,12 +155,16 @@ def _subgraph(g, block, env, kinds, inputs, types):
     return g.onnx.helper.make_graph(nodes, g.name(), inputs, found)
 
 
-def _if(g, op, operands, env, kinds):
+def _if(
+    g: Graph, op: Callable[..., Any], operands: Sequence[str], env: dict[Any, Any], kinds: dict[Any, Any]
+) -> list[str] | str:
     then, other = (_subgraph(g, block, env, kinds, [], op.types) for block in op.blocks)
     return g.node("If", operands, len(op.outputs), then_branch=then, else_branch=other)
 
 
-def _loop(g, op, operands, env, kinds):
+def _loop(
+    g: Graph, op: Callable[..., Any], operands: Sequence[str], env: dict[Any, Any], kinds: dict[Any, Any]
+) -> list[str]:
     body = op.blocks[0]
     flag = ("bool", ())
     names = [g.name() for _ in body.args]
@@ -159,7 +184,7 @@ def _loop(g, op, operands, env, kinds):
 _CONTROL = {"if": _if, "while": _loop}
 
 
-def _info(onnx, name, dtype, shape):
+def _info(onnx: types.ModuleType, name: str, dtype: str, shape: Sequence[int | str | None]) -> Any:
     return onnx.helper.make_tensor_value_info(
         name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
     )
@@ -169,24 +194,24 @@ class _Op:
     """What a rule sees of an operation: attributes by name, and `kinds`, the (dtype, shape) of each operand;
     `out` that of the first result."""
 
-    def __init__(self, op, kinds):
+    def __init__(self, op: Callable[..., Any], kinds: Any) -> None:
         self.__dict__.update(op.attrs)
         self.kinds, self.out = [kinds.get(n) for n in op.inputs], op.types[0] if op.types else None
         self.count = len(op.outputs)
 
-    def kind(self, at=0):
+    def kind(self, at: Any = 0) -> str:
         """The dtype of an operand."""
         return self.kinds[at][0]
 
-    def ndim(self, at=0):
+    def ndim(self, at: Any = 0) -> int:
         """The number of axes of an operand."""
         return len(self.kinds[at][1])
 
-    def lengths(self, at=0):
+    def lengths(self, at: Any = 0) -> tuple[int, ...]:
         """The shape of an operand, -1 for unknown lengths."""
         return self.kinds[at][1]
 
-    def channels_first(self):
+    def channels_first(self) -> None:
         """Refuses channels on the last axis.
 
         Raises:

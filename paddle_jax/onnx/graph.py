@@ -1,8 +1,17 @@
 """Building an ONNX graph: nodes, constants, names."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.framework.model_files.records import NotInOnnx
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 
 OPSET = 17
 
@@ -11,7 +20,7 @@ class Graph:
     """Collects nodes and initializers; `onnx` is the module. Names stand for values, `known` has the arrays
     of those that are constant."""
 
-    def __init__(self, onnx):
+    def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
         self.nodes = []
         self.initializers = []
@@ -19,12 +28,12 @@ class Graph:
         self.count = 0
         self._cache = {}
 
-    def name(self):
+    def name(self) -> str:
         """A new name."""
         self.count += 1
         return f"v{self.count}"
 
-    def node(self, kind, inputs, outputs=1, **attrs):
+    def node(self, kind: str, inputs: Sequence[str], outputs: Any = 1, **attrs: Any) -> Any:
         """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
         names = [self.name() for _ in range(outputs)]
         self.nodes.append(
@@ -34,7 +43,7 @@ class Graph:
             return names[0]
         return names
 
-    def constant(self, array, name=None):
+    def constant(self, array: Any, name: str | None = None) -> str:
         """The name of an array."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         if array.size <= 64 and name is None:
@@ -50,17 +59,17 @@ class Graph:
             self._cache[key] = name
         return self._cache[key]
 
-    def ints(self, numbers):
+    def ints(self, numbers: Any) -> str:
         """The name of a list of int64."""
         return self.constant(np.array(numbers, np.int64))
 
-    def number(self, value, dtype):
+    def number(self, value: Any, dtype: DTypeLike) -> str:
         """The name of a 0-D tensor."""
         return self.constant(np.array(value, dtype))
 
     # operands -----------------------------------------------------------------------------------------------
 
-    def int_list(self, value):
+    def int_list(self, value: Any) -> str:
         """A list operand, which may be several tensors, as one int64 vector."""
         if not isinstance(value, list):
             return value
@@ -70,7 +79,7 @@ class Graph:
             axis=0,
         )
 
-    def numbers(self, value):
+    def numbers(self, value: str) -> list[float]:
         """The numbers of an operand that has to be constant.
 
         Raises:
@@ -82,10 +91,10 @@ class Graph:
             raise NotInOnnx("an axis, size or number that is computed")
         return self.known[value].ravel().tolist()
 
-    def cast(self, x, dtype):
+    def cast(self, x: str, dtype: DTypeLike) -> Any:
         """x in another dtype."""
         return self.node("Cast", [x], to=self.dtype(dtype))
 
-    def dtype(self, dtype):
+    def dtype(self, dtype: DTypeLike) -> int:
         """The number of a dtype."""
         return self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))

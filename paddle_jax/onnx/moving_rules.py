@@ -1,25 +1,34 @@
 """ONNX forms of operations that move, repeat and scatter elements. Lengths may be open, so they are read from
 the operands while the file runs."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.framework.model_files.records import NotInOnnx
 
+if TYPE_CHECKING:
+    from paddle_jax.onnx.graph import Graph
+
+
 _LAST = np.iinfo(np.int64).max  # the end of a slice that takes all that is left
 
 
-def length(g, x, axis):
+def length(g: Graph, x: str, axis: Any) -> str:
     """The length of an axis as a vector of one number."""
     return g.node("Gather", [g.node("Shape", [x]), g.ints([axis])])
 
 
-def steps(g, count):
+def steps(g: Graph, count: str) -> str:
     """The whole numbers below a vector of one number."""
     scalar = g.node("Reshape", [count, g.ints([])])
     return g.node("Range", [g.number(0, "int64"), scalar, g.number(1, "int64")])
 
 
-def _roll(g, op, x, shifts):
+def _roll(g: Graph, op: Any, x: str, shifts: str) -> str:
     shifts = g.int_list(shifts)
     if not op.axis:
         flat = g.node("Reshape", [x, g.ints([-1])])
@@ -30,7 +39,7 @@ def _roll(g, op, x, shifts):
     return x
 
 
-def _rolled(g, x, shift, axis):
+def _rolled(g: Graph, x: str, shift: str, axis: int) -> str:
     count = g.node("Max", [length(g, x, axis), g.ints([1])])  # an axis may be empty
     start = g.node("Mod", [g.node("Neg", [shift]), count])
     axes = g.ints([axis])
@@ -38,7 +47,7 @@ def _rolled(g, x, shift, axis):
     return g.node("Concat", [end, g.node("Slice", [x, g.ints([0]), start, axes])], axis=axis)
 
 
-def _scatter(g, op, x, index, updates):
+def _scatter(g: Graph, op: Any, x: str, index: str, updates: str) -> str:
     rows = g.node("Reshape", [g.cast(index, "int64"), g.ints([-1, 1])])
     if op.overwrite:
         return g.node("ScatterND", [x, rows, updates])
@@ -46,11 +55,11 @@ def _scatter(g, op, x, index, updates):
     return g.node("ScatterND", [g.node("ScatterND", [x, rows, zeros]), rows, updates], reduction="add")
 
 
-def _scatter_nd_add(g, op, x, index, updates):
+def _scatter_nd_add(g: Graph, op: Any, x: str, index: str, updates: str) -> str:
     return g.node("ScatterND", [x, g.cast(index, "int64"), updates], reduction="add")
 
 
-def _index_add(g, op, x, index, updates):
+def _index_add(g: Graph, op: Any, x: str, index: str, updates: str) -> str:
     axis = op.axis % op.ndim()
     rows = g.node("Reshape", [g.cast(index, "int64"), g.ints([-1, 1])])
     if axis:
@@ -61,7 +70,7 @@ def _index_add(g, op, x, index, updates):
     return g.node("Transpose", [found], perm=np.argsort(order).tolist()) if axis else found
 
 
-def _index_put(g, op, x, indices, value):
+def _index_put(g: Graph, op: Any, x: str, indices: Sequence[str], value: str) -> str:
     if any(kind[0] == "bool" for kind in op.kinds[1]):
         raise NotInOnnx("a mask as an index")
     total = indices[0]
@@ -82,7 +91,7 @@ def _index_put(g, op, x, indices, value):
 _REDUCTIONS = {"assign": "none", "add": "add", "sum": "add", "mul": "mul", "multiply": "mul"}
 
 
-def _put_along_axis(g, op, x, index, values):
+def _put_along_axis(g: Graph, op: Any, x: str, index: str, values: str) -> str:
     if op.reduce not in _REDUCTIONS or not op.include_self:
         raise NotInOnnx(f"reduce={op.reduce!r}, include_self={op.include_self}")
     values = g.node("Expand", [values, g.node("Shape", [index])])
@@ -94,20 +103,20 @@ def _put_along_axis(g, op, x, index, values):
     )
 
 
-def _repeat_interleave(g, op, x):
+def _repeat_interleave(g: Graph, op: Any, x: str) -> str:
     count = g.node("Mul", [length(g, x, op.axis % op.ndim()), g.ints([op.repeats])])
     rows = g.node("Div", [steps(g, count), g.number(op.repeats, "int64")])
     return g.node("Gather", [x, rows], axis=op.axis)
 
 
-def _channel_shuffle(g, op, x):
+def _channel_shuffle(g: Any, op: Any, x: Any) -> Any:
     op.channels_first()
     channels = op.lengths()[1]
     split = g.node("Reshape", [x, g.ints([0, op.groups, channels // op.groups, -1])])
     return g.node("Reshape", [g.node("Transpose", [split], perm=[0, 2, 1, 3]), g.node("Shape", [x])])
 
 
-def _pixel_unshuffle(g, op, x):
+def _pixel_unshuffle(g: Any, op: Any, x: Any) -> Any:
     op.channels_first()
     factor = op.downscale_factor
     channels = g.ints([op.lengths()[1]])
@@ -119,7 +128,7 @@ def _pixel_unshuffle(g, op, x):
     return g.node("Reshape", [moved, g.node("Concat", shape, axis=0)])
 
 
-def _diag(g, op, x):
+def _diag(g: Any, op: Any, x: Any) -> Any:
     if op.offset:
         raise NotInOnnx("another diagonal than the main one")
     if op.ndim() == 1:
@@ -132,7 +141,7 @@ def _diag(g, op, x):
     return g.node("Gather", [g.node("Reshape", [x, g.ints([-1])]), places])
 
 
-def _pad(g, op, x, value):
+def _pad(g: Graph, op: Any, x: str, value: str) -> str:
     before, after = op.paddings[::2], op.paddings[1::2]
     number = g.node("Reshape", [g.cast(value, op.kind()), g.ints([])])
     return g.node("Pad", [x, g.ints([*before, *after]), number])

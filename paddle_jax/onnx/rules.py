@@ -8,7 +8,11 @@ there, are attributes of the node, all others tensors. What that cannot say is c
 the writer makes on its own, or that only Paddle writes.
 """
 
+from __future__ import annotations
+
 import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +21,11 @@ from paddle_jax.framework.model_files.records import lowering_of, parse_record
 from paddle_jax.onnx.element_rules import RULES as ELEMENT_RULES
 from paddle_jax.onnx.moving_rules import RULES as MOVING_RULES
 
+if TYPE_CHECKING:
+    from paddle_jax.onnx.graph import Graph
 
-def rule_of(name):
+
+def rule_of(name: str) -> Any:
     """The rule that writes an operation: what the record of an op says, or a line below; None where
     there is neither."""
     op = READS.get(name)
@@ -36,12 +43,12 @@ def rule_of(name):
     )
 
 
-def _node(text):
+def _node(text: str) -> Callable[..., Any]:
     """A rule that adds one node: its kind, and attributes `[node's=]name`."""
     kind, *attrs = text.split()
     pairs = [(theirs or name, name) for theirs, _, name in (one.rpartition("=") for one in attrs)]
 
-    def rule(g, op, *operands):
+    def rule(g: Graph, op: Any, *operands: Any) -> str:
         op.channels_first()
         return g.node(
             kind, operands, **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs}
@@ -50,12 +57,12 @@ def _node(text):
     return rule
 
 
-def _plain(g, name, value):
+def _plain(g: Graph, name: str, value: Any) -> float | list[int]:
     """An attribute of an operation as one of a node."""
     return g.dtype(value) if name == "dtype" else int(value) if isinstance(value, bool) else value
 
 
-def _expression(op, text):
+def _expression(op: Callable[..., Any], text: str) -> Callable[..., Any]:
     """A rule that adds the nodes of an expression."""
     known, body = parse_record(op.record.pir), ast.parse(text, mode="eval").body
     names = op.tensors or tuple(op.signature.parameters)
@@ -66,11 +73,11 @@ def _expression(op, text):
     )
     whole = {one.name for one in known.attributes if one.kind.startswith("i")}
 
-    def rule(g, op, *operands):
+    def rule(g: Graph, op: Any, *operands: Any) -> Any:
         op.channels_first()
         given = dict(zip(kinds, operands, strict=False))
 
-        def constant(node):
+        def constant(node: Any) -> Any:
             """The value of an attribute of a node."""
             if isinstance(node, ast.Constant):
                 return node.value
@@ -80,7 +87,7 @@ def _expression(op, text):
                 else _plain(g, node.id, getattr(op, node.id))
             )
 
-        def tensors(node):
+        def tensors(node: Any) -> list[str]:
             """The names of what an argument stands for."""
             if isinstance(node, ast.Starred):
                 return given[node.value.id]
@@ -104,16 +111,16 @@ def _expression(op, text):
     return rule
 
 
-def _full_like(g, op, x, value):
+def _full_like(g: Graph, op: Any, x: str, value: str) -> str:
     number = g.onnx.numpy_helper.from_array(np.array([g.numbers(value)[0]], op.dtype))
     return g.node("ConstantOfShape", [g.node("Shape", [x])], value=number)
 
 
-def _arange(g, op, start, end, step):
+def _arange(g: Graph, op: Any, start: str, end: str, step: str) -> str:
     return g.node("Range", [g.node("Reshape", [g.cast(v, op.dtype), g.ints([])]) for v in (start, end, step)])
 
 
-def _split_evenly(g, op, x, axis):
+def _split_evenly(g: Graph, op: Any, x: str, axis: Any) -> list[str]:
     axis = int(g.numbers(axis)[0])
     length = op.lengths()[axis]
     if length < 0:
@@ -123,8 +130,8 @@ def _split_evenly(g, op, x, axis):
     return g.node("Split", [x, g.ints([length // op.num] * op.num)], op.num, axis=axis)
 
 
-def _logarithm(base):
-    def rule(g, op, x):
+def _logarithm(base: int) -> Callable[..., Any]:
+    def rule(g: Graph, op: Any, x: str) -> str:
         """That of a power of the base is the whole number; the quotient may be a little less."""
         found = g.node("Div", [g.node("Log", [x]), g.number(np.log(base), op.kind())])
         whole = g.node("Round", [found])
@@ -135,7 +142,7 @@ def _logarithm(base):
     return rule
 
 
-def _linspace(g, op, start, stop, count):
+def _linspace(g: Any, op: Any, start: Any, stop: Any, count: Any) -> Any:
     """From 0 to 1 first; one number is the start."""
     zero, one = (g.number(n, "int64") for n in (0, 1))
     count = g.node("Reshape", [g.cast(count, "int64"), g.ints([])])
@@ -146,7 +153,7 @@ def _linspace(g, op, start, stop, count):
     return g.cast(g.node("Add", [start, g.node("Mul", [steps, step])]), op.dtype)
 
 
-def _set_value(g, op, x, value, starts, ends, steps):
+def _set_value(g: Graph, op: Any, x: str, value: str, starts: str, ends: str, steps: str) -> str:
     """Writes into the places of a grid of positions, one axis after the other."""
     shape, ranges = g.node("Shape", [x]), {}
     starts, ends, steps = map(g.int_list, (starts, ends, steps))
@@ -182,7 +189,7 @@ def _set_value(g, op, x, value, starts, ends, steps):
     return g.node("ScatterND", [x, index, g.node("Expand", [value, grid])])
 
 
-def _with_axes(g, op, value):
+def _with_axes(g: Graph, op: Any, value: str) -> str:
     """The value with the axes that an integer index drops, as far as it has axes before them."""
     missing = op.ndim() - len(op.decrease_axes) - op.ndim(1)
     if missing > 0:
@@ -190,7 +197,7 @@ def _with_axes(g, op, value):
     return g.node("Unsqueeze", [value, g.ints(sorted(op.decrease_axes))])
 
 
-def _positions(g, length, start, end, step):
+def _positions(g: Graph, length: str, start: str, end: str, step: str) -> str:
     """The positions that a slice picks: bounds below 0 count from the end, and stay within the axis."""
     zero, one = (g.number(n, "int64") for n in (0, 1))
     forward = g.node("Greater", [step, zero])

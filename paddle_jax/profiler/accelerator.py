@@ -1,11 +1,14 @@
 """What an accelerator does during a recording, from JAX's own profiler: the kernels that
 ran, and how long."""
 
+from __future__ import annotations
+
 import collections
 import gzip
 import json
 import pathlib
 import tempfile
+from typing import Any
 
 import jax
 
@@ -14,7 +17,7 @@ class Trace:
     """A profile of JAX along with a recording; kernels: [(name, seconds, calls)] once it has stopped,
     the longest first."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.kernels, self._folder = [], tempfile.TemporaryDirectory()
         try:
             jax.profiler.start_trace(self._folder.name)
@@ -22,7 +25,7 @@ class Trace:
             self._folder.cleanup()
             self._folder = None
 
-    def stop(self):
+    def stop(self) -> None:
         """Stops and reads the profile."""
         if self._folder is None:
             return
@@ -32,7 +35,7 @@ class Trace:
         self._folder.cleanup()
 
 
-def kernels(trace):
+def kernels(trace: dict[str, Any]) -> list[tuple[Any, int, int]]:
     """[(name, seconds, calls)] of what ran on devices, from a chrome trace of JAX."""
     events = trace.get("traceEvents", ())
     devices = {

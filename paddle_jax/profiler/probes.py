@@ -5,8 +5,12 @@ Nothing is asked anywhere while no recording is on. Recorded operations of the d
 one by one, which would double what they cost: what runs is, the segment and its program.
 """
 
+from __future__ import annotations
+
 import threading
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 from jax import monitoring
@@ -40,6 +44,20 @@ from paddle_jax.profiler.recording import (
 from paddle_jax.profiler.timer import benchmark
 from paddle_jax.static.executor import CompiledRun
 
+if TYPE_CHECKING:
+    import types
+
+    import numpy as np
+
+    from paddle_jax._core.base.state import Context
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.lazy.segment import OpSignature, Segment
+    from paddle_jax._core.runner.compiled_segment import CompiledSegment
+    from paddle_jax._program.capture.compiled_function import CompiledFunction
+    from paddle_jax.base.libpaddle import TracerEventType
+    from paddle_jax.profiler.recording import Rows
+
+
 _now = time.perf_counter_ns
 _thread = threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
@@ -59,7 +77,7 @@ class _Swapped:
     array = None
 
 
-def install(rows):
+def install(rows: Rows) -> None:
     """Begins to note."""
     add = rows.add
     if jax.default_backend() == "cpu":
@@ -84,26 +102,26 @@ def install(rows):
     Recording.rows = rows
 
 
-def remove():
+def remove() -> None:
     """Notes no more."""
     Recording.rows = None
     monitoring.unregister_event_duration_listener(_compiling)
     restore()
 
 
-def restore():
+def restore() -> None:
     """Puts all originals back."""
     while _Swapped.items:
         setattr(*_Swapped.items.pop())
 
 
-def _swap(owner, name, make):
+def _swap(owner: type | types.ModuleType, name: str, make: Callable[..., Any]) -> None:
     inner = vars(owner)[name]
     _Swapped.items.append((owner, name, inner))
     setattr(owner, name, make(inner))
 
 
-def _steppers(cls):
+def _steppers(cls) -> list[type]:
     """A class and those below it that have a way of their own to update a group of parameters."""
     found = [cls] if "_step_group" in vars(cls) else []
     return found + [c for below in cls.__subclasses__() for c in _steppers(below)]
@@ -112,7 +130,7 @@ def _steppers(cls):
 # single operations ------------------------------------------------------------------------------------------
 
 
-def _op(inner, rows):
+def _op(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
     """Operations that run at once, each as a compiled kernel.
 
     Slow ones are waited for, and their lines looked up, each time. Waiting for a fast one, which JAX runs in
@@ -124,7 +142,7 @@ def _op(inner, rows):
     shapes = rows.shapes
     memory = rows.memory
 
-    def compute(kernel, values):
+    def compute(kernel: Kernel, values: Any) -> jax.Array:
         if _is_traced():
             return inner(kernel, values)
         known = seen.get(kernel)
@@ -162,13 +180,13 @@ def _op(inner, rows):
     return compute
 
 
-def _cold(inner, rows):
+def _cold(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
     """Operations of a segment that run one by one through their compiled kernels."""
     add = rows.add
     shapes = rows.shapes
     memory = rows.memory
 
-    def compute(kernel, values):
+    def compute(kernel: Any, values: Any) -> Any:
         start = _now()
         out = inner(kernel, values)
         _wait(out)
@@ -190,12 +208,12 @@ def _cold(inner, rows):
     return compute
 
 
-def _interpreted(inner, rows):
+def _interpreted(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
     add = rows.add
     shapes = rows.shapes
     memory = rows.memory
 
-    def interpreted(sig, operands):
+    def interpreted(sig: OpSignature, operands: Any) -> np.ndarray | tuple[np.ndarray, ...] | None:
         start = _now()
         out = inner(sig, operands)
         if out is not None:
@@ -217,7 +235,7 @@ def _interpreted(inner, rows):
     return interpreted
 
 
-def _wait(out):
+def _wait(out: Any) -> None:
     """Waits for results on a CPU, so that the time is that of the operation. An accelerator goes on: its own
     times come from its profile."""
     array = out[0] if type(out) in (tuple, list) and out else out
@@ -225,26 +243,28 @@ def _wait(out):
         array.block_until_ready()
 
 
-def _shapes(values):
+def _shapes(values: Sequence[np.ndarray]) -> tuple[tuple[tuple[Any, ...], str], ...]:
     return tuple([(tuple(v.shape), str(v.dtype)) for v in values if hasattr(v, "shape")])
 
 
-def _size(out):
+def _size(out: np.ndarray) -> int:
     return sum(getattr(o, "nbytes", 0) for o in (out if type(out) in (tuple, list) else [out]))
 
 
-def _op_event(how, name, start, end, thread, where, shapes, size):
+def _op_event(
+    how: str, name: str, start: int, end: int, thread: int, where: str, shapes: Sequence[Any], size: int
+) -> Event:
     return Event(name, Type.Operator, start, end, thread, how, where, shapes=shapes, bytes=size)
 
 
 # segments and programs --------------------------------------------------------------------------------------
 
 
-def _flushed(inner, add):
+def _flushed(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     """Segments. Those of a length are taken to come from one line, which is looked up now and then."""
     lines = {}
 
-    def run(seg, whole, why, ctx):
+    def run(seg: Segment, whole: bool, why: str, ctx: Context) -> None:
         start = _now()
         count = len(seg.ops)
         inner(seg, whole, why, ctx)
@@ -258,12 +278,12 @@ def _flushed(inner, add):
     return run
 
 
-def _flush_event(why, count, start, end, thread, where):
+def _flush_event(why: str, count: int, start: int, end: int, thread: int, where: str) -> Event:
     return Event(why, Type.OperatorInner, start, end, thread, FLUSH, where, count=count)
 
 
-def _inferred(inner, add):
-    def infer(kernel, avals):
+def _inferred(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
+    def infer(kernel: Kernel, avals: Any) -> OpSignature:
         start = _now()
         sig = inner(kernel, avals)
         add((_new_event, sig, start, _now(), _thread()))
@@ -272,14 +292,14 @@ def _inferred(inner, add):
     return infer
 
 
-def _new_event(sig, start, end, thread):
+def _new_event(sig: OpSignature, start: int, end: int, thread: int) -> Event:
     return Event(sig.kernel.name, Type.OperatorInner, start, end, thread, NEW, sig.user_line, repr(sig))
 
 
-def _program(inner, add):
+def _program(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     """Compiled segments."""
 
-    def call(self, seg, whole, values):
+    def call(self, seg: Segment, whole: bool, values: Any) -> None:
         start = _now()
         inner(self, seg, whole, values)
         for value in values:
@@ -290,7 +310,7 @@ def _program(inner, add):
     return call
 
 
-def _program_event(program, start, end, thread):
+def _program_event(program: CompiledSegment, start: int, end: int, thread: int) -> Event:
     count = len(program.key[0])
     name = f"compiled program of {count} operations"
     return Event(
@@ -306,11 +326,11 @@ def _program_event(program, start, end, thread):
     )
 
 
-def _static(inner, add):
+def _static(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     """Functions compiled by to_static, that run directly; one that gradients flow through is one operation of
     the program around it."""
 
-    def call(self, tensors):
+    def call(self, tensors: Sequence[Tensor]) -> Tensor:
         start = _now()
         out = inner(self, tensors)
         if not self.differentiable:
@@ -328,7 +348,7 @@ def _static(inner, add):
     return call
 
 
-def _static_event(program, start, end, thread):
+def _static_event(program: CompiledFunction, start: int, end: int, thread: int) -> Event:
     count = len(program.captured.jaxpr.eqns)
     return Event(
         f"to_static {program.name}",
@@ -343,10 +363,10 @@ def _static_event(program, start, end, thread):
     )
 
 
-def _executed(inner, add):
+def _executed(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     """Runs of programs of `paddle.static`."""
 
-    def call(self, values, feed):
+    def call(self, values: dict[str, Any], feed: dict[str, Any]) -> list[jax.Array]:
         start = _now()
         out = inner(self, values, feed)
         _wait(out)
@@ -356,7 +376,7 @@ def _executed(inner, add):
     return call
 
 
-def _executed_event(entry, start, end, thread, where):
+def _executed_event(entry: CompiledRun, start: int, end: int, thread: int, where: str) -> Event:
     count = len(entry.ops)
     return Event(
         f"static program of {count} operations",
@@ -371,10 +391,10 @@ def _executed_event(entry, start, end, thread, where):
     )
 
 
-def _captured(inner, add):
+def _captured(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     """The first call of a compiled function with a signature: its Python code runs, and it is compiled."""
 
-    def first(self, key, args, kwargs, why):
+    def first(self, key: Any, args: Sequence[Tensor], kwargs: dict[str, Any], why: Any) -> Tensor:
         start = _now()
         try:
             return inner(self, key, args, kwargs, why)
@@ -384,11 +404,11 @@ def _captured(inner, add):
     return first
 
 
-def _capture_event(name, start, end, thread, where, why):
+def _capture_event(name: str, start: int, end: int, thread: int, where: str, why: str) -> Event:
     return Event(f"to_static {name}", Type.OperatorInner, start, end, thread, NEW, where, why)
 
 
-def _compiling(event, seconds, **more):
+def _compiling(event: str, seconds: float, **more: Any) -> None:
     rows = Recording.rows
     stage = _STAGES.get(event.rpartition("/")[2])
     if rows is not None and stage is not None:
@@ -406,13 +426,13 @@ def _compiling(event, seconds, **more):
         )
 
 
-def _compile_event(name, stage, start, end, thread, where):
+def _compile_event(name: str, stage: str, start: int, end: int, thread: int, where: str) -> Event:
     if name.startswith("jit("):
         name = name[4:-1]
     return Event(name, Type.OperatorInner, start, end, thread, COMPILE, where, stage)
 
 
-def _is_traced():
+def _is_traced() -> bool:
     """Whether the code that runs computes nothing now: it is traced, or recorded into a Program."""
     return not local.ctx.frame.eager
 
@@ -420,8 +440,10 @@ def _is_traced():
 # phases of training -----------------------------------------------------------------------------------------
 
 
-def _phase(inner, add, name, kind):
-    def phase(*args, **kwargs):
+def _phase(
+    inner: Callable[..., Any], add: Callable[..., Any], name: str, kind: TracerEventType
+) -> Callable[..., Any]:
+    def phase(*args: Any, **kwargs: Any) -> Any:
         if _is_traced():
             return inner(*args, **kwargs)
         start = _now()
@@ -435,10 +457,10 @@ def _phase(inner, add, name, kind):
     return phase
 
 
-def _layer(inner, add):
+def _layer(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     forward = Type.Forward
 
-    def __call__(self, *inputs, **kwargs):
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Tensor:
         if _is_traced():
             return inner(self, *inputs, **kwargs)
         start = _now()
@@ -449,8 +471,8 @@ def _layer(inner, add):
     return __call__
 
 
-def _batch(inner, add):
-    def __next__(self):
+def _batch(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
+    def __next__(self) -> Tensor:
         start = _now()
         try:
             return inner(self)
@@ -466,7 +488,7 @@ class Reading:
     """Notes only how long batches take to load: what `timer_only` needs."""
 
     @staticmethod
-    def install():
+    def install() -> None:
         """Begins."""
         if not any(item[0] is _DataLoaderIterBase for item in _Swapped.items):
             _swap(_DataLoaderIterBase, "__next__", lambda inner: _batch(inner, lambda row: None))

@@ -1,5 +1,7 @@
 """The Profiler: when to record, and what to do with what was recorded."""
 
+from __future__ import annotations
+
 import datetime
 import enum
 import os
@@ -8,6 +10,8 @@ import socket
 import threading
 import time
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 
@@ -59,7 +63,9 @@ class ProfilerTarget(enum.Enum):
 _ON = (ProfilerState.RECORD, ProfilerState.RECORD_AND_RETURN)
 
 
-def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
+def make_scheduler(
+    *, closed: int, ready: int, record: int, repeat: int = 0, skip_first: int = 0
+) -> Callable[..., Any]:
     """A function from the number of a step to a ProfilerState: `closed` steps off, `ready` steps ready,
     `record` steps recorded, again and again.
 
@@ -90,7 +96,7 @@ def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
         )
     span = closed + ready + record
 
-    def state(step):
+    def state(step: Any) -> ProfilerState:
         at = step - skip_first
         if at < 0 or repeat and at // span >= repeat:
             return ProfilerState.CLOSED
@@ -106,11 +112,11 @@ def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
     return state
 
 
-def _always(step):
+def _always(step: int) -> Any:
     return ProfilerState.RECORD
 
 
-def _scheduler(given):
+def _scheduler(given: Callable[..., Any] | Sequence[int] | None) -> Callable[..., Any]:
     if isinstance(given, tuple | list):
         if not (len(given) == 2 and given[1] > max(given[0], 0)):
             raise AssertionError(
@@ -125,10 +131,10 @@ def _scheduler(given):
     return _always
 
 
-def _exporter(dir_name, worker_name, ending, format):
+def _exporter(dir_name: str, worker_name: str | None, ending: str, format: str) -> Callable[..., Any]:
     pathlib.Path(dir_name).mkdir(parents=True, exist_ok=True)
 
-    def handler(prof):
+    def handler(prof: Profiler) -> None:
         worker = worker_name or f"host_{socket.gethostname()}pid_{os.getpid()}"
         now = datetime.datetime.now().strftime("%Y_%m_%d_%H_%M_%S_%f")
         prof.export(str(pathlib.Path(dir_name) / f"{worker}_time_{now}{ending}"), format)
@@ -136,7 +142,7 @@ def _exporter(dir_name, worker_name, ending, format):
     return handler
 
 
-def export_chrome_tracing(dir_name, worker_name=None):
+def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Callable[..., Any]:
     """A function for `on_trace_ready` that writes a chrome trace (`.paddle_trace.json`) and, beside it, a
     page to look at in a browser (`.html`).
 
@@ -157,7 +163,7 @@ def export_chrome_tracing(dir_name, worker_name=None):
     return _exporter(dir_name, worker_name, ".paddle_trace.json", "json")
 
 
-def export_protobuf(dir_name, worker_name=None):
+def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[..., Any]:
     """A function for `on_trace_ready` that writes what `load_profiler_result` reads.
 
     Args:
@@ -177,7 +183,7 @@ def export_protobuf(dir_name, worker_name=None):
     return _exporter(dir_name, worker_name, ".paddle_trace.pb", "pb")
 
 
-def _supported():
+def _supported() -> list[ProfilerTarget]:
     kinds = {device.platform for device in jax.local_devices()}
     found = [ProfilerTarget.CPU]
     if kinds & {"gpu", "cuda", "rocm"}:
@@ -185,7 +191,7 @@ def _supported():
     return [*found, ProfilerTarget.CUSTOM_DEVICE]
 
 
-def _targets(given):
+def _targets(given: Sequence[ProfilerTarget] | None) -> list[ProfilerTarget] | set[Any]:
     supported = _supported()
     if given is None:
         return supported
@@ -230,16 +236,16 @@ class Profiler:
     def __init__(
         self,
         *,
-        targets=None,
-        scheduler=None,
-        on_trace_ready=None,
-        record_shapes=False,
-        profile_memory=False,
-        timer_only=False,
-        emit_nvtx=False,
-        custom_device_types=[],  # noqa: B006
-        with_flops=False,
-    ):
+        targets: Any = None,
+        scheduler: Callable[..., Any] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        timer_only: bool = False,
+        emit_nvtx: bool = False,
+        custom_device_types: Any = [],  # noqa: B006
+        with_flops: bool = False,
+    ) -> None:
         self.targets = _targets(targets)
         self.scheduler = _scheduler(scheduler)
         if not timer_only:
@@ -257,14 +263,14 @@ class Profiler:
         self._memory = (0, 0)
         self._trace = None
 
-    def __enter__(self):
+    def __enter__(self) -> Profiler:
         self.start()
         return self
 
-    def __exit__(self, exc_type, exc_val, exc_tb):
+    def __exit__(self, exc_type: type | None, exc_val: BaseException | None, exc_tb: Any) -> None:
         self.stop()
 
-    def start(self):
+    def start(self) -> None:
         """Begins with the first step.
 
         Raises:
@@ -277,7 +283,7 @@ class Profiler:
         if self.current_state in _ON:
             self._begin()
 
-    def step(self, num_samples=None):
+    def step(self, num_samples: int | None = None) -> None:
         """Ends a step and begins the next.
 
         Args:
@@ -305,7 +311,7 @@ class Profiler:
         if now and not before:
             self._begin()
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the last step and, if a recording is on, hands it over.
 
         Raises:
@@ -323,7 +329,7 @@ class Profiler:
         elif self.current_state in _ON:
             raise RuntimeError("Profiler.stop: it has not been started; call start()")
 
-    def _begin(self):
+    def _begin(self) -> None:
         if Recording.rows is not None:
             raise RuntimeError("Profiler: another Profiler is recording; stop it first")
         self.profiler = Rows(self.record_shapes, self.profile_memory)
@@ -333,7 +339,7 @@ class Profiler:
         probes.install(self.profiler)
         self._step_start = self.profiler.begin()
 
-    def _note_step(self):
+    def _note_step(self) -> None:
         rows = self.profiler
         if rows is not None:
             now = time.perf_counter_ns()
@@ -353,7 +359,7 @@ class Profiler:
                 rows.add((profiler_event, now, time.perf_counter_ns(), threading.get_ident()))
             self._step_start = time.perf_counter_ns()
 
-    def _finish(self, whole=True):
+    def _finish(self, whole: bool = True) -> None:
         rows = self.profiler
         self.profiler = None
         rows.close()  # what taking out the probes needs is not the program's
@@ -366,7 +372,7 @@ class Profiler:
         if whole and self.on_trace_ready:
             self.on_trace_ready(self)
 
-    def step_info(self, unit=None):
+    def step_info(self, unit: str | None = None) -> str:
         """One line about the steps since it was last asked: time per step, time to read a batch,
         samples per second.
 
@@ -377,7 +383,7 @@ class Profiler:
         """
         return benchmark().step_info(unit)
 
-    def export(self, path="", format="json"):
+    def export(self, path: str = "", format: str = "json") -> None:
         """Writes the recording.
 
         Args:
@@ -392,8 +398,13 @@ class Profiler:
         self.profiler_result.save(path, format)
 
     def summary(
-        self, sorted_by=SortedKeys.CPUTotal, op_detail=True, thread_sep=False, time_unit="ms", views=None
-    ):
+        self,
+        sorted_by: Any = SortedKeys.CPUTotal,
+        op_detail: bool = True,
+        thread_sep: bool = False,
+        time_unit: str = "ms",
+        views: Any = None,
+    ) -> None:
         """Prints tables of the recording.
 
         Args:

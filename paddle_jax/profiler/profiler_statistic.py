@@ -1,8 +1,12 @@
 """The tables of `Profiler.summary`."""
 
+from __future__ import annotations
+
 import collections
 import enum
 import pathlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.profiler.event_type import TracerEventType as Type
 from paddle_jax.profiler.recording import (
@@ -19,6 +23,11 @@ from paddle_jax.profiler.recording import (
 )
 from paddle_jax.profiler.result import operations
 
+if TYPE_CHECKING:
+    from paddle_jax.profiler.recording import Event
+    from paddle_jax.profiler.result import ProfilerResult
+
+
 __all__ = []
 _UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 
@@ -33,15 +42,15 @@ class SortedKeys(enum.Enum):
 class Times:
     """Calls and times of one thing."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.calls, self.total, self.most, self.least, self.bytes = 0, 0.0, 0.0, float("inf"), 0
 
-    def add(self, ns, size=0):
+    def add(self, ns: Any, size: Any = 0) -> None:
         """Takes in one call."""
         self.calls, self.total, self.bytes = self.calls + 1, self.total + ns, self.bytes + size
         self.most, self.least = max(self.most, ns), min(self.least, ns)
 
-    def text(self, whole, unit):
+    def text(self, whole: Any, unit: Any) -> str:
         """Total / mean / greatest / smallest / share of the whole."""
         times = (self.total, self.total / self.calls, self.most, self.least)
         return " / ".join(
@@ -58,7 +67,9 @@ _ORDER = {
 _TIMES = "CPU Total / Avg / Max / Min / Ratio(%)"
 
 
-def _table(title, columns, rows, unit="", notes=()):
+def _table(
+    title: str, columns: Sequence[str], rows: Sequence[Any], unit: str = "", notes: Sequence[str] = ()
+) -> str:
     """A table as text; a row of one text is a line across all columns."""
     cells = [[str(cell) for cell in row] for row in rows]
     full = [row for row in cells if len(row) == len(columns)]
@@ -76,19 +87,19 @@ def _table(title, columns, rows, unit="", notes=()):
     return "\n".join([*lines, bar, *(["Note:", *notes] if notes else []), "", ""])
 
 
-def _short(where):
+def _short(where: str) -> str:
     """`folder/file.py:12` of a path and a line."""
     return str(pathlib.Path(*pathlib.Path(where).parts[-2:]))
 
 
-def _spans(events):
+def _spans(events: Sequence[Event]) -> list[tuple[Any, Any]]:
     return [(e.start_ns, e.end_ns) for e in events]
 
 
 # the tables -------------------------------------------------------------------------------------------------
 
 
-def where_the_time_went(result):
+def where_the_time_went(result: ProfilerResult) -> Any:
     """{what: nanoseconds}, which add up to the length of the recording: an instant counts once, for the first
     of these that was going on."""
     by_how = collections.defaultdict(list)
@@ -115,7 +126,7 @@ def where_the_time_went(result):
     return found
 
 
-def _device(result):
+def _device(result: ProfilerResult) -> str:
     use = result.get_extra_info()["Process Cpu Utilization"]
     rows = [("CPU(Process)", f"{100 * float(use):.2f}")]
     text = _table(
@@ -134,7 +145,7 @@ def _device(result):
     return text
 
 
-def _over(result, unit, scale):
+def _over(result: ProfilerResult, unit: str, scale: float) -> str:
     whole = result.span[1] - result.span[0]
     kinds = collections.defaultdict(list)
     for event in result.events:
@@ -180,7 +191,7 @@ def _over(result, unit, scale):
     return text + _compilations(result, unit, scale) + _flushes(result, unit, scale)
 
 
-def _compilations(result, unit, scale):
+def _compilations(result: ProfilerResult, unit: str, scale: float) -> str:
     found = collections.defaultdict(Times)
     for event in result.events:
         if event.how == COMPILE:
@@ -192,7 +203,7 @@ def _compilations(result, unit, scale):
     return "\n" + _table("Compilation Summary", ("What", "Time", "Line"), rows, unit)
 
 
-def _flushes(result, unit, scale):
+def _flushes(result: ProfilerResult, unit: str, scale: float) -> str:
     found = collections.defaultdict(Times)
     ops = collections.Counter()
     for event in result.events:
@@ -210,7 +221,7 @@ def _flushes(result, unit, scale):
     )
 
 
-def _model(result, unit, scale):
+def _model(result: ProfilerResult, unit: str, scale: float) -> str:
     steps = [e for e in result.events if e.type is Type.ProfileStep]
     whole = sum(e.duration for e in steps)
     if not whole:
@@ -237,7 +248,7 @@ def _model(result, unit, scale):
     )
 
 
-def _outermost(events):
+def _outermost(events: Sequence[Event]) -> Iterator[Any]:
     """The intervals of events that lie in no other of them."""
     end = {}
     for event in sorted(events, key=lambda e: (e.start_ns, -e.end_ns)):
@@ -246,7 +257,9 @@ def _outermost(events):
             yield event.start_ns, event.end_ns
 
 
-def _operators(result, sorted_by, op_detail, unit, scale):
+def _operators(
+    result: ProfilerResult, sorted_by: SortedKeys, op_detail: bool, unit: str, scale: float
+) -> str:
     found = collections.defaultdict(Times)
     inner = collections.defaultdict(Times)
     lines = collections.defaultdict(Times)
@@ -293,7 +306,7 @@ def _operators(result, sorted_by, op_detail, unit, scale):
     )
 
 
-def _users(result, unit, scale):
+def _users(result: ProfilerResult, unit: str, scale: float) -> str:
     found = collections.defaultdict(Times)
     whole = result.span[1] - result.span[0]
     for event in result.events:
@@ -308,7 +321,7 @@ def _users(result, unit, scale):
     return ""
 
 
-def _memory(result):
+def _memory(result: ProfilerResult) -> str:
     found = collections.defaultdict(Times)
     for name, _, _, _, size, _ in operations(result):
         if size:
@@ -328,14 +341,14 @@ def _memory(result):
 
 
 def _build_table(
-    result,
-    sorted_by=SortedKeys.CPUTotal,
-    op_detail=True,
-    thread_sep=False,
-    time_unit="ms",
-    views=None,
-    memory=False,
-):
+    result: ProfilerResult,
+    sorted_by: Any = SortedKeys.CPUTotal,
+    op_detail: bool = True,
+    thread_sep: bool = False,
+    time_unit: str = "ms",
+    views: set[str] | None = None,
+    memory: bool = False,
+) -> str:
     """The tables as text. views: names of SummaryView, or None for all."""
     if thread_sep:
         return "".join(
@@ -355,7 +368,7 @@ def _build_table(
     return "\n".join(text for name, make in tables if (views is None or name in views) and (text := make()))
 
 
-def _by_thread(result):
+def _by_thread(result: Any) -> dict[Any, Any]:
     """{thread: the result with its events only}."""
     parts = collections.defaultdict(list)
     for event in result.events:

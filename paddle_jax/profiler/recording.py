@@ -1,10 +1,13 @@
 """What a recording notes: one tuple per event, appended while the program runs, made into Events when
 it is looked at."""
 
+from __future__ import annotations
+
 import collections
 import dataclasses
 import threading
 import time
+from typing import Any
 
 from paddle_jax.profiler.event_type import TracerEventType
 
@@ -43,7 +46,7 @@ class Event:
     bytes: int = 0
 
     @property
-    def duration(self):
+    def duration(self) -> int:
         """Nanoseconds."""
         return self.end_ns - self.start_ns
 
@@ -52,7 +55,7 @@ class Rows:
     """What has been noted so far. `add` is the append of a list: it takes one step, whichever
     thread calls it."""
 
-    def __init__(self, shapes=False, memory=False):
+    def __init__(self, shapes: bool = False, memory: bool = False) -> None:
         self.shapes = shapes
         self.memory = memory
         self.rows = []
@@ -64,17 +67,17 @@ class Rows:
         self.cpu = time.process_time()
         self.end_ns = self.start_ns
 
-    def begin(self):
+    def begin(self) -> int:
         """Begins to count, once everything is in place; gives the time."""
         self.start_ns, self.cpu = time.perf_counter_ns(), time.process_time()
         return self.start_ns
 
-    def close(self):
+    def close(self) -> None:
         """Says that nothing more comes."""
         self.end_ns, self.cpu = time.perf_counter_ns(), time.process_time() - self.cpu
         self.threads = {t.ident: t.name for t in threading.enumerate()}
 
-    def events(self):
+    def events(self) -> list[Any]:
         """The Events, in the order of their beginnings."""
         found = [event for row in self.rows if (event := row[0](*row[1:])) is not None]
         return sorted(found, key=lambda e: (e.start_ns, -e.end_ns))
@@ -86,17 +89,17 @@ class Recording:
     rows = None
 
 
-def profiler_event(start, end, thread):
+def profiler_event(start: Any, end: Any, thread: Any) -> Event:
     """What the Profiler itself did, apart from noting."""
     return Event("measuring memory", TracerEventType.OperatorInner, start, end, thread, OWN)
 
 
-def range_of(name, kind, start, end, thread):
+def range_of(name: str, kind: Any, start: Any, end: Any, thread: Any) -> Event:
     """A range that the user or a phase of training has marked."""
     return Event(str(name), kind, start, end, thread)
 
 
-def merged(spans):
+def merged(spans: Any) -> list[Any]:
     """Intervals (start, end) without overlap, in order."""
     out = []
     for start, end in sorted(spans):
@@ -107,12 +110,12 @@ def merged(spans):
     return out
 
 
-def length(spans):
+def length(spans: Any) -> int:
     """The time covered by intervals, overlaps counted once."""
     return sum(end - start for start, end in merged(spans))
 
 
-def exclusive(groups):
+def exclusive(groups: Any) -> Any:
     """{name: time} of groups [(name, intervals)], where an instant belongs to the first
     group that covers it."""
     found = collections.OrderedDict()

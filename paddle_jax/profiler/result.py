@@ -1,16 +1,24 @@
 """A finished recording, and the files it is written to and read from."""
 
+from __future__ import annotations
+
 import bisect
 import dataclasses
 import gzip
 import json
 import os
 import pathlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.recording import COMPILE, OP, PROGRAM, Event, merged
 from paddle_jax.profiler.shares import shares
 from paddle_jax.version import full_version
+
+if TYPE_CHECKING:
+    from paddle_jax.profiler.recording import Rows
+
 
 _MARK = "paddle_jax profile"
 _VERSION = 1
@@ -27,7 +35,7 @@ _HOSTS = (
 class Node:
     """An event with those that ran inside it."""
 
-    def __init__(self, event, process):
+    def __init__(self, event: Event, process: Any) -> None:
         self.name = event.name
         self.type = event.type
         self.start_ns = event.start_ns
@@ -49,7 +57,17 @@ class ProfilerResult:
     use at the end, at most), where asked for.
     """
 
-    def __init__(self, events, span, epoch_ns, cpu_seconds, threads, process, memory=(0, 0), device=()):
+    def __init__(
+        self,
+        events: Any,
+        span: Any,
+        epoch_ns: Any,
+        cpu_seconds: Any,
+        threads: Any,
+        process: Any,
+        memory: Any = (0, 0),
+        device: Any = (),
+    ) -> None:
         self.events = events
         self.span = span
         self.epoch_ns = epoch_ns
@@ -59,7 +77,7 @@ class ProfilerResult:
         self._shares = {}
 
     @classmethod
-    def of(cls, rows, memory=(0, 0), device=()):
+    def of(cls, rows: Rows, memory: Any = (0, 0), device: Any = ()) -> ProfilerResult:
         """That of the rows of a recording."""
         found = rows.events()
         return cls(
@@ -73,17 +91,17 @@ class ProfilerResult:
             device,
         )
 
-    def find(self, name):
+    def find(self, name: str) -> list[Any]:
         """The events of a name."""
         return [event for event in self.events if event.name == name]
 
-    def only(self, events):
+    def only(self, events: Any) -> ProfilerResult:
         """The same with these events only."""
         return ProfilerResult(
             events, self.span, self.epoch_ns, self.cpu_seconds, self.threads, self.process, self.memory
         )
 
-    def get_data(self):
+    def get_data(self) -> dict[Any, Any]:
         """{thread: its root Node}."""
         roots = {}
         for event in self.events:
@@ -98,13 +116,13 @@ class ProfilerResult:
             stack.append(node)
         return {thread: stack[0] for thread, stack in roots.items()}
 
-    def get_extra_info(self):
+    def get_extra_info(self) -> dict[str, Any]:
         """Names of threads and the use of the processors, as text."""
         elapsed = max(self.span[1] - self.span[0], 1) * 1e-9
         use = self.cpu_seconds / elapsed / (os.cpu_count() or 1)
         return {**{str(k): v for k, v in self.threads.items()}, "Process Cpu Utilization": f"{use:.6f}"}
 
-    def shares(self, event):
+    def shares(self, event: Event) -> list[Any]:
         """How the time of a compiled program divides, [(operation, line, share)]; estimated
         once per program."""
         key = id(event.program)
@@ -116,7 +134,7 @@ class ProfilerResult:
             self._shares[key] = known
         return self._shares[key]
 
-    def save(self, path, format):
+    def save(self, path: str, format: str) -> None:
         """Writes a chrome trace ("json") or what `load_profiler_result` reads ("pb")."""
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +143,7 @@ class ProfilerResult:
         else:
             target.write_bytes(gzip.compress(json.dumps(self._record()).encode(), mtime=0))
 
-    def _trace(self):
+    def _trace(self) -> dict[str, Any]:
         parts = [self._trace_event(event) for event in self.events]
         for thread, name in self.threads.items():
             parts.append(
@@ -163,7 +181,7 @@ class ProfilerResult:
             "ExtraInfo": self.get_extra_info(),
         }
 
-    def _trace_event(self, event):
+    def _trace_event(self, event: Event) -> dict[str, Any]:
         start = (event.start_ns - self.span[0]) / 1000
         args = {"start_time": f"{start:.3f} us", "end_time": f"{start + event.duration / 1000:.3f} us"}
         details = {
@@ -188,7 +206,7 @@ class ProfilerResult:
             "args": args,
         }
 
-    def _record(self):
+    def _record(self) -> dict[str, Any]:
         events = []
         for event in self.events:
             row = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
@@ -209,17 +227,17 @@ class ProfilerResult:
         }
 
 
-def _tid(thread, python):
+def _tid(thread: int, python: bool) -> str:
     return f"{thread}({'Python' if python else 'operations'})"
 
 
-def _duration(ns):
+def _duration(ns: int) -> str:
     if ns >= 1e6:
         return f"{ns / 1e6:.3f} ms"
     return f"{ns / 1e3:.3f} us"
 
 
-def read(path):
+def read(path: Any) -> ProfilerResult:
     """The ProfilerResult in a file."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"load_profiler_result: filename: got {type(path).__name__}; it must be a text")
@@ -246,14 +264,14 @@ def read(path):
         ) from error
 
 
-def _event(row):
+def _event(row: dict[str, Any]) -> Event:
     row = dict(row, type=TracerEventType[row["type"]], shapes=tuple((tuple(s), d) for s, d in row["shapes"]))
     if row["program"] is not None:
         row["program"] = [tuple(each) for each in row["program"]]
     return Event(**row)
 
 
-def operations(result):
+def operations(result: ProfilerResult) -> Iterator[Any]:
     """(name, line, how, nanoseconds, bytes, shapes) of all operations, compiling left out; those in compiled
     programs by their estimated shares."""
     compiling = merged([(e.start_ns, e.end_ns) for e in result.events if e.how == COMPILE])
@@ -272,7 +290,7 @@ def operations(result):
             )
 
 
-def _running(event, compiling):
+def _running(event: Event, compiling: Sequence[Any]) -> int:
     """The time of an event in which nothing was compiled."""
     time = event.duration
     for start, end in compiling[max(bisect.bisect(compiling, (event.start_ns,)) - 1, 0) :]:

@@ -1,11 +1,19 @@
 """The timeline of a recording as one HTML page: needs nothing but a browser."""
 
+from __future__ import annotations
+
 import html
 import pathlib
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.profiler.event_type import TracerEventType as Type
 from paddle_jax.profiler.profiler_statistic import where_the_time_went
 from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, PROGRAM
+
+if TYPE_CHECKING:
+    from paddle_jax.profiler.recording import Event
+    from paddle_jax.profiler.result import ProfilerResult
+
 
 _COLOURS = {
     COMPILE: "#c0392b",
@@ -41,14 +49,14 @@ t.setAttribute("width",t.getAttribute("width")*f);return false}}</script>
 """
 
 
-def write(result, path):
+def write(result: ProfilerResult, path: Any) -> None:
     """Writes the page."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page(result), encoding="utf-8")
 
 
-def page(result):
+def page(result: ProfilerResult) -> str:
     """The page as text."""
     start, end = result.span
     events = sorted(
@@ -105,7 +113,7 @@ def page(result):
     )
 
 
-def _shape(event, x, y, width):
+def _shape(event: Event, x: float, y: int, width: float) -> str:
     colour = _COLOURS.get(event.how) or _COLOURS.get(event.type, "#bbb")
     tooltip = " ".join(
         part

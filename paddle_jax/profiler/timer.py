@@ -1,7 +1,11 @@
 """Time per step and per batch read, and what comes of it: `Profiler.step_info`, and the summary when a
 Profiler that only measures time stops."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Iterator
+from typing import Any
 
 _SKIP = 10  # steps that the extremes and the summary leave out: the first ones compile
 
@@ -9,17 +13,17 @@ _SKIP = 10  # steps that the extremes and the summary leave out: the first ones 
 class TimeAverager:
     """A mean over the steps since the last reset, and the extremes of all steps after the first few."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.total, self.least, self.most, self.steps = 0.0, float("inf"), 0.0, 0
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """Begins a new mean."""
         self._sum = 0.0
         self._count = 0
         self._samples = None
 
-    def record(self, seconds, num_samples=None):
+    def record(self, seconds: Any, num_samples: Any = None) -> None:
         """Takes in one step."""
         self._sum, self._count = self._sum + seconds, self._count + 1
         if num_samples is not None:
@@ -32,13 +36,13 @@ class TimeAverager:
             if seconds > self.most:
                 self.most = seconds
 
-    def get_average(self):
+    def get_average(self) -> float:
         """Mean seconds per step since the last reset; 0.0 without one."""
         if self._count:
             return self._sum / self._count
         return 0.0
 
-    def get_ips_average(self):
+    def get_ips_average(self) -> float:
         """Mean samples (steps, where the number of samples is not known) per second since the last reset;
         0.0 without a step."""
         if self._sum:
@@ -49,26 +53,26 @@ class TimeAverager:
 class Benchmark:
     """Measures the steps of one loop at a time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.running = False
         self._clear()
 
-    def _clear(self):
+    def _clear(self) -> None:
         self.reader, self.batch, self.ips, self.samples = TimeAverager(), TimeAverager(), TimeAverager(), None
         self._last = None
         self._read = 0.0
         self._speeds = []
 
-    def begin(self):
+    def begin(self) -> None:
         """Starts: the first step ends at the next `step`."""
         self._clear()
         self.running, self._last = True, time.perf_counter()
 
-    def read(self, seconds):
+    def read(self, seconds: Any) -> None:
         """A batch took so long to read."""
         self._read += seconds
 
-    def step(self, num_samples=None):
+    def step(self, num_samples: Any = None) -> None:
         """A step has ended, of so many samples."""
         if not self.running:
             return
@@ -83,7 +87,7 @@ class Benchmark:
         if self.batch.steps > _SKIP:
             self._speeds.append((num_samples or 1) / (seconds or 1e-12))
 
-    def step_info(self, unit=None):
+    def step_info(self, unit: Any = None) -> str:
         """One line about the steps since this was last asked; empty when there were none."""
         reader = self.reader.get_average()
         batch = self.batch.get_average()
@@ -96,13 +100,13 @@ class Benchmark:
         self.batch.reset()
         return text
 
-    def end(self):
+    def end(self) -> None:
         """Stops, and prints a summary when there were more than the first few steps."""
         if self.running and self._speeds:
             print("\n".join(self._summary()))
         self.running = False
 
-    def _summary(self):
+    def _summary(self) -> Iterator[Any]:
         reading = self.reader.total > 0
         yield f"{'Perf Summary':=^100}"
         if reading:
@@ -121,14 +125,14 @@ class Benchmark:
         )
 
 
-def _row(*cells):
+def _row(*cells: Any) -> str:
     return "|" + "|".join(cell.center(17) for cell in cells) + "|"
 
 
 _benchmark_ = Benchmark()
 
 
-def benchmark():
+def benchmark() -> Benchmark:
     """The Benchmark that every Profiler uses.
 
     Example:

@@ -1,14 +1,22 @@
 """Ranges of the user's in a recording, and reading a recording back."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.device import other_names
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.recording import Recording, range_of
 from paddle_jax.profiler.result import read
+
+if TYPE_CHECKING:
+    from paddle_jax.profiler.result import ProfilerResult
+
 
 __all__ = []
 
@@ -27,35 +35,35 @@ class RecordEvent(contextlib.ContextDecorator):
         ...         x = paddle.ones([2, 3])
     """
 
-    def __init__(self, name, event_type=TracerEventType.PythonUserDefined):
+    def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
         self.name = name
         self.event_type = event_type
         self.event = None
         self._start = None
 
-    def __enter__(self):
+    def __enter__(self) -> RecordEvent:
         self.begin()
         return self
 
-    def __exit__(self, exc_type, exc_value, traceback):
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         self.end()
 
-    def __call__(self, function):
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @ft.wraps(function)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> int:
             with RecordEvent(self.name, self.event_type):
                 return function(*args, **kwargs)
 
         return wrapper
 
-    def begin(self):
+    def begin(self) -> None:
         """The range begins here."""
         if Recording.rows is not None:
             self._start = time.perf_counter_ns()
         else:
             self._start = None
 
-    def end(self):
+    def end(self) -> None:
         """The range ends here."""
         rows = Recording.rows
         start = self._start
@@ -66,7 +74,7 @@ class RecordEvent(contextlib.ContextDecorator):
             )
 
 
-def in_profiler_mode():
+def in_profiler_mode() -> bool:
     """Whether a recording is on.
 
     Example:
@@ -76,7 +84,7 @@ def in_profiler_mode():
     return Recording.rows is not None
 
 
-def load_profiler_result(filename):
+def load_profiler_result(filename: str) -> ProfilerResult:
     """Reads a file that `Profiler.export(path, format="pb")` or `export_protobuf` wrote.
 
     Args:

@@ -1,6 +1,9 @@
 """The base of quanters."""
 
+from __future__ import annotations
+
 import abc
+from typing import Any
 
 from paddle_jax.nn.layer.layers import Layer
 
@@ -19,25 +22,25 @@ class BaseQuanter(Layer, metaclass=abc.ABCMeta):
         Same()
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
 
     @abc.abstractmethod
-    def forward(self, input):
+    def forward(self, input: Any) -> Any:
         """The input after simulated quantization, or as it is."""
 
     @abc.abstractmethod
-    def scales(self):
+    def scales(self) -> Any:
         """Tensor or array: the largest magnitudes that are represented."""
 
     @abc.abstractmethod
-    def zero_points(self):
+    def zero_points(self) -> Any:
         """Tensor or array: the integers that stand for 0; None where that is 0."""
 
     @abc.abstractmethod
-    def quant_axis(self):
+    def quant_axis(self) -> Any:
         """int: the axis of the channels that have scales of their own, -1 for one scale."""
 
     @abc.abstractmethod
-    def bit_length(self):
+    def bit_length(self) -> Any:
         """int: the number of bits."""

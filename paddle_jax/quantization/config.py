@@ -1,5 +1,9 @@
 """Which layers are quantized, and how."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.nn.layer.activation import ReLU
 from paddle_jax.nn.layer.common import Linear
 from paddle_jax.nn.layer.conv import Conv2D
@@ -21,21 +25,21 @@ class SingleLayerConfig:
         weight: factory of the quanter of weights, or None.
     """
 
-    def __init__(self, activation, weight):
+    def __init__(self, activation: Any, weight: Any) -> None:
         self._activation = activation
         self._weight = weight
 
     @property
-    def activation(self):
+    def activation(self) -> Any:
         """The factory for inputs, or None."""
         return self._activation
 
     @property
-    def weight(self):
+    def weight(self) -> Any:
         """The factory for weights, or None."""
         return self._weight
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"activation: {self._activation}\nweight: {self._weight}"
 
 
@@ -58,7 +62,7 @@ class QuantConfig:
         <BLANKLINE>
     """
 
-    def __init__(self, activation, weight):
+    def __init__(self, activation: Any, weight: Any) -> None:
         if activation is None and weight is None:
             self._global_config = None
         else:
@@ -73,7 +77,7 @@ class QuantConfig:
 
     # settings -----------------------------------------------------------------------------------------------
 
-    def add_layer_config(self, layer, activation=None, weight=None):
+    def add_layer_config(self, layer: Any, activation: Any = None, weight: Any = None) -> None:
         """Sets the quanters of one layer or a list of layers, and of what is in them.
 
         Raises:
@@ -82,20 +86,20 @@ class QuantConfig:
         for one in layer if isinstance(layer, list) else [layer]:
             self.add_name_config(one.full_name(), activation, weight)
 
-    def add_name_config(self, layer_name, activation=None, weight=None):
+    def add_name_config(self, layer_name: Any, activation: Any = None, weight: Any = None) -> None:
         """Sets the quanters of the layers of a full name, or a list of them, as
         `layer.full_name()` gives it."""
         for name in layer_name if isinstance(layer_name, list) else [layer_name]:
             if isinstance(name, str):
                 self._prefix2config[name] = SingleLayerConfig(activation, weight)
 
-    def add_type_config(self, layer_type, activation=None, weight=None):
+    def add_type_config(self, layer_type: Any, activation: Any = None, weight: Any = None) -> None:
         """Sets the quanters of all layers of a class, or a list of classes."""
         for one in layer_type if isinstance(layer_type, list) else [layer_type]:
             if isinstance(one, type) and issubclass(one, Layer):
                 self._type2config[one] = SingleLayerConfig(activation, weight)
 
-    def add_qat_layer_mapping(self, source, target):
+    def add_qat_layer_mapping(self, source: Any, target: Any) -> None:
         """Makes QAT and PTQ put `target(layer, config)` in place of layers of a class.
 
         Args:
@@ -113,38 +117,38 @@ class QuantConfig:
         self._qat_layer_mapping[source] = target
         self._customized_qat_layer_mapping[source] = target
 
-    def add_customized_leaf(self, layer_type):
+    def add_customized_leaf(self, layer_type: Any) -> None:
         """Makes layers of a class count as a whole: their input is watched, whatever they are made of."""
         self._customized_leaves.append(layer_type)
 
     @property
-    def customized_leaves(self):
+    def customized_leaves(self) -> Any:
         """The classes given to `add_customized_leaf`."""
         return self._customized_leaves
 
     @property
-    def qat_layer_mappings(self):
+    def qat_layer_mappings(self) -> dict[Any, Any]:
         """{class: class that takes its place}."""
         return self._qat_layer_mapping
 
     @property
-    def default_qat_layer_mapping(self):
+    def default_qat_layer_mapping(self) -> Any:
         """{class: class that takes its place}, as it is before `add_qat_layer_mapping`."""
         return DEFAULT_QAT_LAYER_MAPPINGS
 
     @property
-    def global_config(self):
+    def global_config(self) -> Any:
         """The settings of all layers that have no others, or None."""
         return self._global_config
 
     # settings of the layers of a model ----------------------------------------------------------------------
 
-    def _specify(self, model):
+    def _specify(self, model: Layer) -> None:
         """Finds the settings of every layer of a model."""
         self._model = model
         self._specify_helper(model)
 
-    def _specify_helper(self, model):
+    def _specify_helper(self, model: Layer) -> None:
         for child in model.children():
             config = self._layer2config.get(model, self._global_config)
             config = self._type2config.get(type(child), config)
@@ -153,52 +157,52 @@ class QuantConfig:
                 self._layer2config[child] = config
             self._specify_helper(child)
 
-    def _get_config_by_layer(self, layer):
+    def _get_config_by_layer(self, layer: Layer) -> SingleLayerConfig | None:
         return self._layer2config.get(layer)
 
-    def _is_quantifiable(self, layer):
+    def _is_quantifiable(self, layer: Layer) -> bool:
         return layer in self._layer2config
 
-    def _has_observer_config(self, layer):
+    def _has_observer_config(self, layer: Layer) -> bool:
         config = self._get_config_by_layer(layer)
         return config is not None and config.activation is not None
 
-    def _need_observe(self, layer):
+    def _need_observe(self, layer: Layer) -> bool:
         return self._is_leaf(layer) and self._has_observer_config(layer)
 
-    def _is_leaf(self, layer):
+    def _is_leaf(self, layer: Layer) -> bool:
         return self._is_default_leaf(layer) or self._is_real_leaf(layer) or self._is_customized_leaf(layer)
 
-    def _is_default_leaf(self, layer):
+    def _is_default_leaf(self, layer: Layer) -> bool:
         return type(layer) in DEFAULT_LEAVES
 
-    def _is_real_leaf(self, layer):
+    def _is_real_leaf(self, layer: Layer) -> bool:
         return not layer._sub_layers
 
-    def _is_customized_leaf(self, layer):
+    def _is_customized_leaf(self, layer: Layer) -> bool:
         return type(layer) in self._customized_leaves
 
-    def _get_qat_layer(self, layer):
+    def _get_qat_layer(self, layer: Layer) -> Layer:
         return self._qat_layer_mapping[type(layer)](layer, self._get_config_by_layer(layer))
 
-    def _get_observer(self, layer):
+    def _get_observer(self, layer: Layer) -> Layer | None:
         config = self._get_config_by_layer(layer)
         if self._has_observer_config(layer):
             return config.activation._instance(layer)
         return None
 
-    def _get_observe_wrapper(self, layer):
+    def _get_observe_wrapper(self, layer: Layer) -> ObserveWrapper:
         return ObserveWrapper(self._get_observer(layer), layer)
 
     # printing -----------------------------------------------------------------------------------------------
 
-    def details(self):
+    def details(self) -> str:
         """The settings as text, those of every layer once a model is known."""
         if self._model is None:
             return str(self)
         return self._details_helper(self._model)
 
-    def _details_helper(self, layer):
+    def _details_helper(self, layer: Layer) -> str:
         lines = [
             f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, "
             f"{self._layer2config[child]}"
@@ -208,7 +212,7 @@ class QuantConfig:
         inside = "".join(f"\n  {line}" for line in lines) + ("\n" if lines else "")
         return f"{type(layer).__name__}({inside})"
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f"Global config:\n{self._global_config}\n"
         if self._type2config:
             text += f"Layer type config:\n{self._type2config}\n"

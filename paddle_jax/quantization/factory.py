@@ -1,47 +1,54 @@
 """Factories: a class of quanters together with the arguments it is to be made with."""
 
+from __future__ import annotations
+
 import abc
 import functools as ft
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class ClassWithArguments(metaclass=abc.ABCMeta):
     """Keeps arguments for a class; a subclass says which with `_get_class`."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._args = args
         self._kwargs = kwargs
 
     @property
-    def args(self):
+    def args(self) -> Any:
         """The positional arguments, a tuple."""
         return self._args
 
     @property
-    def kwargs(self):
+    def kwargs(self) -> Any:
         """The keyword arguments, a dict."""
         return self._kwargs
 
     @abc.abstractmethod
-    def _get_class(self):
+    def _get_class(self) -> Any:
         """The class."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         arguments = [*map(str, self._args), *[f"{name}={value}" for name, value in self._kwargs.items()]]
         return f"{type(self).__name__}({','.join(arguments)})"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)
 
 
 class QuanterFactory(ClassWithArguments):
     """Makes a quanter or observer for a layer with the kept arguments."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.partial_class = None
 
-    def _instance(self, layer):
+    def _instance(self, layer: Layer | None) -> Layer:
         """A new quanter; the layer comes after the kept positional arguments, as in Paddle, so that these are
         best given by keyword."""
         if self.partial_class is None:
@@ -52,7 +59,7 @@ class QuanterFactory(ClassWithArguments):
 ObserverFactory = QuanterFactory
 
 
-def quanter(class_name):
+def quanter(class_name: str) -> Callable[..., Any]:
     """Declares a quanter: the decorated class gets a factory of the given name in the module that
     calls `quanter`.
 
@@ -77,8 +84,8 @@ def quanter(class_name):
     """
     scope = sys._getframe(1).f_globals
 
-    def declare(target):
-        def init(self, *args, **kwargs):
+    def declare(target: Any) -> type:
+        def init(self, *args: Any, **kwargs: Any) -> None:
             QuanterFactory.__init__(self, *args, **kwargs)
 
         members = {

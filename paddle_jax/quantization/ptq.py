@@ -1,6 +1,13 @@
 """Quantization after training."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.quantization.quantize import Quantization
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class PTQ(Quantization):
@@ -22,7 +29,7 @@ class PTQ(Quantization):
         )
     """
 
-    def quantize(self, model, inplace=False):
+    def quantize(self, model: Layer, inplace: bool = False) -> Layer:
         """Puts observers on weights and inputs.
 
         Args:

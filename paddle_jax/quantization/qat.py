@@ -1,6 +1,13 @@
 """Quantization-aware training."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.quantization.quantize import Quantization
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class QAT(Quantization):
@@ -22,7 +29,7 @@ class QAT(Quantization):
         )
     """
 
-    def quantize(self, model, inplace=False):
+    def quantize(self, model: Layer, inplace: bool = False) -> Layer:
         """Puts layers with simulated quantization in place of plain ones.
 
         Args:

@@ -1,10 +1,17 @@
 """What quantization-aware training and quantization after training share."""
 
+from __future__ import annotations
+
 import abc
 import copy
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.nn.quant.format import ConvertibleQuantedLayer, LinearQuanterDequanter
 from paddle_jax.quantization.base_quanter import BaseQuanter
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.quantization.config import QuantConfig
 
 
 class Quantization(metaclass=abc.ABCMeta):
@@ -14,14 +21,14 @@ class Quantization(metaclass=abc.ABCMeta):
         config: QuantConfig; it is copied.
     """
 
-    def __init__(self, config):
+    def __init__(self, config: QuantConfig) -> None:
         self._config = copy.deepcopy(config)
 
     @abc.abstractmethod
-    def quantize(self, model, inplace=False):
+    def quantize(self, model: Any, inplace: Any = False) -> Any:
         """Prepares a model for quantization."""
 
-    def _prepared(self, model, inplace):
+    def _prepared(self, model: Layer, inplace: bool) -> Layer:
         if not inplace:
             model = copy.deepcopy(model)
         self._config._specify(model)
@@ -29,7 +36,7 @@ class Quantization(metaclass=abc.ABCMeta):
         self._insert_activation_observers(model, self._config)
         return model
 
-    def convert(self, model, inplace=False, remain_weight=False):
+    def convert(self, model: Layer, inplace: bool = False, remain_weight: bool = False) -> Layer:
         """Brings a quantized model into the form for inference: fixed scales, weights as integers.
 
         Args:
@@ -51,7 +58,7 @@ class Quantization(metaclass=abc.ABCMeta):
         self._convert_children(model, remain_weight)
         return model
 
-    def _convert_children(self, model, remain_weight):
+    def _convert_children(self, model: Layer, remain_weight: bool) -> None:
         replaced = {}
         for name, child in model.named_children():
             if isinstance(child, ConvertibleQuantedLayer):
@@ -64,7 +71,7 @@ class Quantization(metaclass=abc.ABCMeta):
         for name, layer in replaced.items():
             model._sub_layers[name] = layer
 
-    def _convert_to_quant_layers(self, model, config):
+    def _convert_to_quant_layers(self, model: Layer, config: QuantConfig) -> None:
         replaced = {}
         for name, child in model.named_children():
             if type(child) in config.qat_layer_mappings and config._is_quantifiable(child):
@@ -74,7 +81,7 @@ class Quantization(metaclass=abc.ABCMeta):
         for name, layer in replaced.items():
             model._sub_layers[name] = layer
 
-    def _insert_activation_observers(self, model, config):
+    def _insert_activation_observers(self, model: Layer, config: QuantConfig) -> None:
         replaced = {}
         quanted = tuple(config.qat_layer_mappings.values())
         for name, child in model.named_children():
@@ -85,11 +92,11 @@ class Quantization(metaclass=abc.ABCMeta):
         for name, layer in replaced.items():
             model._sub_layers[name] = layer
 
-    def _details(self):
+    def _details(self) -> str:
         return self._config.details()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._details()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)

@@ -1,11 +1,15 @@
 """Functions that make readers of readers. A reader is a function without arguments that gives an
 iterator over samples."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import itertools
 import queue
 import random
 import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from paddle_jax.io import DataLoader
 from paddle_jax.reader.processes import ReaderDataset, as_it_is
@@ -17,7 +21,7 @@ class ComposeNotAligned(ValueError):
     """Readers that are read side by side have different lengths."""
 
 
-def cache(reader):
+def cache(reader: Callable[..., Any]) -> Callable[..., Any]:
     """A reader of the same samples, kept in memory from now on.
 
     Example:
@@ -30,7 +34,7 @@ def cache(reader):
     return lambda: iter(samples)
 
 
-def map_readers(func, *readers):
+def map_readers(func: Callable[..., Any], *readers: Any) -> Callable[..., Any]:
     """A reader of what a function makes of the samples of readers, side by side, up to the end
     of the shortest.
 
@@ -42,7 +46,7 @@ def map_readers(func, *readers):
     return lambda: map(func, *(reader() for reader in readers))
 
 
-def shuffle(reader, buf_size):
+def shuffle(reader: Callable[..., Any], buf_size: Any) -> Callable[..., Any]:
     """A reader of the same samples in random order (of Python's `random`), within pieces of this length.
 
     Example:
@@ -51,7 +55,7 @@ def shuffle(reader, buf_size):
         [0, 1, 2, 3]
     """
 
-    def shuffled():
+    def shuffled() -> Iterator[Any]:
         samples = iter(reader())
         while piece := list(itertools.islice(samples, buf_size)):
             random.shuffle(piece)
@@ -60,7 +64,7 @@ def shuffle(reader, buf_size):
     return shuffled
 
 
-def chain(*readers):
+def chain(*readers: Any) -> Callable[..., Any]:
     """A reader of the samples of readers, one after the other.
 
     Example:
@@ -74,7 +78,7 @@ def chain(*readers):
 _NONE = object()
 
 
-def compose(*readers, **kwargs):
+def compose(*readers: Any, **kwargs: Any) -> Callable[..., Any]:
     """A reader of the samples of readers, side by side, as one tuple each; tuples are taken apart.
 
     Args:
@@ -88,7 +92,7 @@ def compose(*readers, **kwargs):
     """
     aligned = kwargs.pop("check_alignment", True)
 
-    def composed():
+    def composed() -> Iterator[Any]:
         rows = [reader() for reader in readers]
         for samples in itertools.zip_longest(*rows, fillvalue=_NONE) if aligned else zip(*rows, strict=False):
             if any(sample is _NONE for sample in samples):
@@ -102,7 +106,7 @@ def compose(*readers, **kwargs):
 
 
 class _Failed:
-    def __init__(self, error):
+    def __init__(self, error: Any) -> None:
         self.error = error
 
 
@@ -114,11 +118,11 @@ class _Samples:
         abandoned: set when the loop has ended, so that the thread ends too.
     """
 
-    def __init__(self, size):
+    def __init__(self, size: Any) -> None:
         self.queue = queue.Queue(size)
         self.abandoned = threading.Event()
 
-    def fill(self, reader):
+    def fill(self, reader: Callable[..., Any]) -> None:
         """Reads all samples, unless the loop ends before."""
         try:
             for sample in reader():
@@ -129,7 +133,7 @@ class _Samples:
         except BaseException as error:
             self._put(_Failed(error))
 
-    def _put(self, sample):
+    def _put(self, sample: Any) -> None:
         """Waits for room, in short steps: a loop that has ended never makes any."""
         while not self.abandoned.is_set():
             try:
@@ -139,7 +143,7 @@ class _Samples:
             return
 
 
-def buffered(reader, size):
+def buffered(reader: Callable[..., Any], size: int) -> Callable[..., Any]:
     """A reader that a thread reads ahead.
 
     Args:
@@ -151,7 +155,7 @@ def buffered(reader, size):
         [1, 2, 3]
     """
 
-    def ahead():
+    def ahead() -> Iterator[Any]:
         samples = _Samples(size)
         threading.Thread(target=samples.fill, args=(reader,), daemon=True).start()
         try:
@@ -165,7 +169,7 @@ def buffered(reader, size):
     return ahead
 
 
-def firstn(reader, n):
+def firstn(reader: Callable[..., Any], n: Any) -> Callable[..., Any]:
     """A reader of the first samples.
 
     Example:
@@ -176,7 +180,13 @@ def firstn(reader, n):
     return lambda: itertools.islice(reader(), n)
 
 
-def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
+def xmap_readers(
+    mapper: Callable[..., Any],
+    reader: Callable[..., Any],
+    process_num: int,
+    buffer_size: int,
+    order: bool = False,
+) -> Callable[..., Any]:
     """A reader of what a function makes of the samples, computed by threads.
 
     Args:
@@ -191,7 +201,7 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
         [2, 4, 6]
     """
 
-    def mapped():
+    def mapped() -> Iterator[Any]:
         samples = iter(reader())
         with concurrent.futures.ThreadPoolExecutor(process_num) as threads:
             running = [
@@ -215,7 +225,7 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
     return mapped
 
 
-def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
+def multiprocess_reader(readers: Any, use_pipe: bool = True, queue_size: int = 1000) -> Callable[..., Any]:
     """A reader of the samples of several readers, each of which runs in a process of its own.
 
     One sample of each reader comes in turn; readers that have ended are left out.
@@ -239,7 +249,7 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
             f"multiprocess_reader: readers: got {readers!r}; give a list of at least one reader"
         )
 
-    def merged():
+    def merged() -> Iterator[Any]:
         ahead = max(1, queue_size // len(readers))
         loader = DataLoader(
             ReaderDataset(readers, use_pipe),

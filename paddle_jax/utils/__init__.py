@@ -1,5 +1,10 @@
 """Helpers that programs import from paddle.utils."""
 
+from __future__ import annotations
+
+
+from typing import Any
+from typing import TYPE_CHECKING
 import functools as ft
 import importlib
 import re
@@ -9,6 +14,10 @@ from paddle_jax.utils import cpp_extension, dlpack, download, install_check, uni
 from paddle_jax.utils.install_check import run_check
 from paddle_jax.utils.nested import flatten, map_structure, pack_sequence_as
 from paddle_jax.version import full_version
+
+if TYPE_CHECKING:
+    import types
+
 
 __all__ = [
     "cpp_extension",
@@ -25,7 +34,7 @@ __all__ = [
 ]
 
 
-def try_import(module_name, err_msg=None):
+def try_import(module_name: str, err_msg: str | None = None) -> types.ModuleType:
     """Imports a module by name.
 
     Args:
@@ -49,7 +58,7 @@ def try_import(module_name, err_msg=None):
         ) from error
 
 
-def deprecated(update_to="", since="", reason="", level=0):
+def deprecated(update_to: str = "", since: str = "", reason: str = "", level: Any = 0) -> Any:
     """Decorator that warns (level 0 and 1) or raises (level 2) when an outdated function is called.
 
     Args:
@@ -59,14 +68,14 @@ def deprecated(update_to="", since="", reason="", level=0):
         level: 0 or 1 warn, 2 raises RuntimeError.
     """
 
-    def decorate(function):
+    def decorate(function: Any) -> Any:
         text = f"{function.__module__}.{function.__name__} is deprecated" + (
             f" since {since}" if since else ""
         )
         text += (f"; use {update_to}" if update_to else "") + (f" ({reason})" if reason else "")
 
         @ft.wraps(function)
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
             if level > 1:
                 raise RuntimeError(text)
             warnings.warn(text, DeprecationWarning, stacklevel=2)
@@ -77,7 +86,7 @@ def deprecated(update_to="", since="", reason="", level=0):
     return decorate
 
 
-def _numbers(version, what):
+def _numbers(version: Any, what: Any) -> list[int]:
     if not isinstance(version, str):
         raise TypeError(
             f"require_version: {what}: got {type(version).__name__}; it must be a text such as '3.0.0'"
@@ -89,7 +98,7 @@ def _numbers(version, what):
     return [int(n) for n in version.split(".")] + [0] * (4 - len(version.split(".")))
 
 
-def require_version(min_version, max_version=None):
+def require_version(min_version: Any, max_version: Any = None) -> None:
     """Raises unless the Paddle version whose API this is lies between the two.
 
     Raises:

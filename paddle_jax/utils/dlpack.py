@@ -1,6 +1,9 @@
 """Exchange of tensors with other libraries without copying, through DLPack."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,7 +15,7 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 __all__ = ["from_dlpack", "to_dlpack"]
 
 
-def to_dlpack(x):
+def to_dlpack(x: Tensor) -> Any:
     """The DLPack capsule of a Tensor, for libraries that take capsules.
 
     Raises:
@@ -34,13 +37,13 @@ _CPU = 1  # the number of host memory among DLPack's kinds of devices
 class _Capsule:
     """A DLPack capsule as an object that hands it out once, and tells the device that stands in it."""
 
-    def __init__(self, capsule):
+    def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
 
-    def __dlpack__(self, **kwargs):
+    def __dlpack__(self, **kwargs: Any) -> Any:
         return self._capsule
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[Any, Any]:
         name_of = ctypes.pythonapi.PyCapsule_GetName
         pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
         name_of.restype = ctypes.c_char_p
@@ -55,7 +58,7 @@ class _Capsule:
         return kind, number
 
 
-def _host_copy(dlpack) -> jax.Array | None:
+def _host_copy(dlpack: Any) -> jax.Array | None:
     """A copy of an array in host memory, with any strides; None where NumPy does not read it (bfloat16)."""
     try:
         view = np.from_dlpack(dlpack)
@@ -64,7 +67,7 @@ def _host_copy(dlpack) -> jax.Array | None:
     return jax.device_put(np.array(view, order="C"), jax.local_devices(backend="cpu")[0])
 
 
-def _from_dlpack(dlpack, copy) -> jax.Array:
+def _from_dlpack(dlpack: Any, copy: bool | None) -> jax.Array:
     """What JAX reads; it takes only arrays without gaps."""
     try:
         return jax.dlpack.from_dlpack(dlpack, copy=copy)
@@ -77,7 +80,7 @@ def _from_dlpack(dlpack, copy) -> jax.Array:
         ) from None
 
 
-def from_dlpack(dlpack, *, device=None, copy=None):
+def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A Tensor with the values of another library's array: any object with `__dlpack__`, or a capsule that
     was not used before.
 

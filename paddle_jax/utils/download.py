@@ -1,12 +1,16 @@
 """Files from the network, kept in a folder of the user's."""
 
+from __future__ import annotations
+
 import hashlib
 import logging
 import tarfile
 import time
 import urllib.parse
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from paddle_jax.framework.atomic import replace_file
 
@@ -21,7 +25,7 @@ _TIMEOUT = 30
 _ARCHIVES = (".tar", ".zip", ".gz", ".tgz", ".bz2", ".xz")
 
 
-def get_weights_path_from_url(url, md5sum=None):
+def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
     """The local path of a weight file; downloads it when it is not there yet.
 
     The file is looked for, and kept, in `WEIGHTS_HOME` (`~/.cache/paddle/hapi/weights`, the folder the real
@@ -51,7 +55,14 @@ def get_weights_path_from_url(url, md5sum=None):
     return get_path_from_url(url, WEIGHTS_HOME, md5sum, decompress=False)
 
 
-def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=True, method="get"):
+def get_path_from_url(
+    url: str,
+    root_dir: str,
+    md5sum: str | None = None,
+    check_exist: bool = True,
+    decompress: bool = True,
+    method: str = "get",
+) -> str:
     """The local path of a file, or of what an archive held; downloads it when it is not there yet.
 
     Args:
@@ -84,7 +95,7 @@ def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=T
     return str(path)
 
 
-def is_url(path):
+def is_url(path: str) -> bool:
     """Whether a text begins like an http or https address.
 
     Example:
@@ -94,7 +105,7 @@ def is_url(path):
     return path.startswith(("http://", "https://"))
 
 
-def _check_url(where, url):
+def _check_url(where: str, url: str) -> None:
     if not is_url(str(url)):
         raise AssertionError(f"{where}: url: got {url!r}; it must start with http:// or https://")
     if not Path(urllib.parse.urlparse(url).path).name:
@@ -104,17 +115,17 @@ def _check_url(where, url):
         )
 
 
-def _map_path(url, root_dir):
+def _map_path(url: str, root_dir: str) -> str:
     """Where the file of an address is kept."""
     return str(Path(root_dir) / Path(urllib.parse.urlparse(url).path).name)
 
 
-def _md5check(fullname, md5sum=None):
+def _md5check(fullname: Any, md5sum: str | None = None) -> bool:
     """Whether a file is there and has the sum."""
     return Path(fullname).is_file() and md5sum in (None, _md5(Path(fullname)))
 
 
-def _get_unique_endpoints(trainer_endpoints):
+def _get_unique_endpoints(trainer_endpoints: Sequence[str]) -> set[Any]:
     """The first "host:port" of each host, of those given."""
     first = {}
     for endpoint in trainer_endpoints:
@@ -122,7 +133,7 @@ def _get_unique_endpoints(trainer_endpoints):
     return set(first.values())
 
 
-def _decompress(fname):
+def _decompress(fname: Any) -> str:
     """Unpacks a tar or zip archive beside it; the path of what it held. Members that lead outside the
     folder are refused."""
     path = Path(fname)
@@ -145,7 +156,7 @@ def _decompress(fname):
     return str(found)
 
 
-def _target(path, names):
+def _target(path: Any, names: Sequence[str]) -> tuple[Any, Any]:
     """(folder to unpack into, path of what will be there): beside the archive if it has one top member, else
     into a folder named like it."""
     tops = {name.replace("\\", "/").removeprefix("./").split("/")[0] for name in names} - {"", "."}
@@ -155,12 +166,12 @@ def _target(path, names):
     return folder, folder
 
 
-def _md5(path):
+def _md5(path: Any) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def _download_to(url, path, md5sum):
+def _download_to(url: str, path: Any, md5sum: str | None) -> None:
     problem = None
     for attempt in range(DOWNLOAD_RETRY_LIMIT):
         time.sleep(attempt)
@@ -177,7 +188,7 @@ def _download_to(url, path, md5sum):
     ) from problem
 
 
-def _fetch(url, path, md5sum):
+def _fetch(url: str, path: Any, md5sum: str | None) -> None:
     from urllib.request import urlopen  # it loads ssl, which nothing else needs
 
     digest = hashlib.md5(usedforsecurity=False)

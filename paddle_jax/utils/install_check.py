@@ -1,12 +1,16 @@
 """Does the installation work? `paddle.utils.run_check()` and `python -m paddle_jax check`."""
 
+from __future__ import annotations
+
 import importlib.metadata
 import os
 import platform
 import socket
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -15,11 +19,16 @@ from paddle_jax._core.tensors.place import parse
 from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
 from paddle_jax.version import full_version
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.base.libpaddle import CPUPlace
+
+
 _PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "flax", "optax", "ml_dtypes")
 _STEPS = 5
 
 
-def _trained(place):
+def _trained(place: CPUPlace) -> tuple[list[Any], float]:
     """(losses, seconds) of a few steps of training on a device: eager, then compiled."""
     before = get_rng_state()
     seed(0)
@@ -29,7 +38,7 @@ def _trained(place):
         set_rng_state(before)
 
 
-def _steps(place):
+def _steps(place: CPUPlace) -> tuple[list[Any], float]:
     # these packages import `utils`, and only a check needs them
     from paddle_jax import jit, nn, optimizer  # lazy: import time
     from paddle_jax.device import device  # lazy: import time
@@ -39,7 +48,7 @@ def _steps(place):
         net = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 1))
         sgd, x, y = optimizer.SGD(0.02, parameters=net.parameters()), randn([8, 16]), randn([8, 1])
 
-        def step():
+        def step() -> Tensor:
             loss = ((net(x) - y) ** 2).mean()
             loss.backward()
             sgd.step()
@@ -53,7 +62,7 @@ def _steps(place):
         return losses, time.perf_counter() - start
 
 
-def _step_works(place):
+def _step_works(place: CPUPlace) -> tuple[bool, str]:
     """(whether training on a device lowers the loss, the line that says so)."""
     try:
         losses, seconds = _trained(place)
@@ -76,7 +85,7 @@ def _step_works(place):
     )
 
 
-def run_check():
+def run_check() -> None:
     """Trains a small network for a few steps, eager and compiled, on every device of the current kind, and
     says whether it worked.
 
@@ -101,7 +110,7 @@ def run_check():
     print("PaddlePaddle is installed successfully! Let's start deep learning with PaddlePaddle now.")
 
 
-def _versions():
+def _versions() -> Iterator[Any]:
     yield f"paddle_jax with the API of PaddlePaddle {full_version}, {Path(__file__).parents[1]}"
     yield f"Python {platform.python_version()}, {sys.executable}, {platform.platform()}"
     for name in _PACKAGES:
@@ -119,7 +128,7 @@ def _versions():
     yield f"plugins of jax: {', '.join(plugins) or 'none, so only the CPU is used'}"
 
 
-def _settings():
+def _settings() -> Iterator[Any]:
     chosen = sorted(
         f"{k}={v}" for k, v in os.environ.items() if k.startswith(("FLAGS_", "JAX_", "XLA_", "CUDA_VISIBLE"))
     )
@@ -127,7 +136,7 @@ def _settings():
     yield _cache()
 
 
-def _cache():
+def _cache() -> str:
     folder = jax.config.jax_compilation_cache_dir
     if folder is None:
         return "compiled programs are not kept on disk"
@@ -141,7 +150,7 @@ def _cache():
     )
 
 
-def _memory(device):
+def _memory(device: Any) -> str:
     figures = device.memory_stats() or {}
     if "bytes_limit" in figures:
         return (
@@ -155,7 +164,7 @@ def _memory(device):
     return f"{free:.0f} of {total:.0f} MiB free, {os.cpu_count()} cores"
 
 
-def _ports_work():
+def _ports_work() -> tuple[bool, str]:
     """(whether processes of this machine can talk, the line that says so). A launched process names
     its own address."""
     mine = os.environ.get("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:0")
@@ -173,7 +182,7 @@ def _ports_work():
         )
 
 
-def _summed(devices):
+def _summed(devices: Any) -> np.ndarray:
     """What a sum over devices gives on each."""
     mesh = jax.sharding.Mesh(np.array(devices), ("d",))
     spread = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
@@ -184,7 +193,7 @@ def _summed(devices):
     return np.asarray(jax.jit(total)(parts))
 
 
-def _collectives_work(devices):
+def _collectives_work(devices: Sequence[Any]) -> tuple[bool, str]:
     """(whether devices of a kind can add up numbers, the line that says so)."""
     count = len(devices)
     kind = devices[0].platform

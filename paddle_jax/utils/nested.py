@@ -1,13 +1,18 @@
 """Lists, tuples and dicts inside each other: their leaves, and functions of each leaf."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import jax
 
 
-def _is_leaf(value):
+def _is_leaf(value: Any) -> bool:
     return not isinstance(value, list | tuple | dict)
 
 
-def flatten(nest):
+def flatten(nest: dict[str, Any]) -> list[Any]:
     """The leaves of lists, tuples and dicts in each other, from the left; a dict's by sorted keys.
 
     Args:
@@ -21,7 +26,7 @@ def flatten(nest):
     return jax.tree.leaves(nest, is_leaf=_is_leaf)
 
 
-def pack_sequence_as(structure, flat_sequence):
+def pack_sequence_as(structure: dict[str, Any], flat_sequence: Any) -> dict[str, Any]:
     """Puts leaves into the places of another value's leaves.
 
     Args:
@@ -38,7 +43,7 @@ def pack_sequence_as(structure, flat_sequence):
     return jax.tree.unflatten(jax.tree.structure(structure, is_leaf=_is_leaf), list(flat_sequence))
 
 
-def map_structure(func, *structure):
+def map_structure(func: Callable[..., Any], *structure: Any) -> dict[str, Any]:
     """Calls a function for each leaf; with several structures, for the leaves at the same place.
 
     Args:

@@ -1,8 +1,16 @@
 """Which library reads image files, and reading one."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base.state import ImageSettings
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.utils import try_import
+
+if TYPE_CHECKING:
+    import types
+
 
 __all__ = ["set_image_backend", "get_image_backend", "image_load"]
 
@@ -11,7 +19,7 @@ _PILLOW = "pillow is not installed: pip install 'paddle_jax[vision]'"
 _OPENCV = "opencv is not installed: pip install opencv-python-headless"
 
 
-def _checked(op_name, backend):
+def _checked(op_name: str, backend: str) -> str:
     if backend not in _BACKENDS:
         raise ValueError(
             f"{op_name}: backend: got {backend!r}; allowed are {', '.join(map(repr, _BACKENDS))}"
@@ -19,17 +27,17 @@ def _checked(op_name, backend):
     return backend
 
 
-def pillow(module="PIL.Image"):
+def pillow(module: str = "PIL.Image") -> types.ModuleType:
     """A module of pillow; an ImportError says how to install it."""
     return try_import(module, _PILLOW)
 
 
-def opencv():
+def opencv() -> types.ModuleType:
     """The module cv2; an ImportError says how to install it."""
     return try_import("cv2", _OPENCV)
 
 
-def set_image_backend(backend):
+def set_image_backend(backend: str) -> None:
     """Sets what `image_load` and the datasets read image files with.
 
     Args:
@@ -46,7 +54,7 @@ def set_image_backend(backend):
     ImageSettings.backend = _checked("set_image_backend", backend)
 
 
-def get_image_backend():
+def get_image_backend() -> str:
     """What image files are read with: "pil", "cv2" or "tensor". See `set_image_backend`.
 
     Example:
@@ -56,7 +64,7 @@ def get_image_backend():
     return ImageSettings.backend
 
 
-def image_load(path, backend=None):
+def image_load(path: str, backend: str | None = None) -> Any:
     """Reads an image file.
 
     Args:

@@ -1,7 +1,11 @@
 """The dynamic mode as libraries take it from `paddle.base.dygraph.base`."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
@@ -15,11 +19,15 @@ from paddle_jax.framework.mode import in_dynamic_mode as enabled
 from paddle_jax.framework.mode import switched
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
+
 no_grad_ = no_grad
 
 
 @contextlib.contextmanager
-def guard(place=None):
+def guard(place: Any = None) -> Iterator[None]:
     """Context in which operations run when they are called, also in static mode. Names are counted
     from zero inside.
 
@@ -36,7 +44,9 @@ def guard(place=None):
         yield
 
 
-def to_variable(value, name=None, zero_copy=None, dtype=None):
+def to_variable(
+    value: Any, name: str | None = None, zero_copy: Any = None, dtype: DTypeLike | None = None
+) -> Tensor:
     """A Tensor of an array: an older name of `to_tensor`.
 
     Differs from Paddle: 3.3 has dropped it; older programs call it.
@@ -58,7 +68,7 @@ def to_variable(value, name=None, zero_copy=None, dtype=None):
     return made
 
 
-def switch_to_static_graph(func):
+def switch_to_static_graph(func: Callable[..., Any]) -> Any:
     """Decorator: the function builds static programs, whatever the mode of its caller.
 
     Args:
@@ -72,7 +82,7 @@ def switch_to_static_graph(func):
     """
 
     @ft.wraps(func)
-    def called(*args, **kwargs):
+    def called(*args: Any, **kwargs: Any) -> Any:
         with switched(dynamic=False):
             return func(*args, **kwargs)
 
@@ -96,7 +106,7 @@ def in_sot_simulation_mode() -> bool:
 
 
 @contextlib.contextmanager
-def param_guard(parameters):
+def param_guard(parameters: dict[str, Any]) -> Iterator[None]:
     """A context that changes nothing: a compiled function finds the parameters of its Layers by itself.
 
     Args:
@@ -106,7 +116,7 @@ def param_guard(parameters):
 
 
 @contextlib.contextmanager
-def _switch_tracer_mode_guard_(is_train=True):
+def _switch_tracer_mode_guard_(is_train: bool = True) -> Iterator[None]:
     before, local.ctx.grad = local.ctx.grad, bool(is_train)
     try:
         yield
@@ -114,7 +124,7 @@ def _switch_tracer_mode_guard_(is_train=True):
         local.ctx.grad = before
 
 
-def _set_grad_enabled(mode):
+def _set_grad_enabled(mode: Any) -> None:
     local.ctx.grad = bool(mode)
 
 

@@ -1,5 +1,9 @@
 """Multi-head attention with PyTorch's signature and parameter layout."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.held_values import numpy_dtype
@@ -12,6 +16,10 @@ from paddle_jax.tensor.creation import to_tensor, zeros
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.search import where
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class MultiheadAttention(Layer):
@@ -47,18 +55,18 @@ class MultiheadAttention(Layer):
 
     def __init__(
         self,
-        embed_dim,
-        num_heads,
-        dropout=0.0,
-        bias=True,
-        add_bias_kv=False,
-        add_zero_attn=False,
-        kdim=None,
-        vdim=None,
-        batch_first=False,
-        device=None,
-        dtype=None,
-    ):
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
             raise AssertionError(
@@ -79,7 +87,7 @@ class MultiheadAttention(Layer):
         self.add_bias_kv = add_bias_kv
         self.add_zero_attn = add_zero_attn
 
-        def parameter(wanted, shape, initializer, is_bias=False):
+        def parameter(wanted: bool, shape: Any, initializer: Any, is_bias: bool = False) -> Tensor | None:
             if wanted:
                 return self.create_parameter(shape, None, dtype, is_bias, initializer, device)
             return None
@@ -97,7 +105,7 @@ class MultiheadAttention(Layer):
         self.bias_v = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
         self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
 
-    def _projected(self, query, key, value):
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Any, Any, Any]:
         """Queries, keys and values of all heads, [batch, length, embed_dim]."""
         if self.in_proj_weight is None:
             weights, biases = (
@@ -119,7 +127,17 @@ class MultiheadAttention(Layer):
             k, v = (concat([t, zeros([t.shape[0], 1, self.embed_dim], t.dtype)], 1) for t in (k, v))
         return q, k, v
 
-    def _mask(self, attn_mask, key_padding_mask, is_causal, single, batch, queries, keys, dtype):
+    def _mask(
+        self,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool,
+        single: bool,
+        batch: int,
+        queries: int,
+        keys: int,
+        dtype: Any,
+    ) -> Tensor | None:
         """What is added to the scores: a Tensor that broadcasts to [batch, heads, query, key], or None."""
         if attn_mask is None and is_causal:
             attn_mask = to_tensor(~np.tril(np.ones((queries, keys), bool)))
@@ -154,15 +172,15 @@ class MultiheadAttention(Layer):
 
     def forward(
         self,
-        query,
-        key,
-        value,
-        key_padding_mask=None,
-        need_weights=True,
-        attn_mask=None,
-        average_attn_weights=True,
-        is_causal=False,
-    ):
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Any, Any | None]:
         """Returns (output, weights), both as the query is laid out.
 
         Args:
@@ -205,14 +223,14 @@ class MultiheadAttention(Layer):
         return out if self.batch_first else out.transpose([1, 0, 2]), weights
 
 
-def _least(dtype):
+def _least(dtype: Any) -> float:
     """The most negative number of a floating dtype."""
     if dtype.np.itemsize > 2:
         return float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min)
     return -6.0e4
 
 
-def _additive(mask, dtype):
+def _additive(mask: Tensor, dtype: Any) -> Tensor:
     """A mask as numbers to add: the most negative one where a bool mask is True. Rows without any key then
     weigh all keys alike."""
     if numpy_dtype(mask).kind != "b":

@@ -1,6 +1,10 @@
 """Linear, Softmax, Unfold and average pooling with PyTorch's signatures."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.compat.nn import functional as C
 from paddle_jax.nn import functional as F
@@ -8,6 +12,10 @@ from paddle_jax.nn.initializer import Uniform
 from paddle_jax.nn.layer.common import Unfold as PaddleUnfold
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class Linear(Layer):
@@ -28,7 +36,14 @@ class Linear(Layer):
         paddle.Size([4, 3])
     """
 
-    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
@@ -45,22 +60,22 @@ class Linear(Layer):
                 device=device,
             )
 
-    def _initializer(self):
+    def _initializer(self) -> Uniform:
         if self.in_features > 0:
             bound = 1 / math.sqrt(self.in_features)
         else:
             bound = 0.0
         return Uniform(-bound, bound)
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Fills the parameters anew."""
         for parameter in self.parameters():
             self._initializer()(parameter)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return C.linear(input, self.weight, self.bias)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(in_features=self.in_features, out_features=self.out_features, bias=self.bias is not None)
 
 
@@ -74,14 +89,14 @@ class Softmax(Layer):
         [0.5, 0.5]
     """
 
-    def __init__(self, dim=None):
+    def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return C.softmax(input, self.dim)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(dim=self.dim)
 
 
@@ -96,16 +111,16 @@ class Unfold(PaddleUnfold):
         paddle.Size([1, 12, 9])
     """
 
-    def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: int = 0, stride: Any = 1) -> None:
         super().__init__(kernel_size, dilation, padding, stride)
 
 
 class _AvgPool(Layer):
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
 
 
-def _tuple(value):
+def _tuple(value: Sequence[int] | int) -> tuple[int] | tuple[Any, ...]:
     if isinstance(value, int):
         return (value,)
     return tuple(value)
@@ -125,7 +140,14 @@ class AvgPool1D(_AvgPool):
         paddle.Size([1, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
         super().__init__()
         self.kernel_size, self.padding = _tuple(kernel_size), _tuple(padding)
         if stride is None:
@@ -135,7 +157,7 @@ class AvgPool1D(_AvgPool):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool1d(
             input, self.kernel_size, self.stride, self.padding, not self.count_include_pad, self.ceil_mode
         )
@@ -158,13 +180,13 @@ class AvgPool2D(_AvgPool):
 
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        ceil_mode=False,
-        count_include_pad=True,
-        divisor_override=None,
-    ):
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
         super().__init__()
         self.kernel_size, self.stride, self.padding = (
             kernel_size,
@@ -175,7 +197,7 @@ class AvgPool2D(_AvgPool):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(
             input,
             self.kernel_size,
@@ -196,7 +218,7 @@ class AvgPool3D(AvgPool2D):
         paddle.Size([1, 2, 2, 2, 2])
     """
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool3d(
             input,
             self.kernel_size,

@@ -1,5 +1,9 @@
 """Streams and events of GPUs."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.device import streams as shared
 
 __all__ = ["Event", "Stream"]
@@ -16,5 +20,5 @@ class Stream(shared.Stream):
 
     _kind = "cuda"
 
-    def __init__(self, device=None, priority=2):
+    def __init__(self, device: Any = None, priority: Any = 2) -> None:
         super().__init__(device, priority)

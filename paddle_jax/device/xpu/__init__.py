@@ -1,6 +1,10 @@
 """Facts about XPUs under Paddle's names, where JAX sees any; else the counts are 0 and questions
 raise ValueError."""
 
+from __future__ import annotations
+
+
+from typing import Any
 from paddle_jax.device import memory
 from paddle_jax.device.xpu.streams import Event, Stream
 
@@ -22,7 +26,7 @@ __all__ = [
 ]
 
 
-def current_stream(device=None):
+def current_stream(device: Any = None) -> Stream:
     """The Stream of an XPU."""
     return Stream(device)
 
@@ -32,52 +36,52 @@ def device_count() -> int:
     return len(memory.devices("xpu"))
 
 
-def empty_cache():
+def empty_cache() -> None:
     """Frees what only dead Python objects hold; XLA keeps the memory in its pool."""
     memory.accelerator(None, "xpu", "empty_cache")
     memory.collect()
 
 
-def synchronize(device=None):
+def synchronize(device: Any = None) -> None:
     """Waits until everything started on the XPU is done."""
     memory.wait(memory.accelerator(device, "xpu", "synchronize"))
 
 
-def memory_allocated(device=None):
+def memory_allocated(device: Any = None) -> int:
     """Bytes in use by arrays on the XPU."""
     return memory.now(memory.accelerator(device, "xpu", "memory_allocated"), "allocated")
 
 
-def memory_reserved(device=None):
+def memory_reserved(device: Any = None) -> int:
     """Bytes the allocator holds on the XPU."""
     return memory.now(memory.accelerator(device, "xpu", "memory_reserved"), "reserved")
 
 
-def max_memory_allocated(device=None):
+def max_memory_allocated(device: Any = None) -> Any:
     """The most bytes that were in use, since the last reset."""
     return memory.most(memory.accelerator(device, "xpu", "max_memory_allocated"), "allocated")
 
 
-def max_memory_reserved(device=None):
+def max_memory_reserved(device: Any = None) -> Any:
     """The most bytes that the allocator held, since the last reset."""
     return memory.most(memory.accelerator(device, "xpu", "max_memory_reserved"), "reserved")
 
 
-def reset_max_memory_allocated(device=None):
+def reset_max_memory_allocated(device: Any = None) -> None:
     """Begins to count the most bytes in use anew."""
     memory.reset(memory.accelerator(device, "xpu", "reset_max_memory_allocated"), "allocated")
 
 
-def reset_max_memory_reserved(device=None):
+def reset_max_memory_reserved(device: Any = None) -> None:
     """Begins to count the most bytes held anew."""
     memory.reset(memory.accelerator(device, "xpu", "reset_max_memory_reserved"), "reserved")
 
 
-def memory_total(device=None):
+def memory_total(device: Any = None) -> int:
     """Bytes of memory that XLA may use on the XPU."""
     return memory.stat(memory.accelerator(device, "xpu", "memory_total"), "bytes_limit")
 
 
-def memory_used(device=None):
+def memory_used(device: Any = None) -> int:
     """Bytes in use on the XPU."""
     return memory.now(memory.accelerator(device, "xpu", "memory_used"), "allocated")

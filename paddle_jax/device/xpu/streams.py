@@ -1,5 +1,9 @@
 """Streams and events of XPUs."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.device import streams as shared
 
 __all__ = ["Event", "Stream"]
@@ -10,7 +14,7 @@ class Event(shared.Event):
 
     _kind = "xpu"
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
 
 
@@ -19,5 +23,5 @@ class Stream(shared.Stream):
 
     _kind = "xpu"
 
-    def __init__(self, device=None):
+    def __init__(self, device: Any = None) -> None:
         super().__init__(device)

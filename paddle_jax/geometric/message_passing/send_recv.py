@@ -1,6 +1,10 @@
 """Messages from the nodes at the beginning of edges to those at the end."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -19,6 +23,10 @@ from paddle_jax.tensor.axes import check_index, number, untracked
 from paddle_jax.tensor.lowering import on_cpu
 from paddle_jax.tensor.manipulation import reshape
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 _MESSAGES = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
@@ -28,7 +36,9 @@ _KINDS = {np.dtype(kind) for kind in ("float32", "float64", "int32", "int64")}
 _REDUCTIONS = ("sum", "mean", "max", "min")
 
 
-def _edges(name, x, src_index, dst_index):
+def _edges(
+    name: str, x: Tensor, src_index: Sequence[int] | Tensor, dst_index: Sequence[int] | Tensor
+) -> None:
     need_tensors(name, x=x)
     if numpy_dtype(x).kind == "b":
         raise RuntimeError(f"{name}: x: got dtype bool; it must be an integer or floating dtype")
@@ -41,7 +51,9 @@ def _edges(name, x, src_index, dst_index):
     check_index(name, src_index, x.shape[0], low=0, name="src_index")
 
 
-def _received(name, messages, dst_index, rows, how, out_size):
+def _received(
+    name: str, messages: Tensor, dst_index: Tensor, rows: int, how: str, out_size: Tensor | int | None
+) -> Tensor:
     if out_size is None:
         size = 0
     else:
@@ -51,11 +63,11 @@ def _received(name, messages, dst_index, rows, how, out_size):
     return pooled(messages, dst_index, count, how)
 
 
-def _rows(x, index):
+def _rows(x: Tensor, index: Tensor) -> Tensor:
     return rows_at(x, index if index.ndim == 1 else reshape(index, [-1]))
 
 
-def _is_there(tensor):
+def _is_there(tensor: Tensor) -> bool:
     """Whether NumPy may read a Tensor of this kind now without anything having to run first."""
     raw = held_value(tensor)
     if type(raw) is LazyArray:
@@ -65,7 +77,7 @@ def _is_there(tensor):
     return there and raw.dtype in _KINDS and untracked(tensor) and local.ctx.frame.has_value(tensor)
 
 
-def _are_plain(x, y, index, how):
+def _are_plain(x: Tensor, y: Tensor, index: Tensor, how: str) -> bool:
     """Whether rows of one shape and dtype are combined."""
     kind = numpy_dtype(x)
     return (
@@ -77,7 +89,7 @@ def _are_plain(x, y, index, how):
     )
 
 
-def _joined(x, y, src_index, dst_index, how):
+def _joined(x: Any, y: Any, src_index: Any, dst_index: Any, how: str) -> Tensor:
     """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
     x, y, src_index, dst_index = (
         to_numpy(materialize(held_value(t)), "send_uv") for t in (x, y, src_index, dst_index)
@@ -95,12 +107,12 @@ def _joined(x, y, src_index, dst_index, how):
     return wrap(lazy_from_numpy(out))
 
 
-def _need_choice(name, argument, value, choices):
+def _need_choice(name: str, argument: str, value: str, choices: Sequence[str] | dict[str, Any]) -> None:
     if value not in choices:
         raise ValueError(f"{name}: {argument}: got {value!r}; use one of {', '.join(choices)}")
 
 
-def _combined(name, x, y, how):
+def _combined(name: str, x: Tensor, y: Tensor, how: str) -> Tensor:
     """Messages of two kinds combined; axes after the first broadcast, and a row that is one number counts as
     one of one element."""
     if numpy_dtype(x) != numpy_dtype(y) or (how == "div" and numpy_dtype(x).kind == "i"):
@@ -122,7 +134,14 @@ def _combined(name, x, y, how):
 
 @known_as(code="data_dependent:send_u_recv")
 @composite(method=False, register=False)
-def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=None):
+def send_u_recv(
+    x: Tensor,
+    src_index: Any,
+    dst_index: Any,
+    reduce_op: str = "sum",
+    out_size: float | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Each edge carries the row of x of its first node; each node reduces what arrives.
 
     Args:
@@ -147,7 +166,16 @@ def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=No
 
 @known_as(code="data_dependent:send_ue_recv")
 @composite(method=False, register=False)
-def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=None, name=None):
+def send_ue_recv(
+    x: Tensor,
+    y: Tensor,
+    src_index: Tensor,
+    dst_index: Tensor,
+    message_op: str = "add",
+    reduce_op: str = "sum",
+    out_size: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """As `send_u_recv`, with the row of x combined with the edge's row of y.
 
     Args:
@@ -175,7 +203,14 @@ def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", 
 
 @known_as(code="data_dependent:send_uv")
 @composite(method=False, register=False)
-def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
+def send_uv(
+    x: Tensor,
+    y: Tensor,
+    src_index: Tensor,
+    dst_index: Tensor,
+    message_op: str = "add",
+    name: str | None = None,
+) -> Tensor:
     """One row per edge: the row of x of its first node combined with the row of y of its second.
 
     Args:

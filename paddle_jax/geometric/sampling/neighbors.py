@@ -1,6 +1,10 @@
 """Random neighbours of nodes. The graph is given by columns: the neighbours of node n are
 row[colptr[n]:colptr[n + 1]]."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
@@ -10,10 +14,16 @@ from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
-def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
+def chosen_edges(
+    name: str, row: Tensor, colptr: Tensor, input_nodes: Tensor, sample_size: Any, weights: Any = None
+) -> tuple[np.ndarray, ...]:
     """(the places in `row` of the edges that are drawn, in order, and how many each node gets),
     as NumPy arrays."""
     need_tensors(name, row=row, colptr=colptr, input_nodes=input_nodes)
@@ -41,7 +51,7 @@ def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
     return edges[kept], np.minimum(sizes, limit)
 
 
-def _keys(edges, weights):
+def _keys(edges: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Random keys. Of exponential numbers of rates w, the smallest ones are a weighted sample without
     replacement (Efraimidis, Spirakis, 2006)."""
     words, offset = default_generator().draw_on_host()
@@ -52,22 +62,31 @@ def _keys(edges, weights):
         return drawn / weights[edges]
 
 
-def _results(row, edges, counts, eids, return_eids):
+def _results(
+    row: Tensor, edges: np.ndarray, counts: np.ndarray, eids: Tensor | None, return_eids: bool
+) -> tuple[Tensor, ...]:
     found = [to_tensor(row.numpy().reshape(-1)[edges]), to_tensor(counts.astype(np.int32))]
     if return_eids:
         return (*found, to_tensor(eids.numpy().reshape(-1)[edges]))
     return tuple(found)
 
 
-def need_eids(name, eids, return_eids):
+def need_eids(name: str, eids: Tensor | None, return_eids: bool) -> None:
     """Raises ValueError where numbers of edges are wanted and not given."""
     if return_eids and eids is None:
         raise ValueError(f"{name}: eids: got None with return_eids=True; give the numbers of the edges")
 
 
 def sample_neighbors(
-    row, colptr, input_nodes, sample_size=-1, eids=None, return_eids=False, perm_buffer=None, name=None
-):
+    row: Tensor,
+    colptr: Tensor,
+    input_nodes: Tensor,
+    sample_size: int = -1,
+    eids: Tensor | None = None,
+    return_eids: bool = False,
+    perm_buffer: Any = None,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """Draws up to sample_size different neighbours of each node.
 
     Args:
@@ -96,8 +115,15 @@ def sample_neighbors(
 
 
 def weighted_sample_neighbors(
-    row, colptr, edge_weight, input_nodes, sample_size=-1, eids=None, return_eids=False, name=None
-):
+    row: Tensor,
+    colptr: Tensor,
+    edge_weight: Tensor,
+    input_nodes: Tensor,
+    sample_size: Any = -1,
+    eids: Tensor | None = None,
+    return_eids: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """As `sample_neighbors`, drawing edges one after another with probabilities proportional
     to their weights.
 

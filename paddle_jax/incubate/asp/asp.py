@@ -1,6 +1,10 @@
 """Pruning of networks so that of each m neighbouring weights n are zero, and optimizers that keep it so."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +16,11 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import ones_like, to_tensor
 from paddle_jax.tensor.manipulation import cast
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.optimizer.optimizer import Optimizer
+
+
 _ALGORITHMS = {
     "mask_1d": MaskAlgo.MASK_1D,
     "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY,
@@ -19,19 +28,19 @@ _ALGORITHMS = {
 }
 
 
-def _mask(param):
+def _mask(param: Tensor) -> Tensor | None:
     """The mask of a parameter, a Tensor of zeros and ones that the parameter holds; None where no optimizer
     of it is decorated."""
     return getattr(param, "_asp_mask", None)
 
 
-def _with_mask(param):
+def _with_mask(param: Tensor) -> Tensor | None:
     if _mask(param) is None:
         param._asp_mask = ones_like(param.detach())
     return _mask(param)
 
 
-def set_excluded_layers(param_names, main_program=None):
+def set_excluded_layers(param_names: Sequence[str], main_program: Any = None) -> None:
     """Leaves layers out of what `prune_model` prunes.
 
     Args:
@@ -44,12 +53,12 @@ def set_excluded_layers(param_names, main_program=None):
     PruningState.excluded.update(param_names)
 
 
-def reset_excluded_layers(main_program=None):
+def reset_excluded_layers(main_program: Any = None) -> None:
     """Leaves no layers out any more. See `set_excluded_layers`."""
     PruningState.excluded.clear()
 
 
-def _usual(weight, m, n, algorithm, name):
+def _usual(weight: np.ndarray, m: int, n: int, algorithm: MaskAlgo, name: str) -> tuple[Any, Any]:
     """The pruned weight and its mask: along the inputs, which are the first axis of linear layers and the
     second of convolutions."""
     if (weight.ndim == 2 and weight.shape[0] < m) or (weight.ndim == 4 and weight.shape[1] < m):
@@ -58,7 +67,7 @@ def _usual(weight, m, n, algorithm, name):
     return weight * mask, mask
 
 
-def _weights(model):
+def _weights(model: Layer) -> Iterator[Any]:
     """(parameter, pruning function) of the layers that are pruned."""
     for layer in model.sublayers(include_self=True):
         kind = re.sub(r"_\d+$", "", layer.full_name())
@@ -71,7 +80,9 @@ def _weights(model):
             yield weight, PruningState.supported[kind] or _usual
 
 
-def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
+def prune_model(
+    model: Layer, n: Any = 2, m: Any = 4, mask_algo: str = "mask_1d", with_mask: bool = True
+) -> dict[Any, Any]:
     """Sets weights of linear layers and convolutions to zero: of each m neighbours along the
     inputs the n smallest.
 
@@ -125,30 +136,32 @@ class OptimizerWithSparsityGuarantee:
         optimizer: Optimizer.
     """
 
-    def __init__(self, optimizer):
+    def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         if name == "_optimizer":
             raise AttributeError(name)
         return getattr(self._optimizer, name)
 
     @no_grad()
-    def step(self):
+    def step(self) -> None:
         """Makes a step, then sets pruned weights to zero."""
         self._optimizer.step()
         for param in self._optimizer._all_params():
             if (mask := _mask(param)) is not None:
                 assign_from(param, param * mask)
 
-    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+    def minimize(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of
         parameter and gradient)."""
         pairs = [(param, param.grad) for param in self._optimizer._all_params() if param.grad is not None]
         self.step()
         return [], pairs
 
-    def state_dict(self):
+    def state_dict(self) -> dict[Any, Any]:
         """Returns the state of the optimizer, and the masks under names such as `linear_0.w_0.asp_mask`."""
         masks = {
             f"{p.name}.asp_mask": mask
@@ -157,7 +170,7 @@ class OptimizerWithSparsityGuarantee:
         }
         return {**self._optimizer.state_dict(), **masks}
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a state made by `state_dict()`."""
         state = dict(state_dict)
         for param in self._optimizer._all_params():
@@ -166,7 +179,7 @@ class OptimizerWithSparsityGuarantee:
         self._optimizer.set_state_dict(state)
 
 
-def decorate(optimizer):
+def decorate(optimizer: Optimizer) -> OptimizerWithSparsityGuarantee:
     """An optimizer that keeps pruned weights at zero. Call it before `prune_model`.
 
     Differs from Paddle: works (3.3.1 raises).

@@ -1,12 +1,16 @@
 """Which kinds of layers are pruned."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.base.pruning_state import PruningState
 from paddle_jax.nn.layer.layers import Layer
 
 
-def add_supported_layer(layer, pruning_func=None):
+def add_supported_layer(layer: Layer, pruning_func: Callable[..., Any] | None = None) -> None:
     """Makes weights of a kind of layers prunable.
 
     Args:

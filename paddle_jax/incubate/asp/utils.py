@@ -1,8 +1,12 @@
 """Masks with n zeros in each m neighbours, and their checks, over NumPy arrays."""
 
+from __future__ import annotations
+
 import enum
 import functools as ft
 import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +26,7 @@ class CheckMethod(enum.Enum):
     CHECK_2D = "check_mask_2d"
 
     @staticmethod
-    def get_checking_method(mask_algo):
+    def get_checking_method(mask_algo: MaskAlgo | int) -> CheckMethod:
         """Returns the check that belongs to a MaskAlgo."""
         if not isinstance(mask_algo, MaskAlgo):
             raise AssertionError(
@@ -33,7 +37,7 @@ class CheckMethod(enum.Enum):
         return CheckMethod.CHECK_2D
 
 
-def calculate_density(x):
+def calculate_density(x: Any) -> Any:
     """The share of elements that are not zero.
 
     Example:
@@ -43,7 +47,7 @@ def calculate_density(x):
     return np.count_nonzero(x) / np.asarray(x).size
 
 
-def _groups(mat, m):
+def _groups(mat: np.ndarray, m: int) -> np.ndarray:
     """A matrix as rows of m neighbours; each row of the matrix is filled up with zeros."""
     mat = np.asarray(mat)
     if mat.ndim != 2:
@@ -51,7 +55,7 @@ def _groups(mat, m):
     return np.pad(mat, [(0, 0), (0, -mat.shape[1] % m)]).reshape(-1, m)
 
 
-def _squares(mat, m):
+def _squares(mat: np.ndarray, m: int) -> np.ndarray:
     """A matrix, filled up with zeros, as [rows of squares, columns of squares, m, m]."""
     mat = np.asarray(mat)
     if mat.ndim != 2:
@@ -60,12 +64,12 @@ def _squares(mat, m):
     return full.reshape(full.shape[0] // m, m, full.shape[1] // m, m).swapaxes(1, 2)
 
 
-def _joined(squares, shape):
+def _joined(squares: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     rows, columns, m, _ = squares.shape
     return squares.swapaxes(1, 2).reshape(rows * m, columns * m)[: shape[0], : shape[1]]
 
 
-def check_mask_1d(mat, n, m):
+def check_mask_1d(mat: Any, n: Any, m: Any) -> bool:
     """Whether each m neighbours in a row have at least n zeros.
 
     Example:
@@ -76,7 +80,7 @@ def check_mask_1d(mat, n, m):
     return bool((np.count_nonzero(_groups(mat, m), 1) <= m - n).all())
 
 
-def check_mask_2d(mat, n, m):
+def check_mask_2d(mat: Any, n: Any, m: Any) -> bool:
     """Whether each row and each column of each square of m by m has at least n zeros.
 
     Example:
@@ -88,7 +92,7 @@ def check_mask_2d(mat, n, m):
     return bool((used.sum(2) <= m - n).all() and (used.sum(3) <= m - n).all())
 
 
-def get_mask_1d(mat, n, m):
+def get_mask_1d(mat: Any, n: Any, m: Any) -> np.ndarray:
     """Zeros for the n smallest of each m neighbours in a row, ones elsewhere.
 
     Example:
@@ -103,7 +107,7 @@ def get_mask_1d(mat, n, m):
     return mask.reshape(mat.shape[0], -1)[:, : mat.shape[1]]
 
 
-def get_mask_2d_greedy(mat, n, m):
+def get_mask_2d_greedy(mat: Any, n: Any, m: Any) -> np.ndarray:
     """In each square of m by m keeps the largest elements one by one, as long as no row and no column
     has more than n.
 
@@ -126,7 +130,7 @@ def get_mask_2d_greedy(mat, n, m):
 
 
 @ft.lru_cache(maxsize=16)
-def _patterns(n, m):
+def _patterns(n: int, m: int) -> np.ndarray:
     """All squares of m by m with n ones in each row and column, [patterns, m, m]."""
     rows = [np.isin(np.arange(m), chosen).astype(float) for chosen in itertools.combinations(range(m), n)]
     return np.array(
@@ -134,7 +138,7 @@ def _patterns(n, m):
     )
 
 
-def get_mask_2d_best(mat, n, m):
+def get_mask_2d_best(mat: Any, n: Any, m: Any) -> np.ndarray:
     """In each square of m by m keeps n elements of each row and column, so that their sizes have
     the largest sum.
 
@@ -151,7 +155,7 @@ def get_mask_2d_best(mat, n, m):
     return _joined(patterns[sums.argmax(-1)], mat.shape)
 
 
-def _as_matrix(tensor, name):
+def _as_matrix(tensor: np.ndarray, name: str) -> tuple[Callable[..., Any] | np.ndarray, ...]:
     """(matrix, function back): the last axis of up to three, the third of four (the inputs of a
     convolution, turned round)."""
     if tensor.ndim == 4:
@@ -165,7 +169,7 @@ def _as_matrix(tensor, name):
     return tensor.reshape(-1, tensor.shape[-1]), lambda mask: mask.reshape(tensor.shape)
 
 
-def create_mask(tensor, func_name=MaskAlgo.MASK_1D, n=2, m=4):
+def create_mask(tensor: Any, func_name: Any = MaskAlgo.MASK_1D, n: Any = 2, m: Any = 4) -> np.ndarray:
     """A mask of zeros and ones with n zeros in each m neighbours along the last axis (of four
     axes: the third).
 
@@ -194,7 +198,7 @@ def create_mask(tensor, func_name=MaskAlgo.MASK_1D, n=2, m=4):
     return back(make(matrix, n, m)).astype(tensor.dtype)
 
 
-def check_sparsity(tensor, func_name=CheckMethod.CHECK_1D, n=2, m=4):
+def check_sparsity(tensor: Any, func_name: Any = CheckMethod.CHECK_1D, n: Any = 2, m: Any = 4) -> bool:
     """Whether an array has n zeros in each m neighbours along the last axis (of four axes: the third).
 
     Args:

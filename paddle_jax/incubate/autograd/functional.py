@@ -1,6 +1,11 @@
 """Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and
 Hessian matrices."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients, pushed
@@ -9,13 +14,13 @@ from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import reshape
 
 
-def _listed(values):
+def _listed(values: Sequence[Tensor] | Tensor) -> list[Any]:
     if isinstance(values, list | tuple):
         return list(values)
     return [values]
 
 
-def _start(func, xs):
+def _start(func: Callable[..., Any], xs: Sequence[Tensor] | Tensor) -> tuple[Any, list[Any], list[Any | Any]]:
     """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a
     list, the copies). What is computed from the copies flows back to those of xs that want gradients."""
     if not all(isinstance(x, Tensor) for x in _listed(xs)):
@@ -31,7 +36,7 @@ def _start(func, xs):
     return made, _listed(made), inputs
 
 
-def _directions(v, like):
+def _directions(v: Sequence[Tensor] | Tensor | None, like: Sequence[Tensor]) -> list[Any]:
     """The directions, ones by default, one for each tensor."""
     if v is None:
         found = [ones_like(t) for t in like]
@@ -47,13 +52,13 @@ def _directions(v, like):
     return found
 
 
-def _plain(values, like):
+def _plain(values: Sequence[Tensor], like: Sequence[Tensor] | Tensor) -> Tensor | tuple[Tensor, ...]:
     if isinstance(like, list | tuple) or len(values) > 1:
         return tuple(values)
     return values[0]
 
 
-def vjp(func, xs, v=None):
+def vjp(func: Callable[..., Any], xs: Any, v: Sequence[Tensor] | None = None) -> Any:
     """The product of v with the Jacobian of a function: what reverse mode computes.
 
     Args:
@@ -73,7 +78,7 @@ def vjp(func, xs, v=None):
     return made, _plain(gradients(outputs, inputs, _directions(v, outputs)), xs)
 
 
-def jvp(func, xs, v=None):
+def jvp(func: Callable[..., Any], xs: Any, v: Sequence[Tensor] | None = None) -> Any:
     """The product of the Jacobian of a function with v: the change of the results when xs changes by v.
 
     Computed as the derivative of the reverse product by its direction, so it can be
@@ -97,7 +102,7 @@ def jvp(func, xs, v=None):
     return made, _plain(pushed(outputs, inputs, _directions(v, inputs)), made)
 
 
-def _flat(tensors, batched):
+def _flat(tensors: Sequence[Tensor], batched: bool) -> Tensor:
     """Tensors as one of shape [n], or [batch, n]."""
     keep = [tensors[0].shape[0]] if batched else []
     flat = [reshape(t, [*keep, -1]) for t in tensors]
@@ -121,12 +126,12 @@ class Jacobian(LazyRows):
         ([[2.0, 0.0], [0.0, 6.0]], 6.0)
     """
 
-    def __init__(self, func, xs, is_batched=False):
+    def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         _, outputs, inputs = _start(func, xs)
         super().__init__(_flat(outputs, is_batched), inputs, is_batched)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The lengths of the axes, as a tuple."""
         return tuple(self._lengths)
 
@@ -148,7 +153,7 @@ class Hessian(LazyRows):
         [[6.0, 0.0], [0.0, 12.0]]
     """
 
-    def __init__(self, func, xs, is_batched=False):
+    def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         _, outputs, inputs = _start(func, xs)
         if len(outputs) != 1 or (
             list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1
@@ -161,6 +166,6 @@ class Hessian(LazyRows):
         super().__init__(_flat(live_gradients(outputs[0], inputs), is_batched), inputs, is_batched)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The lengths of the axes, as a tuple."""
         return tuple(self._lengths)

@@ -1,13 +1,18 @@
 """Derivatives of results that are already computed, forwards and backwards, and the switch for
 primitive operations."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from paddle_jax._core.ops.prim_switches import Prim
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.autograd.autograd import gradients, pushed
 from paddle_jax.tensor.creation import ones_like
 
 
-def _tensors(value, what):
+def _tensors(value: Any, what: str) -> list[Any]:
     if isinstance(value, list | tuple):
         found = list(value)
     else:
@@ -18,7 +23,7 @@ def _tensors(value, what):
     return found
 
 
-def _directions(given, like, what):
+def _directions(given: Tensor | None, like: Sequence[Tensor], what: str) -> list[Any]:
     if given is None:
         found = [ones_like(t) for t in like]
     else:
@@ -31,7 +36,9 @@ def _directions(given, like, what):
     return found
 
 
-def forward_grad(outputs, inputs, grad_inputs=None):
+def forward_grad(
+    outputs: Any, inputs: Any, grad_inputs: Sequence[Tensor] | None = None
+) -> Tensor | list[Tensor]:
     """The change of results when their inputs change in a direction: the product of the
     Jacobian matrix with it.
 
@@ -61,7 +68,7 @@ def forward_grad(outputs, inputs, grad_inputs=None):
     return found[0]
 
 
-def grad(outputs, inputs, grad_outputs=None):
+def grad(outputs: Any, inputs: Any, grad_outputs: Sequence[Tensor] | None = None) -> Tensor | list[Tensor]:
     """Gradients of the sum of results; they can be differentiated again. Zeros where nothing depends.
 
     Differs from Paddle: works where operations run when they are called; Paddle allows it in
@@ -89,7 +96,7 @@ def grad(outputs, inputs, grad_outputs=None):
     return found[0]
 
 
-def enable_prim():
+def enable_prim() -> None:
     """Turns the switch for primitive operations on. Nothing changes: derivatives are always made of them.
 
     Differs from Paddle: works where operations run when they are called; Paddle allows it in
@@ -103,7 +110,7 @@ def enable_prim():
     Prim.incubate = True
 
 
-def disable_prim():
+def disable_prim() -> None:
     """Turns the switch for primitive operations off."""
     Prim.incubate = False
 

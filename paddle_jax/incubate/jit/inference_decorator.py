@@ -1,34 +1,42 @@
 """Compiling what is run for its results alone, without gradients."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.amp.auto_cast import auto_cast
 from paddle_jax.jit.api import to_static
 from paddle_jax.nn.layer.layers import Layer
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _PRECISIONS = ("float32", "float16", "bfloat16")
 _MARK = "_runs_for_results"
 
 
 def inference(
-    function=None,
-    cache_static_model=False,
-    save_model_dir=None,
-    memory_pool_init_size_mb=1000,
-    precision_mode="float32",
-    switch_ir_optim=True,
-    switch_ir_debug=False,
-    enable_cinn=False,
-    with_trt=False,
-    trt_precision_mode="float32",
-    trt_use_static=False,
-    collect_shape=False,
-    enable_new_ir=False,
-    exp_enable_use_cutlass=False,
-    delete_pass_lists=None,
-    skip_prune_program=False,
-):
+    function: Callable[..., Any] | None = None,
+    cache_static_model: bool = False,
+    save_model_dir: Any = None,
+    memory_pool_init_size_mb: Any = 1000,
+    precision_mode: str = "float32",
+    switch_ir_optim: bool = True,
+    switch_ir_debug: bool = False,
+    enable_cinn: bool = False,
+    with_trt: bool = False,
+    trt_precision_mode: str = "float32",
+    trt_use_static: bool = False,
+    collect_shape: bool = False,
+    enable_new_ir: bool = False,
+    exp_enable_use_cutlass: bool = False,
+    delete_pass_lists: Any = None,
+    skip_prune_program: bool = False,
+) -> Callable[..., Any] | Layer:
     """Compiles a function, a method or a Layer for inference: each call is one program of XLA, without
     gradients.
 
@@ -67,11 +75,11 @@ def inference(
     return _compiled(function, precision_mode)
 
 
-def _compiled(function, precision):
+def _compiled(function: Callable[..., Any], precision: str) -> Callable[..., Any]:
     program = to_static(function)
 
     @ft.wraps(function)
-    def run(*args, **kwargs):
+    def run(*args: Any, **kwargs: Any) -> Tensor | tuple[Tensor, ...]:
         with no_grad(), auto_cast(precision != "float32", dtype=_lower(precision), level="O2"):
             return program(*args, **kwargs)
 
@@ -79,13 +87,13 @@ def _compiled(function, precision):
     return run
 
 
-def _lower(precision):
+def _lower(precision: str) -> str:
     if precision == "float32":
         return "float16"
     return precision
 
 
-def is_inference_mode(function):
+def is_inference_mode(function: Any) -> bool:
     """Whether a function, or the `forward` of a Layer, was compiled by `inference`.
 
     Example:

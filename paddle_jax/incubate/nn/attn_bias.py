@@ -1,9 +1,13 @@
 """Masks of attention that are kept as what they mean, and made as numbers when they are needed
 (`paddle.incubate.nn.attn_bias`)."""
 
+from __future__ import annotations
+
 import abc
 import dataclasses
 import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,18 +16,21 @@ from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import cast
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
 
-def _starts(lengths):
+
+def _starts(lengths: Sequence[int]) -> list[int]:
     """Where sequences start that lie one after the other, and their total."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(int).tolist()
 
 
-def _hidden_above(rows, columns, diagonal=0):
+def _hidden_above(rows: int, columns: int, diagonal: int = 0) -> np.ndarray:
     """Zeros on and below a diagonal, minus infinity above it."""
     return np.where(np.arange(columns) <= np.arange(rows)[:, None] + diagonal, 0.0, -math.inf)
 
 
-def _expanded_mask(matrix, shape, dtype):
+def _expanded_mask(matrix: np.ndarray, shape: Sequence[int], dtype: str) -> Tensor:
     """A matrix as a Tensor of a shape whose last axes are its own."""
     made = cast(to_tensor(matrix.astype("float32")), dtype)
     if len(shape) > 2:
@@ -31,7 +38,7 @@ def _expanded_mask(matrix, shape, dtype):
     return made
 
 
-def _require(holds, text):
+def _require(holds: bool, text: str) -> None:
     if not holds:
         raise AssertionError(text)
 
@@ -40,7 +47,7 @@ class AttentionBias(abc.ABC):
     """A mask for attention. Subclasses say what it is made of."""
 
     @abc.abstractmethod
-    def materialize(self, shape, dtype="float32"):
+    def materialize(self, shape: Any, dtype: DTypeLike = "float32") -> Any:
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
 
 
@@ -53,11 +60,11 @@ class LowerTriangularMask(AttentionBias):
         [[0.0, -inf], [0.0, 0.0]]
     """
 
-    def materialize(self, shape, dtype="float32"):
+    def materialize(self, shape: Any, dtype: DTypeLike = "float32") -> Tensor:
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
         return _expanded_mask(_hidden_above(shape[-2], shape[-1]), shape, dtype)
 
-    def add_bias(self, bias):
+    def add_bias(self, bias: Tensor) -> LowerTriangularMaskWithTensorBias:
         """Returns a mask that adds numbers to the scores besides."""
         return LowerTriangularMaskWithTensorBias(bias)
 
@@ -73,10 +80,10 @@ class LowerTriangularMaskWithTensorBias(LowerTriangularMask):
         [[1.0, -inf], [1.0, 1.0]]
     """
 
-    def __init__(self, bias):
+    def __init__(self, bias: Tensor) -> None:
         self._bias = bias
 
-    def materialize(self, shape, dtype="float32"):
+    def materialize(self, shape: Any, dtype: DTypeLike = "float32") -> Tensor:
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
         return super().materialize(shape, dtype) + cast(self._bias, dtype)
 
@@ -99,17 +106,17 @@ class SeqLenInfo:
     max_seqlen: int
     seqstart_py: list
 
-    def intervals(self):
+    def intervals(self) -> Iterator[Any]:
         """Yields (start, end) of each sequence."""
         yield from zip(self.seqstart_py, self.seqstart_py[1:], strict=False)
 
     @classmethod
-    def from_seqlens(cls, seqlens):
+    def from_seqlens(cls, seqlens: Any) -> SeqLenInfo:
         """Makes one from a list of lengths."""
         starts = _starts(seqlens)
         return cls(to_tensor(np.array(starts, np.int32)), max(seqlens, default=-1), starts)
 
-    def split(self, x, batch_sizes=None):
+    def split(self, x: Tensor, batch_sizes: Any = None) -> list[Any]:
         """Cuts a Tensor [1, total, ...] into those of the sequences; batch_sizes[i] neighbours of one length
         become one Tensor."""
         _require(
@@ -142,20 +149,20 @@ class PaddedSeqLenInfo(SeqLenInfo):
     seqlen: Tensor
     seqlen_py: list
 
-    def intervals(self):
+    def intervals(self) -> Iterator[Any]:
         """Yields (start, end) of each sequence."""
         for start, length in zip(self.seqstart_py, self.seqlen_py, strict=False):
             yield start, start + length
 
     @classmethod
-    def from_seqlens(cls, seqlens):
+    def from_seqlens(cls, seqlens: Any) -> Any:
         """Is not allowed: the room has to be said."""
         raise NotImplementedError(
             "PaddedSeqLenInfo.from_seqlens: the room of each sequence is not known; use from_seqlens_padded"
         )
 
     @classmethod
-    def from_seqlens_padded(cls, seqlens, padding):
+    def from_seqlens_padded(cls, seqlens: Any, padding: Any) -> PaddedSeqLenInfo:
         """Makes one from a list of lengths and the room for each."""
         _require(
             all(length <= padding for length in seqlens),
@@ -170,14 +177,19 @@ class PaddedSeqLenInfo(SeqLenInfo):
             seqlens,
         )
 
-    def split(self, x, batch_sizes=None):
+    def split(self, x: Tensor, batch_sizes: Any = None) -> Any:
         """Is not allowed: between sequences there is room that belongs to none."""
         raise NotImplementedError(
             "PaddedSeqLenInfo.split: sequences with room between them are not cut; use intervals"
         )
 
 
-def _blocks(shape, queries, keys, diagonals):
+def _blocks(
+    shape: Sequence[int],
+    queries: SeqLenInfo,
+    keys: PaddedSeqLenInfo | SeqLenInfo,
+    diagonals: Sequence[int] | None,
+) -> np.ndarray:
     """Minus infinity but for one block for each pair of sequences, in which diagonals[i] (None: nothing
     hidden) says what is seen."""
     matrix = np.full((shape[-2], shape[-1]), -math.inf)
@@ -203,10 +215,10 @@ class BlockDiagonalMask(AttentionBias):
     k_seqinfo: SeqLenInfo
     _batch_sizes: list | None = None
 
-    def _diagonals(self):
+    def _diagonals(self) -> None:
         return None
 
-    def materialize(self, shape, dtype="float32"):
+    def materialize(self, shape: Any, dtype: DTypeLike = "float32") -> Tensor:
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
         totals = [self.q_seqinfo.seqstart_py[-1], self.k_seqinfo.seqstart_py[-1]]
         _require(
@@ -216,7 +228,7 @@ class BlockDiagonalMask(AttentionBias):
         return _expanded_mask(_blocks(shape, self.q_seqinfo, self.k_seqinfo, self._diagonals()), shape, dtype)
 
     @classmethod
-    def from_seqlens(cls, q_seqlen, kv_seqlen=None):
+    def from_seqlens(cls, q_seqlen: Any, kv_seqlen: Any = None) -> BlockDiagonalMask:
         """Makes a mask from lists of lengths, of queries and of keys (default: the same)."""
         _require(
             kv_seqlen is None or len(q_seqlen) == len(kv_seqlen),
@@ -227,7 +239,7 @@ class BlockDiagonalMask(AttentionBias):
         return cls(queries, queries if same else SeqLenInfo.from_seqlens(kv_seqlen))
 
     @classmethod
-    def from_tensor_list(cls, tensors):
+    def from_tensor_list(cls, tensors: Sequence[Tensor]) -> tuple[BlockDiagonalMask, Any]:
         """Joins Tensors [batch, length, ...] to [1, total, ...]; returns (mask, Tensor)."""
         sizes = [tensor.shape[0] for tensor in tensors]
         mask = cls.from_seqlens([tensor.shape[1] for tensor in tensors for _ in range(tensor.shape[0])])
@@ -235,7 +247,9 @@ class BlockDiagonalMask(AttentionBias):
         return mask, concat([tensor.reshape([1, -1, *tensor.shape[2:]]) for tensor in tensors], 1)
 
     @classmethod
-    def from_tensor_lists_qkv(cls, tensors_q, tensors_k, tensors_v=None):
+    def from_tensor_lists_qkv(
+        cls, tensors_q: Sequence[Tensor], tensors_k: Sequence[Tensor], tensors_v: Any = None
+    ) -> tuple[BlockDiagonalMask | Tensor | None, ...]:
         """Joins lists of Tensors [batch, length, ...]; returns (mask, queries, keys, values or None)."""
         _require(
             len(tensors_q) == len(tensors_k) and (tensors_v is None or len(tensors_v) == len(tensors_q)),
@@ -252,15 +266,15 @@ class BlockDiagonalMask(AttentionBias):
         ]
         return mask, *joined
 
-    def split_queries(self, tensor):
+    def split_queries(self, tensor: Tensor) -> list[Any]:
         """Cuts a Tensor [1, total, ...] into those of the sequences of queries."""
         return self.q_seqinfo.split(tensor, self._batch_sizes)
 
-    def split_kv(self, tensor):
+    def split_kv(self, tensor: Tensor) -> list[Any]:
         """Cuts a Tensor [1, total, ...] into those of the sequences of keys."""
         return self.k_seqinfo.split(tensor, self._batch_sizes)
 
-    def split(self, tensor):
+    def split(self, tensor: Tensor) -> list[Any]:
         """Cuts a Tensor [1, total, ...] into those of the sequences; those of queries and keys
         must be the same."""
         _require(
@@ -269,7 +283,7 @@ class BlockDiagonalMask(AttentionBias):
         )
         return self.q_seqinfo.split(tensor, self._batch_sizes)
 
-    def make_causal(self):
+    def make_causal(self) -> BlockDiagonalCausalMask:
         """Returns a mask where in each sequence query i sees keys 0 to i."""
         return BlockDiagonalCausalMask(self.q_seqinfo, self.k_seqinfo, self._batch_sizes)
 
@@ -284,7 +298,7 @@ class BlockDiagonalCausalMask(BlockDiagonalMask):
         [[0.0, -inf, -inf], [-inf, 0.0, -inf], [-inf, 0.0, 0.0]]
     """
 
-    def _diagonals(self):
+    def _diagonals(self) -> list[int]:
         return [0] * (len(self.q_seqinfo.seqstart_py) - 1)
 
 
@@ -307,7 +321,7 @@ class BlockDiagonalCausalWithOffsetPaddedKeysMask(AttentionBias):
     k_seqinfo: PaddedSeqLenInfo
     causal_diagonal: Tensor | None = None
 
-    def materialize(self, shape, dtype="float32"):
+    def materialize(self, shape: Any, dtype: DTypeLike = "float32") -> Tensor:
         """Returns the numbers to add to attention scores of a shape [..., queries, keys]."""
         totals = [self.q_seqinfo.seqstart_py[-1], self.k_seqinfo.seqstart_py[-1]]
         _require(
@@ -321,7 +335,9 @@ class BlockDiagonalCausalWithOffsetPaddedKeysMask(AttentionBias):
         return _expanded_mask(_blocks(shape, self.q_seqinfo, self.k_seqinfo, offsets), shape, dtype)
 
     @classmethod
-    def from_seqlens(cls, q_seqlen, kv_padding, kv_seqlen, causal_diagonal=None):
+    def from_seqlens(
+        cls, q_seqlen: Any, kv_padding: Any, kv_seqlen: Any, causal_diagonal: Tensor | None = None
+    ) -> BlockDiagonalCausalWithOffsetPaddedKeysMask:
         """Makes a mask from the lengths of queries, the room for the keys of each sequence,
         and their lengths."""
         _require(

@@ -1,7 +1,14 @@
 """A loss that is given."""
 
+from __future__ import annotations
 
-def identity_loss(x, reduction="none"):
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def identity_loss(x: Tensor, reduction: Any = "none") -> Tensor:
     """Marks a computed value as the loss: its sum, its mean, or itself.
 
     Args:

@@ -1,5 +1,9 @@
 """Attention under the name of the kernel that keeps no matrix of scores."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.incubate.nn.attn_bias import (
     AttentionBias,
@@ -22,7 +26,15 @@ SUPPORTED_ATTN_BIAS_TYPES = {
 }
 
 
-def memory_efficient_attention(query, key, value, attn_bias=None, p=0.0, scale=None, training=True):
+def memory_efficient_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None = None,
+    p: Any = 0.0,
+    scale: Any = None,
+    training: bool = True,
+) -> Tensor:
     """softmax(scale * query @ key^T + attn_bias) @ value, for each head.
 
     Differs from Paddle: works on the CPU.

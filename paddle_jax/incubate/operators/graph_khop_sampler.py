@@ -1,5 +1,10 @@
 """Random neighbours of neighbours."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
@@ -7,10 +12,19 @@ from paddle_jax.geometric.pooling import host
 from paddle_jax.geometric.sampling.neighbors import chosen_edges
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 def graph_khop_sampler(
-    row, colptr, input_nodes, sample_sizes, sorted_eids=None, return_eids=False, name=None
-):
+    row: Tensor,
+    colptr: Tensor,
+    input_nodes: Tensor,
+    sample_sizes: Sequence[int],
+    sorted_eids: Tensor | None = None,
+    return_eids: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """Draws neighbours of nodes, then of the nodes that are new, and so on, and numbers all nodes anew in the
     order in which they come up.
 

@@ -1,11 +1,24 @@
 """An older name of `paddle.geometric.reindex_graph`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.geometric.reindex import reindex_graph
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 def graph_reindex(
-    x, neighbors, count, value_buffer=None, index_buffer=None, flag_buffer_hashtable=False, name=None
-):
+    x: Tensor,
+    neighbors: Tensor,
+    count: Tensor,
+    value_buffer: Any = None,
+    index_buffer: Any = None,
+    flag_buffer_hashtable: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """The same as `paddle.geometric.reindex_graph`.
 
     Args:

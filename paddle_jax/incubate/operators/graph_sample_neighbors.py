@@ -1,19 +1,26 @@
 """An older name of `paddle.geometric.sample_neighbors`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.geometric.sampling.neighbors import sample_neighbors
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 def graph_sample_neighbors(
-    row,
-    colptr,
-    input_nodes,
-    eids=None,
-    perm_buffer=None,
-    sample_size=-1,
-    return_eids=False,
-    flag_perm_buffer=False,
-    name=None,
-):
+    row: Tensor,
+    colptr: Tensor,
+    input_nodes: Tensor,
+    eids: Any = None,
+    perm_buffer: Any = None,
+    sample_size: Any = -1,
+    return_eids: bool = False,
+    flag_perm_buffer: bool = False,
+    name: str | None = None,
+) -> Any:
     """The same as `paddle.geometric.sample_neighbors`, with the arguments in another order.
 
     Args:

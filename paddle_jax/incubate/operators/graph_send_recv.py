@@ -1,9 +1,20 @@
 """An older name of `paddle.geometric.send_u_recv`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.geometric.message_passing.send_recv import send_u_recv
 
 
-def graph_send_recv(x, src_index, dst_index, pool_type="sum", out_size=None, name=None):
+def graph_send_recv(
+    x: Any,
+    src_index: Any,
+    dst_index: Any,
+    pool_type: str = "sum",
+    out_size: Any = None,
+    name: str | None = None,
+) -> Any:
     """The same as `paddle.geometric.send_u_recv`, which calls pool_type reduce_op.
 
     Example:

@@ -1,9 +1,16 @@
 """Softmax of masked attention scores."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn.functional.softmaxes import softmax
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def softmax_mask_fuse(x, mask, name=None):
+
+def softmax_mask_fuse(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     """softmax(x + mask) along the last axis.
 
     Args:

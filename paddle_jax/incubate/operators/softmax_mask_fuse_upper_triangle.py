@@ -1,14 +1,20 @@
 """Softmax of attention scores where later keys are hidden."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from paddle_jax.nn.functional.softmaxes import softmax
 from paddle_jax.tensor.creation import full_like
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def softmax_mask_fuse_upper_triangle(x):
+
+def softmax_mask_fuse_upper_triangle(x: Tensor) -> Tensor:
     """softmax along the last axis of what is on and below the diagonal; zeros above it.
 
     Args:

@@ -1,11 +1,23 @@
 """Momentum with a learning rate for each parameter, scaled to its size."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.optimizer import Optimizer, checked
 
+if TYPE_CHECKING:
+    import jax
 
-def _norm(x):
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.clip import ClipGradByGlobalNorm
+    from paddle_jax.regularizer import L2Decay
+
+
+def _norm(x: jax.Array) -> jax.Array:
     return jnp.sqrt(jnp.sum(x * x, axis=tuple(range(1, x.ndim)), keepdims=True))
 
 
@@ -48,19 +60,19 @@ class LarsMomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate,
-        momentum,
-        lars_coeff=0.001,
-        lars_weight_decay=0.0005,
-        parameter_list=None,
-        regularization=None,
-        grad_clip=None,
-        name=None,
-        exclude_from_weight_decay=None,
-        epsilon=0,
-        multi_precision=False,
-        rescale_grad=1.0,
-    ):
+        learning_rate: Any,
+        momentum: float,
+        lars_coeff: float = 0.001,
+        lars_weight_decay: float = 0.0005,
+        parameter_list: Sequence[Tensor] | None = None,
+        regularization: L2Decay | None = None,
+        grad_clip: ClipGradByGlobalNorm | None = None,
+        name: str | None = None,
+        exclude_from_weight_decay: Sequence[str] | None = None,
+        epsilon: float = 0,
+        multi_precision: bool = False,
+        rescale_grad: float = 1.0,
+    ) -> None:
         for argument, value in (("learning_rate", learning_rate), ("momentum", momentum)):
             checked("LarsMomentumOptimizer", argument, value, lambda v: True, "a float")
         self.type = "lars_momentum"
@@ -77,7 +89,9 @@ class LarsMomentumOptimizer(Optimizer):
         )
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
-    def _hyper(self, settings):
+    def _hyper(
+        self, settings: dict[str, Any]
+    ) -> tuple[tuple[str, float], tuple[str, float], tuple[str, float], tuple[str, float]]:
         return (
             ("momentum", float(self._momentum)),
             ("coeff", self._lars_coeff),
@@ -85,7 +99,7 @@ class LarsMomentumOptimizer(Optimizer):
             ("scale", self._rescale_grad),
         )
 
-    def _marks(self, params, settings):
+    def _marks(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, list[float]]:
         excluded = self._exclude_from_weight_decay
         return {
             "rule_decay": [
@@ -95,7 +109,17 @@ class LarsMomentumOptimizer(Optimizer):
         }
 
     @staticmethod
-    def _rule(p, g, s, lr, momentum, coeff, epsilon, scale, rule_decay=None):
+    def _rule(
+        p: jax.Array,
+        g: jax.Array,
+        s: dict[str, Any],
+        lr: jax.Array,
+        momentum: Any,
+        coeff: Any,
+        epsilon: Any,
+        scale: Any,
+        rule_decay: jax.Array | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
         g = g * scale
         if rule_decay is None:  # nothing decays
             velocity = momentum * s["velocity"] + lr * g

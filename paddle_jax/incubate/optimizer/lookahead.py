@@ -1,10 +1,19 @@
 """LookAhead: slow weights that follow those of another optimizer."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.creation import assign, to_tensor
 from paddle_jax.tensor.search import where
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.optimizer.sgd import SGD
+
 
 _STEPS = "lookahead_steps"  # the name of the count in a state dict
 
@@ -35,7 +44,9 @@ class LookAhead(Optimizer):
     See: Zhang et al., Lookahead Optimizer: k steps forward, 1 step back, 2019.
     """
 
-    def __init__(self, inner_optimizer, alpha=0.5, k=5, name=None):
+    def __init__(
+        self, inner_optimizer: SGD | int | None, alpha: float = 0.5, k: int = 5, name: str | None = None
+    ) -> None:
         if inner_optimizer is None:
             raise AssertionError("LookAhead: inner_optimizer: got None; pass an Optimizer")
         if not 0.0 <= alpha <= 1.0:
@@ -51,7 +62,7 @@ class LookAhead(Optimizer):
         self._count = to_tensor(0)
 
     @no_grad()
-    def step(self):
+    def step(self) -> None:
         """Makes a step of the inner optimizer; each k-th one is followed by the step back."""
         self.inner_optimizer.step()
         count = self._count + 1
@@ -62,18 +73,20 @@ class LookAhead(Optimizer):
             assign_from(param, where(count % self.k == 0, behind, param))
             assign_from(slow, behind)
 
-    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Tensor, Tensor]]]:
         """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of
         parameter and gradient)."""
         pairs = [(param, param.grad) for param in self._all_params() if param.grad is not None]
         self.step()
         return [], pairs
 
-    def clear_grad(self, set_to_zero=True):
+    def clear_grad(self, set_to_zero: bool = True) -> None:
         """Clears the gradients of all parameters."""
         self.inner_optimizer.clear_grad(set_to_zero)
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """Returns the slow weights as Tensors under names such as `linear_0.w_0_slow_0`, the count of
         steps as `lookahead_steps`, and the state of the inner optimizer.
 
@@ -88,7 +101,7 @@ class LookAhead(Optimizer):
             tensor.name = name
         return state | slow_weights | {_STEPS: assign(self._count)}
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a `state_dict()`; what is missing stays. With slow weights alone, as Paddle writes
         them, the next step back comes after k steps."""
         state = dict(state_dict)

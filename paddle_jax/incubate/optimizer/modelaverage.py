@@ -1,6 +1,10 @@
 """ModelAverage: means of weights over the last steps."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -10,6 +14,10 @@ from paddle_jax.tensor.creation import assign, to_tensor, zeros
 from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.math import minimum
 from paddle_jax.tensor.search import where
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 _SUMS = ("sum_1", "sum_2", "sum_3", "restore")
 _COUNTS = ("num_accumulates", "old_num_accumulates", "num_updates")
@@ -52,12 +60,12 @@ class ModelAverage(Optimizer):
 
     def __init__(
         self,
-        average_window_rate,
-        parameters=None,
-        min_average_window=10000,
-        max_average_window=10000,
-        name=None,
-    ):
+        average_window_rate: float,
+        parameters: Sequence[Tensor] | None = None,
+        min_average_window: Any = 10000,
+        max_average_window: Any = 10000,
+        name: str | None = None,
+    ) -> None:
         super().__init__(0.0, parameters, name=name)
         self.average_window = average_window_rate
         self.min_average_window = min_average_window
@@ -75,7 +83,7 @@ class ModelAverage(Optimizer):
             self._kept.append({**sums, **{name: zeros([1], dtype="int64") for name in _COUNTS}})
 
     @no_grad()
-    def step(self):
+    def step(self) -> None:
         """Counts the weights as they are now in."""
         for param, kept in zip(self._all_params(), self._kept, strict=True):
             first, second, third, _ = (kept[name] for name in _SUMS)
@@ -98,12 +106,14 @@ class ModelAverage(Optimizer):
             ):
                 assign_from(kept[name], value)
 
-    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> None:
         """The same as `step()`."""
         self.step()
 
     @contextlib.contextmanager
-    def apply(self, executor=None, need_restore=True):
+    def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
         """Puts the means in place of the weights for a `with` block.
 
         Args:
@@ -123,12 +133,12 @@ class ModelAverage(Optimizer):
                 self.restore()
 
     @no_grad()
-    def restore(self, executor=None):
+    def restore(self, executor: Any = None) -> None:
         """Puts the weights back that `apply()` has replaced."""
         for param, kept in zip(self._all_params(), self._kept, strict=True):
             assign_from(param, assign(kept["restore"]))
 
-    def state_dict(self):
+    def state_dict(self) -> dict[Any, Any]:
         """Returns sums and counts as Tensors under names such as `linear_0.w_0_sum_1_0`."""
         found = {}
         for name in (*_SUMS, *_COUNTS):
@@ -137,7 +147,7 @@ class ModelAverage(Optimizer):
                 tensor.name = f"{param.name}_{name}_0"
         return found
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over sums and counts of a `state_dict()`; what is missing stays."""
         for param, kept in zip(self._all_params(), self._kept, strict=True):
             for name, tensor in kept.items():

@@ -1,22 +1,26 @@
 """Facts about functions and values that code around `to_static` asks for, and what the conversion raises."""
 
+from __future__ import annotations
+
 import dataclasses
 import functools as ft
 import inspect
 import textwrap
 import types
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.base.caller_info import is_ours
 from paddle_jax._core.base.errors import Unsupported as Dygraph2StaticException
 from paddle_jax.nn.layer.layers import Layer
 
 
-def type_name(v) -> str:
+def type_name(v: Any) -> str:
     """The name of the type of a value."""
     return type(v).__name__
 
 
-def make_hashable(x, error_msg=None):
+def make_hashable(x: Any, error_msg: str | None = None) -> Any:
     """A value by which x can be looked up in a dict: lists and sets become tuples, dicts that of their items,
     data classes that of their fields.
 
@@ -44,7 +48,7 @@ def make_hashable(x, error_msg=None):
     return x
 
 
-def parse_arg_and_kwargs(function):
+def parse_arg_and_kwargs(function: Callable[..., Any]) -> tuple[list[str], dict[str, Any]]:
     """The names of a function's positional parameters, and the defaults among them by name.
 
     Args:
@@ -61,14 +65,14 @@ def parse_arg_and_kwargs(function):
     return [p.name for p in parameters], {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def parse_varargs_name(function):
+def parse_varargs_name(function: Any) -> str | None:
     """The name of the parameter that takes all further positional arguments, None if there is none."""
     return next(
         (p.name for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_POSITIONAL), None
     )
 
 
-def func_to_source_code(function, dedent=True) -> str:
+def func_to_source_code(function: Callable[..., Any], dedent: Any = True) -> str:
     """The source of a function.
 
     Args:
@@ -90,7 +94,7 @@ def func_to_source_code(function, dedent=True) -> str:
     return source
 
 
-def is_paddle_func(func, ignore_white_list=True) -> bool:
+def is_paddle_func(func: Callable[..., Any], ignore_white_list: Any = True) -> bool:
     """Whether a function, method or Layer is Paddle's own.
 
     Args:
@@ -106,7 +110,7 @@ def is_paddle_func(func, ignore_white_list=True) -> bool:
     return is_ours(module)
 
 
-def is_builtin(func, name=None) -> bool:
+def is_builtin(func: Callable[..., Any], name: str | None = None) -> bool:
     """Whether a callable is one of Python's own, and has this name.
 
     Args:

@@ -1,6 +1,10 @@
 """The predecessor of `PTQ`: scales for the activations of a trained model from a few batches."""
 
+from __future__ import annotations
+
 import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +13,11 @@ from paddle_jax.nn.quant import functional_layers
 from paddle_jax.nn.quant import quant_layers as made
 from paddle_jax.quantization.imperative import ptq_quantizer as watching
 from paddle_jax.quantization.imperative.qat import need_layer, put, save_for_inference
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+
 
 _ROUNDED = {nn.Conv2D: made.QuantizedConv2D, nn.Linear: made.QuantizedLinear}
 _WATCHED = (
@@ -44,7 +53,7 @@ class PTQConfig:
         8
     """
 
-    def __init__(self, activation_quantizer, weight_quantizer):
+    def __init__(self, activation_quantizer: Any, weight_quantizer: Any) -> None:
         for name, value, kinds in [
             ("activation_quantizer", activation_quantizer, watching.SUPPORT_ACT_QUANTIZERS),
             ("weight_quantizer", weight_quantizer, watching.SUPPORT_WT_QUANTIZERS),
@@ -80,14 +89,16 @@ class ImperativePTQ:
         paddle.Size([1, 2])
     """
 
-    def __init__(self, quant_config=default_ptq_config):
+    def __init__(self, quant_config: Any = default_ptq_config) -> None:
         if not isinstance(quant_config, PTQConfig):
             raise AssertionError(
                 f"ImperativePTQ: quant_config: got {type(quant_config).__name__}; it must be a PTQConfig"
             )
         self._quant_config = quant_config
 
-    def quantize(self, model, inplace=False, fuse=False, fuse_list=None):
+    def quantize(
+        self, model: Layer, inplace: bool = False, fuse: bool = False, fuse_list: Any = None
+    ) -> Layer:
         """Returns a model whose layers watch what goes through them.
 
         Args:
@@ -115,7 +126,7 @@ class ImperativePTQ:
                 layer._forward_post_hooks.move_to_end(config.quant_hook_handle._hook_id, last=False)
         return model
 
-    def save_quantized_model(self, model, path, input_spec=None, **config):
+    def save_quantized_model(self, model: Layer, path: str, input_spec: Any = None, **config: Any) -> None:
         """Puts rounding layers with the scales into the model, and saves it by `paddle.jit.save`.
 
         Args:
@@ -131,7 +142,7 @@ class ImperativePTQ:
         self._convert(model)
         save_for_inference(model, path, input_spec, config)
 
-    def _convert(self, model):
+    def _convert(self, model: Layer) -> None:
         for name, layer in list(model.named_sublayers()):
             config = getattr(layer, "_quant_config", None)
             if config is None:
@@ -145,7 +156,7 @@ class ImperativePTQ:
                 put(model, name, _rounding(layer, config))
 
 
-def _sample_quantizers(layer, inputs, outputs):
+def _sample_quantizers(layer: Layer, inputs: Sequence[Tensor], outputs: Tensor) -> None:
     """The hook of a watched layer."""
     config = layer._quant_config
     if config.enable_in_act_quantizer:
@@ -153,7 +164,7 @@ def _sample_quantizers(layer, inputs, outputs):
     config.out_act_quantizer.sample_data(layer, (outputs,))
 
 
-def _rounding(layer, config):
+def _rounding(layer: Layer, config: Any) -> Layer:
     """The rounding layer in place of a watched one."""
     whole = isinstance(config.wt_quantizer, watching.AbsmaxQuantizer)
     kind = next(kind for plain, kind in _ROUNDED.items() if isinstance(layer, plain))
@@ -173,7 +184,7 @@ def _rounding(layer, config):
     return new
 
 
-def _fuse(model, name, norm_name):
+def _fuse(model: Layer, name: str, norm_name: str) -> None:
     """Makes a normalisation part of the weights of the layer before it."""
     layers = dict(model.named_sublayers())
     layer = layers[name]

@@ -1,8 +1,17 @@
 """What watches Tensors and says which magnitude the largest integer stands for."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.nn import Conv2DTranspose, Linear
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class BaseQuantizer:
@@ -14,7 +23,7 @@ class BaseQuantizer:
         AssertionError: quant_bits is not such a number.
     """
 
-    def __init__(self, quant_bits=8):
+    def __init__(self, quant_bits: int = 8) -> None:
         if not isinstance(quant_bits, int) or quant_bits not in range(1, 17):
             raise AssertionError(
                 f"{type(self).__name__}: quant_bits: got {quant_bits!r}; it must be an int in 1..16"
@@ -23,17 +32,17 @@ class BaseQuantizer:
         self.abs_max_vals = []
         self.thresholds = []
 
-    def sample_data(self, layer, tensors):
+    def sample_data(self, layer: Layer, tensors: Sequence[Tensor]) -> None:
         """Looks at a tuple of Tensors, the inputs, outputs or weights of a layer."""
         new = [self._largest(layer, _magnitudes(tensor)) for tensor in tensors]
         old = self.abs_max_vals or new
         self.abs_max_vals = [np.maximum(a, b).tolist() for a, b in zip(old, new, strict=True)]
 
-    def cal_thresholds(self):
+    def cal_thresholds(self) -> None:
         """Works the thresholds out."""
         self.thresholds = self.abs_max_vals
 
-    def _largest(self, layer, magnitudes):
+    def _largest(self, layer: Layer, magnitudes: np.ndarray) -> Any:
         return magnitudes.max()
 
 
@@ -62,7 +71,7 @@ class PerChannelAbsmaxQuantizer(BaseQuantizer):
         [[1.0, 3.0]]
     """
 
-    def _largest(self, layer, magnitudes):
+    def _largest(self, layer: Layer, magnitudes: np.ndarray) -> np.ndarray:
         if isinstance(layer, Linear | Conv2DTranspose):
             channel = 1
         else:
@@ -73,20 +82,20 @@ class PerChannelAbsmaxQuantizer(BaseQuantizer):
 class _Histograms(BaseQuantizer):
     """Counts magnitudes in bins of equal width, whose range grows with what comes."""
 
-    def __init__(self, quant_bits=8, bins=1024, upsample_bins=64):
+    def __init__(self, quant_bits: Any = 8, bins: Any = 1024, upsample_bins: Any = 64) -> None:
         super().__init__(quant_bits)
         self.bins = bins
         self.upsample_bins = upsample_bins
         self.hists = []
 
-    def sample_data(self, layer, tensors):
+    def sample_data(self, layer: Layer, tensors: Sequence[Tensor]) -> None:
         """Counts the magnitudes of a tuple of Tensors."""
         if not self.hists:
             self.abs_max_vals, self.hists = [0.0] * len(tensors), [None] * len(tensors)
         for i, tensor in enumerate(tensors):
             self._count(i, _magnitudes(tensor))
 
-    def _count(self, i, magnitudes):
+    def _count(self, i: int, magnitudes: np.ndarray) -> None:
         top = float(magnitudes.max())
         before = self.hists[i]
         if top == 0.0:
@@ -96,7 +105,7 @@ class _Histograms(BaseQuantizer):
         hist = np.histogram(magnitudes, self.bins, (0.0, top))[0].astype(np.float32)
         self.abs_max_vals[i], self.hists[i] = top, hist if before is None else hist + before
 
-    def _stretched(self, old, hist, top):
+    def _stretched(self, old: float, hist: np.ndarray, top: float) -> tuple[Any, Any]:
         """A range that holds `top`, and the counts so far in its bins: fine bins are put together anew."""
         if top <= old:
             return old, hist
@@ -107,7 +116,7 @@ class _Histograms(BaseQuantizer):
         wide = counts.reshape(self.bins, merged).sum(1) / self.upsample_bins
         return self.bins * fine * merged, wide.astype(np.float32)
 
-    def cal_thresholds(self):
+    def cal_thresholds(self) -> None:
         """Works the thresholds out."""
         self.thresholds += [
             top if hist is None else self._threshold(top, hist)
@@ -130,11 +139,13 @@ class HistQuantizer(_Histograms):
         [511.5]
     """
 
-    def __init__(self, quant_bits=8, bins=1024, upsample_bins=64, hist_percent=0.99999):
+    def __init__(
+        self, quant_bits: int = 8, bins: int = 1024, upsample_bins: int = 64, hist_percent: float = 0.99999
+    ) -> None:
         super().__init__(quant_bits, bins, upsample_bins)
         self.hist_percent = hist_percent
 
-    def _threshold(self, top, hist):
+    def _threshold(self, top: float, hist: np.ndarray) -> float:
         below = np.cumsum(hist / np.sum(hist, dtype=np.float64))
         return float((np.argmax(below >= self.hist_percent) - 0.5) * (top / len(hist)))
 
@@ -154,7 +165,7 @@ class KLQuantizer(_Histograms):
     See: Migacz, 8-bit inference with TensorRT, 2017.
     """
 
-    def _threshold(self, top, hist):
+    def _threshold(self, top: float, hist: np.ndarray) -> float:
         levels = 2 ** (self.quant_bits - 1) - 1
         first = (len(hist) - 1) // 2
         candidates = [cut for cut in range(first, len(hist)) if cut and hist[cut - 1]]
@@ -166,7 +177,7 @@ class KLQuantizer(_Histograms):
         return float((best + 0.5) * (top / len(hist)))
 
 
-def _divergence(hist, cut, levels):
+def _divergence(hist: np.ndarray, cut: int, levels: int) -> Any:
     """What is lost where `cut` bins are shown by a number of levels and the rest by the last one."""
     kept = hist[:cut].astype(np.float64)
     shown = kept.copy()
@@ -182,7 +193,7 @@ def _divergence(hist, cut, levels):
     return np.sum(p * (np.log(model.sum() * p) - np.log(total * q))) / total
 
 
-def _magnitudes(tensor):
+def _magnitudes(tensor: Tensor) -> np.ndarray:
     return np.abs(tensor.detach().numpy())
 
 

@@ -1,10 +1,19 @@
 """Training with simulated quantization, by layers of `nn.quant.quant_layers` in place of the plain ones."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.jit import save
 from paddle_jax.nn import Conv2D, Conv2DTranspose, Linear
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.quant import functional_layers
 from paddle_jax.nn.quant import quant_layers as made
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.quant.quant_layers import FakeQuantMAOutputScaleLayer, MAOutputScaleLayer
+
 
 _INPUTS = {
     "Conv2DTranspose": (Conv2DTranspose, made.QuantizedConv2DTranspose),
@@ -20,13 +29,13 @@ _ROUNDED = tuple(
 _ROUNDING = (made.FakeQuantAbsMax, made.FakeQuantMovingAverageAbsMax, made.MovingAverageAbsMaxScale)
 
 
-def need_layer(who, model, name="model"):
+def need_layer(who: str, model: Any, name: str = "model") -> None:
     """Refuses what is no Layer."""
     if not isinstance(model, Layer):
         raise AssertionError(f"{who}: {name}: got {type(model).__name__}; it must be a paddle.nn.Layer")
 
 
-def put(model, name, layer):
+def put(model: Layer, name: str, layer: Layer) -> None:
     """Puts a layer in the place that has a name below a model."""
     *above, own = name.split(".")
     for part in above:
@@ -34,7 +43,7 @@ def put(model, name, layer):
     setattr(model, own, layer)
 
 
-def _replace(model, change):
+def _replace(model: Layer, change: Callable[..., Any]) -> None:
     """Puts `change(name, layer)`, where it gives one, in place of each layer below a model."""
     for name, layer in list(model.named_sublayers()):
         new = change(name, layer)
@@ -80,25 +89,25 @@ class ImperativeQuantAware:
 
     def __init__(
         self,
-        quantizable_layer_type=[  # noqa: B006
+        quantizable_layer_type: Sequence[str] = [  # noqa: B006
             "Conv2D",
             "Linear",
             "Conv2DTranspose",
             "ColumnParallelLinear",
             "RowParallelLinear",
         ],
-        weight_quantize_type="abs_max",
-        activation_quantize_type="moving_average_abs_max",
-        weight_bits=8,
-        activation_bits=8,
-        moving_rate=0.9,
-        fuse_conv_bn=False,
-        weight_preprocess_layer=None,
-        act_preprocess_layer=None,
-        weight_quantize_layer=None,
-        act_quantize_layer=None,
-        onnx_format=False,
-    ):
+        weight_quantize_type: str = "abs_max",
+        activation_quantize_type: str = "moving_average_abs_max",
+        weight_bits: Any = 8,
+        activation_bits: Any = 8,
+        moving_rate: float = 0.9,
+        fuse_conv_bn: bool = False,
+        weight_preprocess_layer: Any = None,
+        act_preprocess_layer: Any = None,
+        weight_quantize_layer: Any = None,
+        act_quantize_layer: Any = None,
+        onnx_format: bool = False,
+    ) -> None:
         classes = tuple(plain for plain, _ in _INPUTS.values())
         kinds = [
             _INPUTS[kind][0] if isinstance(kind, str) and kind in _INPUTS else kind
@@ -156,7 +165,7 @@ class ImperativeQuantAware:
             act_quant_layer=act_quantize_layer,
         )
 
-    def quantize(self, model):
+    def quantize(self, model: Layer) -> Layer:
         """Changes the model in place, and returns it.
 
         Args:
@@ -169,14 +178,14 @@ class ImperativeQuantAware:
         _replace(model, self._output)
         return model
 
-    def _input(self, name, layer):
+    def _input(self, name: str, layer: Layer) -> Layer | None:
         if isinstance(layer, self._kinds) and getattr(layer, "skip_quant", False) is not True:
             return next(new for plain, new in _INPUTS.values() if isinstance(layer, plain))(
                 layer, **self._settings
             )
         return None
 
-    def _output(self, name, layer):
+    def _output(self, name: str, layer: Layer) -> FakeQuantMAOutputScaleLayer | MAOutputScaleLayer | None:
         rounds = isinstance(layer, tuple(new for _, new in _INPUTS.values()))
         leaf = not layer.sublayers() and not isinstance(layer, _ROUNDING)
         if self._onnx_format:
@@ -189,7 +198,7 @@ class ImperativeQuantAware:
             return made.FakeQuantMAOutputScaleLayer(layer)  # as in Paddle with its own moving rate
         return made.MAOutputScaleLayer(layer, self._moving_rate)
 
-    def save_quantized_model(self, layer, path, input_spec=None, **config):
+    def save_quantized_model(self, layer: Layer, path: str, input_spec: Any = None, **config: Any) -> None:
         """Saves a model for inference, by `paddle.jit.save`.
 
         Args:
@@ -206,7 +215,7 @@ class ImperativeQuantAware:
         save_for_inference(layer, path, input_spec, config)
 
 
-def save_for_inference(layer, path, input_spec, config):
+def save_for_inference(layer: Layer, path: str, input_spec: Any, config: dict[str, Any]) -> None:
     """`paddle.jit.save` of a model in evaluation mode."""
     training = [part for part in (layer, *layer.sublayers()) if part.training]
     for part in training:

@@ -1,10 +1,18 @@
 """The observer of the largest magnitude."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.quantization import abs_max
 from paddle_jax.quantization.base_observer import BaseObserver
 from paddle_jax.quantization.factory import ObserverFactory
 from paddle_jax.tensor.creation import to_tensor, zeros_like
 from paddle_jax.tensor.math import maximum
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class AbsmaxObserver(ObserverFactory):
@@ -18,28 +26,28 @@ class AbsmaxObserver(ObserverFactory):
         AbsmaxObserver(quant_bits=8)
     """
 
-    def __init__(self, quant_bits=8):
+    def __init__(self, quant_bits: int = 8) -> None:
         super().__init__(quant_bits=quant_bits)
 
-    def _get_class(self):
+    def _get_class(self) -> type[AbsmaxObserverLayer]:
         return AbsmaxObserverLayer
 
 
 class MagnitudeObserver(BaseObserver):
     """The base of observers whose scale is the largest magnitude, which `forward` keeps as `_max`."""
 
-    def __init__(self, quant_bits):
+    def __init__(self, quant_bits: Any) -> None:
         super().__init__()
         self._quant_bits = quant_bits
         self._max = self._scale = self._zero_point = None
 
-    def bit_length(self):
+    def bit_length(self) -> int:
         return self._quant_bits
 
-    def quant_axis(self):
+    def quant_axis(self) -> int:
         return -1
 
-    def cal_thresholds(self):
+    def cal_thresholds(self) -> None:
         """Fixes the scale, once.
 
         Raises:
@@ -53,12 +61,12 @@ class MagnitudeObserver(BaseObserver):
         if self._scale is None:
             self._scale, self._zero_point = self._max, zeros_like(self._max)
 
-    def scales(self):
+    def scales(self) -> None:
         if self._scale is None:
             self.cal_thresholds()
         return self._scale
 
-    def zero_points(self):
+    def zero_points(self) -> Tensor | None:
         if self._zero_point is None:
             self.cal_thresholds()
         return self._zero_point
@@ -69,16 +77,16 @@ class AbsmaxObserverLayer(MagnitudeObserver):
 
     INIT_ABS_MAX = 1e-7
 
-    def __init__(self, layer, quant_bits=8):
+    def __init__(self, layer: Layer, quant_bits: Any = 8) -> None:
         super().__init__(quant_bits)
         self.abs_max_val = to_tensor(self.INIT_ABS_MAX)
         self._min = None
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         self._min, self._max = self.cal_min_max(input)
         return input
 
-    def cal_min_max(self, inputs):
+    def cal_min_max(self, inputs: Tensor) -> tuple[int, Any]:
         """(0, the largest magnitude of the inputs and of all before)."""
         return 0, maximum(
             abs_max(inputs.detach()).reshape([]), self.abs_max_val if self._max is None else self._max

@@ -1,8 +1,16 @@
 """The observer of weights by groups of rows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.quantization import abs_max
 from paddle_jax.quantization.factory import ObserverFactory
 from paddle_jax.quantization.observers.abs_max import MagnitudeObserver
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class GroupWiseWeightObserver(ObserverFactory):
@@ -17,26 +25,26 @@ class GroupWiseWeightObserver(ObserverFactory):
         GroupWiseWeightObserver(quant_bits=4)
     """
 
-    def __init__(self, quant_bits=8, group_size=128):
+    def __init__(self, quant_bits: int = 8, group_size: int = 128) -> None:
         super().__init__(quant_bits=quant_bits, **({} if group_size == 128 else {"group_size": group_size}))
 
-    def _get_class(self):
+    def _get_class(self) -> type[GroupWiseWeightObserverLayer]:
         return GroupWiseWeightObserverLayer
 
 
 class GroupWiseWeightObserverLayer(MagnitudeObserver):
     """Gives its input and keeps the largest magnitudes of the last one; see `GroupWiseWeightObserver`."""
 
-    def __init__(self, layer, quant_bits=8, group_size=128):
+    def __init__(self, layer: Layer, quant_bits: Any = 8, group_size: Any = 128) -> None:
         super().__init__(quant_bits)
         self.group_size = group_size
         self._layer = layer
 
-    def forward(self, inputs):
+    def forward(self, inputs: Tensor) -> Tensor:
         self._max = self._cal_abs_max(inputs)
         return inputs
 
-    def _cal_abs_max(self, inputs):
+    def _cal_abs_max(self, inputs: Tensor) -> Tensor:
         rows = inputs.shape[0]
         if self.group_size not in (64, 128):
             raise AssertionError(
@@ -57,10 +65,10 @@ class GroupWiseWeightObserverLayer(MagnitudeObserver):
         )
         return abs_max(groups, 1).reshape([-1, inputs.shape[1]])
 
-    def min_value(self):
+    def min_value(self) -> float:
         """0.0."""
         return 0.0
 
-    def max_value(self):
+    def max_value(self) -> Tensor:
         """Tensor [groups, columns]: the largest magnitudes."""
         return self._max

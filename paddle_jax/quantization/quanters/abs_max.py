@@ -1,5 +1,9 @@
 """The quanter whose scale is a moving average of the largest magnitudes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.base.param_attr import ParamAttr
@@ -7,6 +11,11 @@ from paddle_jax.nn.functional.quantization import fake_quantize_dequantize, movi
 from paddle_jax.nn.initializer import Constant
 from paddle_jax.quantization.base_quanter import BaseQuanter
 from paddle_jax.quantization.factory import QuanterFactory
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 
 class FakeQuanterWithAbsMaxObserver(QuanterFactory):
@@ -30,17 +39,30 @@ class FakeQuanterWithAbsMaxObserver(QuanterFactory):
         ([-1.0, 0.2857], 1.0)
     """
 
-    def __init__(self, moving_rate=0.9, bit_length=8, dtype="float32", name=None):
+    def __init__(
+        self,
+        moving_rate: float = 0.9,
+        bit_length: int = 8,
+        dtype: DTypeLike = "float32",
+        name: str | None = None,
+    ) -> None:
         super().__init__(name=name, moving_rate=moving_rate, bit_length=bit_length, dtype=dtype)
 
-    def _get_class(self):
+    def _get_class(self) -> type[FakeQuanterWithAbsMaxObserverLayer]:
         return FakeQuanterWithAbsMaxObserverLayer
 
 
 class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
     """Rounds its input; see `FakeQuanterWithAbsMaxObserver`."""
 
-    def __init__(self, layer, name=None, moving_rate=0.9, bit_length=8, dtype="float32"):
+    def __init__(
+        self,
+        layer: Layer | None,
+        name: str | None = None,
+        moving_rate: Any = 0.9,
+        bit_length: Any = 8,
+        dtype: DTypeLike = "float32",
+    ) -> None:
         super().__init__()
         self._moving_rate = moving_rate
         self._bit_length = bit_length
@@ -52,7 +74,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
             )
             setattr(self, f"_{attribute}", self.create_parameter([1], attr=attr, dtype=dtype))
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if not input.is_floating_point():
             raise RuntimeError(
                 f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; it must be a floating one"
@@ -67,14 +89,14 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
                 assign_from(parameter, value)
         return fake_quantize_dequantize(input, self._scale.detach(), self._bit_length)
 
-    def bit_length(self):
+    def bit_length(self) -> int:
         return self._bit_length
 
-    def quant_axis(self):
+    def quant_axis(self) -> int:
         return -1
 
-    def scales(self):
+    def scales(self) -> Tensor:
         return self._scale
 
-    def zero_points(self):
+    def zero_points(self) -> None:
         return None

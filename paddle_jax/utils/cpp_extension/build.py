@@ -1,7 +1,10 @@
 """What compiles custom operators at installation: a command of setuptools, which need not be there to use
 what is installed."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 from setuptools.command.build_ext import build_ext
 
@@ -25,7 +28,7 @@ class BuildExtension(build_ext):
     output_dir = None  # where a library of the extension's name goes, instead of a package
 
     @classmethod
-    def with_options(cls, output_dir=None, **options):
+    def with_options(cls, output_dir: str | None = None, **options: Any) -> Any:
         """The command that puts a library with the name of the extension into a folder, for
         `_import_module_from_library`.
 
@@ -37,7 +40,7 @@ class BuildExtension(build_ext):
             return cls
         return type(cls.__name__, (cls,), {"output_dir": output_dir})
 
-    def build_extension(self, ext):
+    def build_extension(self, ext: Any) -> None:
         """Compiles one extension into a package of its name, or into one library."""
         files = checked(ext.sources)
         libraries = [f"-l{library}" for library in ext.libraries]
@@ -57,12 +60,12 @@ class BuildExtension(build_ext):
         if self.output_dir is None:
             target.with_name("__init__.py").write_text(_MODULE)
 
-    def get_outputs_of(self, ext):
+    def get_outputs_of(self, ext: Any) -> list[str]:
         """The files of one extension, the library first."""
         if self.output_dir is not None:
             return [str(Path(self.output_dir) / f"{ext.name}.so")]
         return [str(Path(self.build_lib) / ext.name / file) for file in ("library.so", "__init__.py")]
 
-    def get_outputs(self):
+    def get_outputs(self) -> list[str]:
         """The files that were made."""
         return [file for ext in self.extensions for file in self.get_outputs_of(ext)]

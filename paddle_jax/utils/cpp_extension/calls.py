@@ -1,8 +1,11 @@
 """Operators of a library as functions: kernels are called by XLA, gradients are the operators that are
 declared as such."""
 
+from __future__ import annotations
+
 import functools as ft
 import inspect
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +18,7 @@ from paddle_jax.utils.cpp_extension.library import attribute_text, request
 _GRAD = "@GRAD"
 
 
-def functions(library):
+def functions(library: Any) -> Any:
     """{name: function} of the operators that are not gradients."""
     plain = {
         name: o
@@ -25,12 +28,12 @@ def functions(library):
     return {name: _function(library, operator) for name, operator in plain.items()}
 
 
-def bare(name):
+def bare(name: Any) -> Any:
     """A name without what tells its kind."""
     return name.replace("@VECTOR", "").replace("@OPTIONAL", "")
 
 
-def _function(library, operator):
+def _function(library: Any, operator: Any) -> Any:
     """The function that users call: inputs, then attributes."""
     if "k" not in operator.has or any("@VECTOR" in name for name in operator.outputs):
         raise ValueError(
@@ -38,7 +41,7 @@ def _function(library, operator):
         )
     grad = library.operators.get(operator.name + "_grad")
 
-    def body(operands, layout, attributes):
+    def body(operands: Any, layout: Any, attributes: Any) -> Any:
         if not grad:
             operands = [jax.lax.stop_gradient(operand) for operand in operands]
         found = _differentiable(library, operator, layout, attributes)(*operands)
@@ -51,7 +54,7 @@ def _function(library, operator):
     names = [bare(name).lower() for name in operator.inputs]
     parameters = names + [name for name, _ in operator.attributes]
 
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         values = _bound(operator.name, parameters, args, kwargs)
         groups = [_group(operator.name, name, values[i]) for i, name in enumerate(operator.inputs)]
         attributes = attribute_text(operator.name, operator.attributes, values[len(names) :])
@@ -71,7 +74,7 @@ def _function(library, operator):
     return call
 
 
-def _bound(owner, parameters, args, kwargs):
+def _bound(owner: Any, parameters: Any, args: Any, kwargs: Any) -> list[Any]:
     """The values of the parameters in order."""
     unknown = [name for name in kwargs if name not in parameters or parameters.index(name) < len(args)]
     missing = [name for name in parameters[len(args) :] if name not in kwargs]
@@ -86,7 +89,7 @@ def _bound(owner, parameters, args, kwargs):
     return [*args, *(kwargs[name] for name in parameters[len(args) :])]
 
 
-def _group(owner, name, value):
+def _group(owner: Any, name: Any, value: Any) -> list[Any | None] | None:
     """The Tensors of an input as a list; None for one that was left out."""
     if value is None and "@OPTIONAL" in name:
         return None
@@ -103,26 +106,26 @@ def _group(owner, name, value):
     return list(group)
 
 
-def _grouped(layout, operands):
+def _grouped(layout: Any, operands: Any) -> list[list[Any] | None]:
     """A list for each input, None where none was given."""
     rest = iter(operands)
     return [None if count < 0 else [next(rest) for _ in range(count)] for count in layout]
 
 
-def _kernel(library, operator, layout, attributes, results, operands):
+def _kernel(library: Any, operator: Any, layout: Any, attributes: Any, results: Any, operands: Any) -> Any:
     call = jax.ffi.ffi_call(library.target, results, vmap_method="sequential")
     return call(*operands, name=operator.name, request=request(_grouped(layout, operands), attributes))
 
 
-def _differentiable(library, operator, layout, attributes, results=None):
+def _differentiable(library: Any, operator: Any, layout: Any, attributes: Any, results: Any = None) -> Any:
     """The operator as a function of arrays, with the gradient that is declared for it."""
 
-    def shapes(operands):
+    def shapes(operands: Any) -> Any:
         if results is None:
             return library.inferred(operator, _grouped(layout, operands), attributes)
         return results(operands)
 
-    def forward(*operands):
+    def forward(*operands: Any) -> Any:
         return tuple(_kernel(library, operator, layout, attributes, shapes(operands), operands))
 
     if results is None and operator.name + "_grad" not in library.operators:
@@ -135,7 +138,7 @@ def _differentiable(library, operator, layout, attributes, results=None):
     return taught
 
 
-def _pulled(library, operator, layout, attributes, kept, cotangents):
+def _pulled(library: Any, operator: Any, layout: Any, attributes: Any, kept: Any, cotangents: Any) -> Any:
     """The gradients of the operands."""
     operands, made = kept
     grad = library.operators.get(operator.name + "_grad")
@@ -183,7 +186,7 @@ def _pulled(library, operator, layout, attributes, kept, cotangents):
     )
 
 
-def _cotangent(gradient, value):
+def _cotangent(gradient: Any, value: Any) -> Any:
     if not jnp.issubdtype(value.dtype, jnp.inexact):
         return np.zeros(value.shape, jax.dtypes.float0)
     if gradient is None:

@@ -1,9 +1,12 @@
 """Compiling custom operators at the first use (`load`) or at installation (`setup`)."""
 
+from __future__ import annotations
+
 import importlib.util
 import sys
 import types
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.utils.cpp_extension.calls import functions
 from paddle_jax.utils.cpp_extension.extension_utils import (
@@ -17,10 +20,14 @@ from paddle_jax.utils.cpp_extension.extension_utils import (
 )
 from paddle_jax.utils.cpp_extension.library import opened
 
+if TYPE_CHECKING:
+    from paddle_jax.utils.cpp_extension.build import BuildExtension
+
+
 __all__ = []
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> str | type[BuildExtension]:
     """The command of setuptools, which takes as long to import as half of this package and is for
     installations only; the folder of CUDA."""
     if name == "CUDA_HOME":
@@ -33,22 +40,22 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def module_of(name, path):
+def module_of(name: Any, path: Any) -> Any:
     """{name: function} of the operators in a library."""
     return functions(opened(Path(path).resolve()))
 
 
 def load(
-    name,
-    sources,
-    extra_cxx_cflags=None,
-    extra_cuda_cflags=None,
-    extra_ldflags=None,
-    extra_include_paths=None,
-    extra_library_paths=None,
-    build_directory=None,
-    verbose=False,
-):
+    name: str,
+    sources: Any,
+    extra_cxx_cflags: Any = None,
+    extra_cuda_cflags: Any = None,
+    extra_ldflags: Any = None,
+    extra_include_paths: Any = None,
+    extra_library_paths: Any = None,
+    build_directory: str | None = None,
+    verbose: Any = False,
+) -> types.ModuleType:
     """Compiles C++ files with custom operators and gives a module with a function for each of them.
 
     The files include `paddle/extension.h` and declare operators with PD_BUILD_OP, PD_BUILD_GRAD_OP and
@@ -94,7 +101,7 @@ def load(
     return module
 
 
-def CppExtension(sources, *args, **kwargs):  # noqa: N802  Paddle's name
+def CppExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802  Paddle's name
     """What `setup` compiles: C++ files, and options as of `setuptools.Extension`.
 
     Args:
@@ -115,7 +122,7 @@ def CppExtension(sources, *args, **kwargs):  # noqa: N802  Paddle's name
     return Extension(kwargs.pop("name", "extension"), [str(source) for source in sources], *args, **kwargs)
 
 
-def setup(**attr):
+def setup(**attr: Any) -> Any:
     """Compiles C++ files with custom operators into a package that is installed: for a setup.py.
 
     Args:
@@ -157,7 +164,7 @@ def setup(**attr):
     )
 
 
-def _need_setuptools():
+def _need_setuptools() -> None:
     """Sees to it that setuptools can be imported: pip, imported before it, leaves a mark after which
     setuptools does not find its distutils."""
     finder = getattr(sys.modules.get("_distutils_hack"), "DISTUTILS_FINDER", None)

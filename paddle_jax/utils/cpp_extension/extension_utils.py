@@ -1,5 +1,7 @@
 """Running the C++ compiler."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import shlex
@@ -8,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -26,7 +29,7 @@ INCLUDE = Path(__file__).parent / "include"
 _CPP = (".cc", ".cpp", ".cxx", ".c++")
 
 
-def get_build_directory(verbose=False):
+def get_build_directory(verbose: Any = False) -> str:
     """The folder where `load` puts what it compiles: that of the variable PADDLE_EXTENSION_DIR, else
     `~/.cache/paddle_extension`. It is made.
 
@@ -46,7 +49,7 @@ def get_build_directory(verbose=False):
     return str(folder)
 
 
-def run_cmd(command, verbose=False):
+def run_cmd(command: str, verbose: Any = False) -> int:
     """Runs a command of the shell.
 
     Args:
@@ -69,7 +72,7 @@ def run_cmd(command, verbose=False):
     return 0
 
 
-def find_cuda_home():
+def find_cuda_home() -> str:
     """The folder of the CUDA toolkit: that of the variable CUDA_HOME or CUDA_PATH, else that of the program
     nvcc, else the usual one.
 
@@ -87,7 +90,7 @@ def find_cuda_home():
     )
 
 
-def compiler():
+def compiler() -> list[str]:
     """The command of the C++ compiler, a list of words."""
     chosen = os.environ.get("CXX")
     if chosen:
@@ -105,7 +108,7 @@ def compiler():
     return words
 
 
-def checked(sources):
+def checked(sources: Any) -> list[Path]:
     """Paths of C++ sources that exist."""
     if not isinstance(sources, list | tuple) or not sources:
         raise ValueError(f"cpp_extension: sources: got {sources!r}; give a list of paths of C++ files")
@@ -119,7 +122,9 @@ def checked(sources):
     return [Path(source).absolute() for source in sources]
 
 
-def command_of(sources, cflags=(), ldflags=(), includes=(), libraries=()):
+def command_of(
+    sources: Any, cflags: Any = (), ldflags: Any = (), includes: Any = (), libraries: Any = ()
+) -> list[Any]:
     """The words that compile sources into a library, up to the name of the result."""
     folders = [INCLUDE, jax.ffi.include_dir(), *includes]
     return [
@@ -137,7 +142,7 @@ def command_of(sources, cflags=(), ldflags=(), includes=(), libraries=()):
     ]
 
 
-def stamp(command, sources):
+def stamp(command: Any, sources: Any) -> str:
     """A short text that changes with what is compiled and how."""
     state = hashlib.sha256("\0".join([*command, jax.__version__, full_version]).encode())
     near = {header for source in sources for header in source.parent.glob("*.h*")}
@@ -146,7 +151,7 @@ def stamp(command, sources):
     return state.hexdigest()[:16]
 
 
-def compile_library(command, target, verbose=False):
+def compile_library(command: Any, target: Any, verbose: Any = False) -> None:
     """Runs the compiler; the library appears at `target` when it is complete."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building") as folder:
         made = Path(folder) / "library.so"

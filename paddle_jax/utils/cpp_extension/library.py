@@ -1,9 +1,11 @@
 """A compiled library of operators: what is in it, and its rules for shapes and dtypes."""
 
+from __future__ import annotations
+
 import ctypes
 import functools as ft
 import uuid
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -41,7 +43,7 @@ class Operator(NamedTuple):
 class Library:
     """An open library. `target` is the name under which XLA knows its kernels."""
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self._open = ctypes.PyDLL(str(path))
         for name in ("describe", "shapes", "types"):
             getattr(self._open, f"paddle_jax_{name}").restype = ctypes.c_char_p
@@ -57,13 +59,13 @@ class Library:
             for row in rows
         }
 
-    def _query(self, question, *arguments):
+    def _query(self, question: Any, *arguments: Any) -> Any:
         answer = getattr(self._open, f"paddle_jax_{question}")(*(a.encode() for a in arguments)).decode()
         if answer.startswith("!"):
             raise ValueError(f"{': '.join([*arguments[:1], question])}: {answer[1:]}")
         return answer[1:]
 
-    def inferred(self, operator, groups, attributes):
+    def inferred(self, operator: Any, groups: Any, attributes: Any) -> Any:
         """Shapes and dtypes of the results, from arrays (a list for each input, None where none was given)
         and the text of attributes."""
         plain = len(operator.inputs) == len(operator.outputs) == 1 and groups[0] and len(groups[0]) == 1
@@ -98,7 +100,7 @@ class Library:
 opened = ft.cache(Library)
 
 
-def request(groups, attributes, about=lambda array: ""):
+def request(groups: Any, attributes: Any, about: Any = lambda array: "") -> str:
     """The text of a call: how many arrays each input has, what is asked about them, attributes."""
     parts = [str(len(groups))]
     for group in groups:
@@ -106,11 +108,11 @@ def request(groups, attributes, about=lambda array: ""):
     return " ".join([*(part for part in parts if part), attributes])
 
 
-def _names(text):
+def _names(text: Any) -> tuple[Any, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _attribute(text):
+def _attribute(text: Any) -> tuple[Any, Any]:
     name, _, kind = (part.strip() for part in text.partition(":"))
     if kind.startswith(_FIRST):
         base = kind.removeprefix(_FIRST).removesuffix(_LAST)
@@ -124,21 +126,21 @@ def _attribute(text):
     return name, kind
 
 
-def _code(name, array):
+def _code(name: Any, array: Any) -> int:
     kind = array.dtype.name
     if kind not in _CODES:
         raise TypeError(f"{name}: got an array of dtype {kind}; allowed are {', '.join(_CODES[1:])}")
     return _CODES.index(kind)
 
 
-def attribute_text(owner, attributes, values):
+def attribute_text(owner: Any, attributes: Any, values: Any) -> str:
     """Attributes as the library reads them."""
     return " ".join(
         _one(owner, name, kind, value) for (name, kind), value in zip(attributes, values, strict=True)
     )
 
 
-def _one(owner, name, kind, value):
+def _one(owner: Any, name: Any, kind: Any, value: Any) -> str:
     if kind.startswith(_FIRST):
         if not isinstance(value, list | tuple | np.ndarray):
             raise TypeError(f"{owner}: {name}: got {value!r}; it must be a list")

@@ -1,11 +1,14 @@
 """Operators of libraries by name: what is loaded as a library, and called without a module."""
 
+from __future__ import annotations
+
 import functools as ft
 import os
 import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 from paddle_jax._paths import Paths
 from paddle_jax.utils.cpp_extension.calls import bare, functions
@@ -13,12 +16,12 @@ from paddle_jax.utils.cpp_extension.library import opened
 
 
 @ft.cache
-def _known():
+def _known() -> Any:
     """{name: (library, function)} of what has been loaded in this process."""
     return {}
 
 
-def load_op_meta_info_and_register_op(lib_filename):
+def load_op_meta_info_and_register_op(lib_filename: str) -> list[Any]:
     """Opens a library of operators that was compiled here, so that they can be called by name with
     `paddle._C_ops._run_custom_op`.
 
@@ -55,7 +58,7 @@ def load_op_meta_info_and_register_op(lib_filename):
     return new
 
 
-def parse_op_info(op_name):
+def parse_op_info(op_name: str) -> tuple[list[Any], list[Any], list[Any]]:
     """What an operator of a library is called with.
 
     Args:
@@ -74,7 +77,7 @@ def parse_op_info(op_name):
     return [*map(bare, operator.inputs)], [name for name, _ in operator.attributes], [*operator.outputs]
 
 
-def _known_operator(name, error):
+def _known_operator(name: Any, error: Any) -> Any:
     if name not in _known():
         raise error(
             f"the operator {name!r} is not known; load its library with load_op_meta_info_and_register_op"
@@ -82,7 +85,7 @@ def _known_operator(name, error):
     return _known()[name]
 
 
-def _run_custom_op(name, *args):
+def _run_custom_op(name: str, *args: Any) -> list[Any]:
     """Runs an operator of a library by its name.
 
     Args:
@@ -99,7 +102,9 @@ def _run_custom_op(name, *args):
     return [found]
 
 
-def _import_module_from_library(module_name, build_directory, verbose=False):
+def _import_module_from_library(
+    module_name: str, build_directory: str, verbose: bool = False
+) -> types.ModuleType:
     """A module with a function for each operator of `<build_directory>/<module_name>.so`.
 
     Args:
@@ -125,7 +130,7 @@ def _import_module_from_library(module_name, build_directory, verbose=False):
     return module
 
 
-def _jit_compile(file_path, verbose=False):
+def _jit_compile(file_path: str, verbose: bool = False) -> None:
     """Runs the command `build` of a setup.py in a process of its own, in the folder of the file.
 
     Args:

@@ -1,7 +1,11 @@
 """CIFAR-10 and CIFAR-100: small colour images of ten and of a hundred kinds, in a tar archive of pickles."""
 
+from __future__ import annotations
+
 import io
 import tarfile
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +25,7 @@ CIFAR100_MD5 = "eb9058c3a382ffc7106e4002c42a8d85"
 MODE_FLAG_MAP = {"train10": "data_batch", "test10": "test_batch", "train100": "train", "test100": "test"}
 
 
-def samples_in(path, flag, owner):
+def samples_in(path: str, flag: str, owner: str) -> Iterator[Any]:
     """(uint8 array [3072], label) of all samples in the files of an archive whose names contain `flag`, in
     the order of these names."""
     with tarfile.open(path) as archive:
@@ -56,7 +60,14 @@ class Cifar10(Dataset):
         ValueError: another backend, or a pickle is damaged or asks for what data do not need.
     """
 
-    def __init__(self, data_file=None, mode="train", transform=None, download=True, backend=None):
+    def __init__(
+        self,
+        data_file: str | None = None,
+        mode: str = "train",
+        transform: Callable[..., Any] | None = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
         super().__init__()
         name = type(self).__name__
         self.mode, self.backend = mode_of(name, mode, ("train", "test")), backend_of(name, backend)
@@ -68,13 +79,13 @@ class Cifar10(Dataset):
         self._load_data()
         self.dtype = "float32"
 
-    def _init_url_md5_flag(self):
+    def _init_url_md5_flag(self) -> None:
         self.data_url, self.data_md5, self.flag = CIFAR10_URL, CIFAR10_MD5, MODE_FLAG_MAP[self.mode + "10"]
 
-    def _load_data(self):
+    def _load_data(self) -> None:
         self.data = list(samples_in(self.data_file, self.flag, type(self).__name__))
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[Any, ...]:
         image, label = self.data[idx]
         image = image.reshape(3, 32, 32).transpose(1, 2, 0)
         image = np.ascontiguousarray(image, np.uint8)
@@ -84,7 +95,7 @@ class Cifar10(Dataset):
             image = self.transform(image)
         return image if self.backend == "pil" else image.astype(self.dtype), np.array(label).astype(np.int64)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data)
 
 
@@ -92,5 +103,5 @@ class Cifar100(Cifar10):
     """Colour images of a hundred kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing. Arguments
     as for `Cifar10`."""
 
-    def _init_url_md5_flag(self):
+    def _init_url_md5_flag(self) -> None:
         self.data_url, self.data_md5, self.flag = CIFAR100_URL, CIFAR100_MD5, MODE_FLAG_MAP[self.mode + "100"]

@@ -1,7 +1,11 @@
 """Flowers: photographs of 102 kinds."""
 
+from __future__ import annotations
+
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +25,7 @@ SETID_MD5 = "a5357ecc9cb78c4bef273ce3793fc85c"
 MODE_FLAG_MAP = {"train": "tstid", "test": "trnid", "valid": "valid"}
 
 
-def labels_in(label_file, setid_file, flag):
+def labels_in(label_file: str, setid_file: str, flag: str) -> tuple[Any, Any]:
     """(labels of all images, numbers of the images of a set, which begin at 1), arrays of integers."""
     from scipy.io import loadmat
 
@@ -53,14 +57,14 @@ class Flowers(Dataset):
 
     def __init__(
         self,
-        data_file=None,
-        label_file=None,
-        setid_file=None,
-        mode="train",
-        transform=None,
-        download=True,
-        backend=None,
-    ):
+        data_file: str | None = None,
+        label_file: str | None = None,
+        setid_file: str | None = None,
+        mode: str = "train",
+        transform: Callable[..., Any] | None = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
         super().__init__()
         flag = MODE_FLAG_MAP[mode_of("Flowers", mode, ("train", "valid", "test"))]
         self.backend = backend_of("Flowers", backend)
@@ -76,7 +80,7 @@ class Flowers(Dataset):
             self._unpack(data_file)
         self.labels, self.indexes = labels_in(label_file, setid_file, flag)
 
-    def _unpack(self, data_file):
+    def _unpack(self, data_file: str) -> None:
         try:
             with tarfile.open(data_file) as archive:
                 archive.extractall(self.data_path, filter="data")
@@ -86,7 +90,7 @@ class Flowers(Dataset):
                 f"its folder: {error}"
             ) from error
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[Any, ...]:
         index = self.indexes[idx]
         image = pillow().open(Path(self.data_path) / "jpg" / f"image_{index:05d}.jpg")
         if not (self.backend == "pil"):
@@ -98,5 +102,5 @@ class Flowers(Dataset):
             return (image, label)
         return (image.astype("float32"), label)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.indexes)

@@ -1,7 +1,11 @@
 """Images in folders."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from paddle_jax._core.base.state import ImageSettings
 from paddle_jax.io import Dataset
@@ -12,7 +16,7 @@ __all__ = []
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
-def has_valid_extension(filename, extensions):
+def has_valid_extension(filename: str, extensions: Sequence[str]) -> bool:
     """Whether a name ends with one of the extensions, in small or large letters.
 
     Raises:
@@ -23,7 +27,7 @@ def has_valid_extension(filename, extensions):
     return filename.lower().endswith(tuple(extension.lower() for extension in extensions))
 
 
-def _files(folder, is_valid_file):
+def _files(folder: str, is_valid_file: Callable[..., Any]) -> Iterator[Any]:
     """Paths of the valid files in a folder and all folders below it, sorted within each."""
     for place, _, names in sorted(os.walk(folder, followlinks=True)):
         # a path given as str stays as it is
@@ -31,7 +35,9 @@ def _files(folder, is_valid_file):
         yield from (path for path in paths if is_valid_file(path))
 
 
-def make_dataset(dir, class_to_idx, extensions, is_valid_file=None):
+def make_dataset(
+    dir: str, class_to_idx: dict[str, Any], extensions: Any, is_valid_file: Callable[..., Any] | None = None
+) -> list[tuple[Any, Any]]:
     """[(path, number of the class)] of the files below the folders of the classes.
 
     Args:
@@ -48,33 +54,35 @@ def make_dataset(dir, class_to_idx, extensions, is_valid_file=None):
     return [(path, number) for folder, number in folders for path in _files(folder, valid)]
 
 
-def pil_loader(path):
+def pil_loader(path: str) -> Any:
     """An Image of pillow with three channels."""
     with Path(path).open("rb") as stream:
         return pillow().open(stream).convert("RGB")
 
 
-def cv2_loader(path):
+def cv2_loader(path: Any) -> Any:
     """A uint8 array [H, W, 3] in the order red, green, blue."""
     cv2 = opencv()
     return cv2.cvtColor(cv2.imread(path), cv2.COLOR_BGR2RGB)
 
 
-def default_loader(path):
+def default_loader(path: str) -> Any:
     """An image read as `paddle.vision.set_image_backend` says."""
     if ImageSettings.backend == "cv2":
         return cv2_loader(path)
     return pil_loader(path)
 
 
-def _filter(extensions, is_valid_file):
+def _filter(
+    extensions: Sequence[str] | str | None, is_valid_file: Callable[..., Any] | None
+) -> tuple[tuple[str, str, str, str, str, str, str, str, str], None] | tuple[Any | None, Any]:
     """(extensions, is_valid_file) with the defaults put in."""
     if extensions is None and is_valid_file is None:
         return IMG_EXTENSIONS, None
     return extensions, is_valid_file
 
 
-def _nothing(name, what, root, extensions):
+def _nothing(name: str, what: str, root: str, extensions: Sequence[str]) -> RuntimeError:
     if extensions:
         ends = f" that end with {', '.join(extensions)}"
     else:
@@ -109,7 +117,14 @@ class DatasetFolder(Dataset):
         (['cat', 'dog'], ('dog', 1))
     """
 
-    def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
+    def __init__(
+        self,
+        root: str,
+        loader: Callable[..., Any] | None = None,
+        extensions: Any = None,
+        transform: Callable[..., Any] | None = None,
+        is_valid_file: Callable[..., Any] | None = None,
+    ) -> None:
         super().__init__()
         self.root = root
         self.transform = transform
@@ -126,16 +141,16 @@ class DatasetFolder(Dataset):
         self.targets = [number for _, number in samples]
         self.dtype = "float32"
 
-    def _find_classes(self, dir):
+    def _find_classes(self, dir: str) -> tuple[list[str], dict[str, int]]:
         classes = sorted(entry.name for entry in Path(dir).iterdir() if entry.is_dir())
         return classes, {name: number for number, name in enumerate(classes)}
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple[Any | Any, Any]:
         path, number = self.samples[index]
         sample = self.loader(path)
         return sample if self.transform is None else self.transform(sample), number
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.samples)
 
 
@@ -158,7 +173,14 @@ class ImageFolder(Dataset):
         ['hello']
     """
 
-    def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
+    def __init__(
+        self,
+        root: str,
+        loader: Callable[..., Any] | None = None,
+        extensions: Sequence[str] | None = None,
+        transform: Callable[..., Any] | None = None,
+        is_valid_file: Callable[..., Any] | None = None,
+    ) -> None:
         super().__init__()
         self.root = root
         extensions, is_valid_file = _filter(extensions, is_valid_file)
@@ -169,9 +191,9 @@ class ImageFolder(Dataset):
         self.loader = default_loader if loader is None else loader
         self.extensions, self.samples, self.transform = extensions, samples, transform
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> list[Any | Any]:
         sample = self.loader(self.samples[index])
         return [sample if self.transform is None else self.transform(sample)]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.samples)

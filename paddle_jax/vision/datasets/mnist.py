@@ -1,8 +1,12 @@
 """MNIST and FashionMNIST: small grey images of digits and of clothes, in the IDX file format."""
 
+from __future__ import annotations
+
 import gzip
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +17,7 @@ from paddle_jax.vision.image import pillow
 __all__ = []
 
 
-def read_idx(path, axes):
+def read_idx(path: str, axes: Any) -> np.ndarray:
     """The uint8 array of an IDX file with a known number of axes; the file may be compressed by gzip."""
     content = Path(path).read_bytes()
     if content[:2] == b"\x1f\x8b":
@@ -74,8 +78,14 @@ class MNIST(Dataset):
     TRAIN_LABEL_MD5 = "d53e105ee54ea40749a09fcbcd1e9432"
 
     def __init__(
-        self, image_path=None, label_path=None, mode="train", transform=None, download=True, backend=None
-    ):
+        self,
+        image_path: str | None = None,
+        label_path: str | None = None,
+        mode: str = "train",
+        transform: Callable[..., Any] | None = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
         super().__init__()
         name = type(self).__name__
         self.mode, self.backend, self.transform = (
@@ -99,7 +109,7 @@ class MNIST(Dataset):
         self.labels = [np.array([label], np.int64) for label in labels.tolist()]
         self.dtype = "float32"
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[Any, ...]:
         image = self.images[idx].reshape(28, 28)
         label = self.labels[idx]
         if self.backend == "pil":
@@ -108,7 +118,7 @@ class MNIST(Dataset):
             image = self.transform(image)
         return image if self.backend == "pil" else image.astype(self.dtype), label.astype(np.int64)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
 

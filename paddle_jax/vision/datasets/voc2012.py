@@ -1,8 +1,12 @@
 """VOC2012: photographs and the outlines of the objects in them."""
 
+from __future__ import annotations
+
 import io
 import os
 import tarfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +47,14 @@ class VOC2012(Dataset):
         ValueError: another backend.
     """
 
-    def __init__(self, data_file=None, mode="train", transform=None, download=True, backend=None):
+    def __init__(
+        self,
+        data_file: str | None = None,
+        mode: str = "train",
+        transform: Callable[..., Any] | None = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
         super().__init__()
         self.backend = backend_of("VOC2012", backend)
         self.flag = MODE_FLAG_MAP[mode_of("VOC2012", mode, ("train", "valid", "test"))]
@@ -52,31 +63,31 @@ class VOC2012(Dataset):
         self._load_anno()
         self.dtype = "float32"
 
-    def _load_anno(self):
+    def _load_anno(self) -> None:
         self._open()
         names = self._content(SET_FILE.format(self.flag)).decode().split()
         self.data = [DATA_FILE.format(name) for name in names]
         self.labels = [LABEL_FILE.format(name) for name in names]
 
-    def _open(self):
+    def _open(self) -> None:
         self.data_tar, self._owner = tarfile.open(self.data_file), os.getpid()
         self.name2mem = {member.name: member for member in self.data_tar.getmembers()}
 
-    def _content(self, name):
+    def _content(self, name: str) -> bytes:
         if self._owner != os.getpid():  # two processes would move one place in the file
             self._open()
         return self.data_tar.extractfile(self.name2mem[name]).read()
 
-    def __del__(self):
+    def __del__(self) -> None:
         if archive := self.__dict__.get("data_tar"):
             archive.close()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any | None]:
         return {key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")} | {
             "_owner": None
         }
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> tuple[Any, ...]:
         image, label = (
             pillow().open(io.BytesIO(self._content(names[idx]))) for names in (self.data, self.labels)
         )
@@ -89,5 +100,5 @@ class VOC2012(Dataset):
             return (image.astype(self.dtype), label.astype(self.dtype))
         return (image, label)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data)

@@ -1,5 +1,9 @@
 """Linear maps, padding and unfolding with PyTorch's signatures."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
@@ -8,8 +12,13 @@ from paddle_jax.nn import functional as F
 from paddle_jax.nn.functional.padding import extended
 from paddle_jax.tensor.axes import ints
 
+if TYPE_CHECKING:
+    import jax
 
-def _written(w, attrs, out, x, weight, bias):
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def _written(w: Any, attrs: Any, out: Any, x: Any, weight: Any, bias: Any) -> Any:
     """As operations of Paddle's model files."""
     done = w.op("matmul", [x, weight], out[0], transpose_y=True)
     if bias is None:
@@ -25,7 +34,7 @@ def _written(w, attrs, out, x, weight, bias):
     formerly=("compat.nn.functional.common.linear",),
 )
 @op("input weight bias", method=False, register=False)
-def linear(input, weight, bias=None):
+def linear(input: jax.Array, weight: jax.Array, bias: jax.Array | None = None) -> jax.Array:
     """Computes input @ weight^T + bias.
 
     Args:
@@ -48,7 +57,7 @@ def linear(input, weight, bias=None):
 
 @known_as(id="compat_pad", formerly=("compat.nn.functional.common.pad",))
 @op("input", method=False, register=False)
-def pad(input, pad, mode="constant", value=0.0):
+def pad(input: jax.Array, pad: Any, mode: str = "constant", value: Any = 0.0) -> jax.Array:
     """Extends a tensor at its edges.
 
     Args:
@@ -94,7 +103,7 @@ def pad(input, pad, mode="constant", value=0.0):
     return extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
 
 
-def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: int = 0, stride: Any = 1) -> Tensor:
     """Collects sliding blocks of images as columns: `nn.functional.unfold` with PyTorch's order of arguments.
 
     Args:

@@ -1,14 +1,29 @@
 """Attention in PyTorch's layout, heads before positions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.nn.functional.sdpa import attention
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 _NAME = "scaled_dot_product_attention"
 
 
 def scaled_dot_product_attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
-):
+    query: Tensor,
+    key: Any,
+    value: Any,
+    attn_mask: Tensor | None = None,
+    dropout_p: Any = 0.0,
+    is_causal: Any = False,
+    scale: Any = None,
+    enable_gqa: Any = False,
+) -> Any:
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
@@ -48,7 +63,7 @@ def scaled_dot_product_attention(
     return out
 
 
-def _check(query, key, value, mask, is_causal, enable_gqa):
+def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: Any, enable_gqa: Any) -> None:
     if mask is not None and is_causal:
         raise RuntimeError(f"{_NAME}: got both attn_mask and is_causal=True; give one of them")
     for name, t in (("query", query), ("key", key), ("value", value)):

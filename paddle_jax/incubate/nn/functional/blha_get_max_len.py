@@ -1,7 +1,16 @@
 """The largest lengths of a batch."""
 
+from __future__ import annotations
 
-def blha_get_max_len(seq_lens_encoder, seq_lens_decoder, batch_size):
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
+def blha_get_max_len(
+    seq_lens_encoder: Tensor, seq_lens_decoder: Tensor, batch_size: Tensor
+) -> tuple[Any, Any]:
     """The largest length in each of two lists.
 
     Args:

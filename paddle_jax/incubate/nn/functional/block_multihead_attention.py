@@ -1,6 +1,11 @@
 """Attention of sequences of different lengths, whose keys and values lie in pages (Kwon et al.,
 PagedAttention, 2023)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -10,12 +15,18 @@ from paddle_jax._core.ops.op import op
 from paddle_jax.incubate.nn.functional.precision import quantized
 from paddle_jax.tensor.manipulation import cast, reshape
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _NAME = "block_multihead_attention"
 _DTYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 _ZERO = 128  # what 0 is in a cache of uint8
 
 
-def _turned(x, positions, rope, neox):
+def _turned(x: Any, positions: Any, rope: Any, neox: Any) -> Any:
     """x [batch, length, heads, width] turned by the cosines and sines of its positions [batch, length]."""
     width = x.shape[-1]
     if rope.shape[-1] != width:
@@ -32,12 +43,14 @@ def _turned(x, positions, rope, neox):
     return (x * cos + other * sin).astype(x.dtype)
 
 
-def _per_head(scale):
+def _per_head(scale: jax.Array) -> jax.Array:
     """Scales [heads] or [batch, heads] beside [batch, length, heads, width]."""
     return scale.reshape(-1, 1, scale.shape[-1], 1)
 
 
-def _dynamic_scales(new, valid, beginning, scale, back, most):
+def _dynamic_scales(
+    new: jax.Array, valid: jax.Array, beginning: jax.Array, scale: jax.Array, back: jax.Array, most: float
+) -> tuple[jax.Array, jax.Array]:
     """The scales of each sequence's heads: of those that begin from their largest number, of the
     others as they are."""
     largest = jnp.where(valid[:, :, None, None], jnp.abs(new.astype(jnp.float32)), 0).max((1, 3))
@@ -49,7 +62,7 @@ def _dynamic_scales(new, valid, beginning, scale, back, most):
     )
 
 
-def _stored(x, scale, kind, bounds):
+def _stored(x: jax.Array, scale: jax.Array | None, kind: np.dtype, bounds: Sequence[float]) -> jax.Array:
     """Keys or values [batch, length, heads, width] as the cache keeps them; with a scale for each head as
     rounded numbers."""
     if scale is None:
@@ -63,7 +76,9 @@ def _stored(x, scale, kind, bounds):
     return (jnp.clip(y, least, most) + _ZERO).astype(kind)
 
 
-def _with_new(cache, new, tables, at, scale):
+def _with_new(
+    cache: jax.Array, new: jax.Array, tables: jax.Array, at: jax.Array, scale: jax.Array | None
+) -> jax.Array:
     """All keys (or values) of each sequence, [batch, positions, heads, width]: those of its pages, and the
     new ones in their places."""
     pages = cache.at[tables].get(mode="clip")  # [batch, pages, heads, block, width]
@@ -74,7 +89,15 @@ def _with_new(cache, new, tables, at, scale):
     return old.astype(new.dtype).at[rows, at].set(new, mode="drop")
 
 
-def _scores(q, keys, positions, lengths, encoding, mask, tgt_mask):
+def _scores(
+    q: jax.Array,
+    keys: jax.Array,
+    positions: jax.Array,
+    lengths: jax.Array,
+    encoding: jax.Array,
+    mask: jax.Array | None,
+    tgt_mask: jax.Array | None,
+) -> jax.Array:
     """[batch, key heads, heads of each, length, positions] in float32 at least, minus infinity where
     nothing is to be seen."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
@@ -95,7 +118,7 @@ def _scores(q, keys, positions, lengths, encoding, mask, tgt_mask):
     return jnp.where(seen[:, None, None], scores, -jnp.inf)
 
 
-def _fitted(mask, shape):
+def _fitted(mask: jax.Array, shape: Sequence[int]) -> jax.Array:
     """A mask [batch, 1, length or 1, keys] cut, or filled up with zeros, to the scores."""
     wanted = [mask.shape[0], 1, mask.shape[2] if mask.shape[2] == 1 else shape[3], shape[4]]
     mask = mask[:, :1, : wanted[2], : wanted[3]]
@@ -110,26 +133,26 @@ def _fitted(mask, shape):
     method=False,
 )
 def paged_attention(
-    qkv,
-    key_cache,
-    value_cache,
-    encoder,
-    decoder,
-    lengths,
-    starts,
-    tables,
-    rope=None,
-    mask=None,
-    tgt_mask=None,
-    k_scale=None,
-    v_scale=None,
-    k_back=None,
-    v_back=None,
-    longest=1,
-    neox=False,
-    bounds=(127.0, -127.0, 1),
-    dynamic=False,
-):
+    qkv: jax.Array,
+    key_cache: jax.Array,
+    value_cache: jax.Array,
+    encoder: jax.Array,
+    decoder: jax.Array,
+    lengths: jax.Array,
+    starts: jax.Array,
+    tables: jax.Array,
+    rope: Any = None,
+    mask: jax.Array | None = None,
+    tgt_mask: jax.Array | None = None,
+    k_scale: jax.Array | None = None,
+    v_scale: jax.Array | None = None,
+    k_back: jax.Array | None = None,
+    v_back: jax.Array | None = None,
+    longest: Any = 1,
+    neox: bool = False,
+    bounds: Any = (127.0, -127.0, 1),
+    dynamic: bool = False,
+) -> Any:
     """(results [tokens, heads * width], key cache, value cache, the scales). longest: length up to which
     sequences are filled up."""
     pages, groups, block, width = key_cache.shape
@@ -176,7 +199,14 @@ def paged_attention(
     return flat, *caches, *((k_scale, v_scale, k_back, v_back) if dynamic else ())
 
 
-def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
+def _check(
+    qkv: Tensor,
+    key_cache: Tensor,
+    value_cache: Tensor,
+    block_tables: Tensor,
+    block_size: int,
+    refused: Sequence[Any],
+) -> None:
     for name, value, allowed in refused:
         if value is not allowed:
             raise ValueError(
@@ -204,7 +234,7 @@ def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
         )
 
 
-def _check_scales(scales, shape):
+def _check_scales(scales: Sequence[Tensor], shape: Sequence[int]) -> None:
     found = [None if scale is None else list(scale.shape) for scale in scales]
     if found != [shape] * 4:
         raise ValueError(
@@ -213,7 +243,7 @@ def _check_scales(scales, shape):
         )
 
 
-def _longest(lengths, tokens):
+def _longest(lengths: Tensor, tokens: int) -> int:
     """A power of two that no sequence is longer than; where lengths are not known, while a function is
     compiled, the number of tokens."""
     raw = lengths._value
@@ -225,43 +255,43 @@ def _longest(lengths, tokens):
 
 
 def block_multihead_attention(
-    qkv,
-    key_cache,
-    value_cache,
-    seq_lens_encoder,
-    seq_lens_decoder,
-    seq_lens_this_time,
-    padding_offsets,
-    cum_offsets,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    block_tables,
-    pre_key_cache=None,
-    pre_value_cache=None,
-    cache_k_quant_scales=None,
-    cache_v_quant_scales=None,
-    cache_k_dequant_scales=None,
-    cache_v_dequant_scales=None,
-    qkv_out_scale=None,
-    qkv_bias=None,
-    out_shift=None,
-    out_smooth=None,
-    max_enc_len_this_time=None,
-    max_dec_len_this_time=None,
-    rope_emb=None,
-    mask=None,
-    tgt_mask=None,
-    max_seq_len=-1,
-    block_size=64,
-    use_neox_style=False,
-    use_dynamic_cachekv_quant=False,
-    quant_round_type=1,
-    quant_max_bound=127.0,
-    quant_min_bound=-127.0,
-    out_scale=-1,
-    compute_dtype="default",
-    rope_theta=10000.0,
-):
+    qkv: Tensor,
+    key_cache: Tensor,
+    value_cache: Tensor,
+    seq_lens_encoder: int,
+    seq_lens_decoder: int,
+    seq_lens_this_time: int,
+    padding_offsets: Tensor | None,
+    cum_offsets: Tensor | None,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor | None,
+    block_tables: Tensor,
+    pre_key_cache: Tensor | None = None,
+    pre_value_cache: Any = None,
+    cache_k_quant_scales: Tensor | None = None,
+    cache_v_quant_scales: Tensor | None = None,
+    cache_k_dequant_scales: Tensor | None = None,
+    cache_v_dequant_scales: Tensor | None = None,
+    qkv_out_scale: Tensor | None = None,
+    qkv_bias: Tensor | None = None,
+    out_shift: Tensor | None = None,
+    out_smooth: Tensor | None = None,
+    max_enc_len_this_time: Any = None,
+    max_dec_len_this_time: Any = None,
+    rope_emb: Tensor | None = None,
+    mask: Tensor | None = None,
+    tgt_mask: Tensor | None = None,
+    max_seq_len: Any = -1,
+    block_size: Any = 64,
+    use_neox_style: bool = False,
+    use_dynamic_cachekv_quant: bool = False,
+    quant_round_type: Any = 1,
+    quant_max_bound: Any = 127.0,
+    quant_min_bound: Any = -127.0,
+    out_scale: Any = -1,
+    compute_dtype: str = "default",
+    rope_theta: Any = 10000.0,
+) -> tuple[Any | Any, Any, Any, Any]:
     """Attention of sequences, some at their beginning, some at their next tokens, whose keys and values lie
     in pages of a cache.
 

@@ -1,5 +1,9 @@
 """Counts, numbers and losses of experts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.base import dtype as dtypes
@@ -8,17 +12,26 @@ from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.reorder import repeat_interleave
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
 @op(register=False, method=False)
-def _counted(x, low, high, dtype):
+def _counted(x: jax.Array, low: int, high: int, dtype: Any) -> jax.Array:
     flat = x.reshape(-1)
     inside = (flat >= low) & (flat < high)
     return jnp.zeros(high - low, dtype.np).at[jnp.where(inside, flat - low, high - low)].add(1, mode="drop")
 
 
-def int_bincount(x, low, high, dtype=None, name=None):
+def int_bincount(
+    x: Tensor, low: int, high: int, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """How often each of the integers low..high-1 occurs.
 
     Args:
@@ -44,16 +57,16 @@ def int_bincount(x, low, high, dtype=None, name=None):
 
 
 def cal_aux_loss(
-    gate_prob,
-    dispatch_mask,
-    tokens_mask,
-    dispatch_tokens_mask,
-    num_experts,
-    use_group,
-    moe_k,
-    clip_min,
-    name=None,
-):
+    gate_prob: Tensor,
+    dispatch_mask: Tensor,
+    tokens_mask: Tensor | None,
+    dispatch_tokens_mask: Tensor,
+    num_experts: float,
+    use_group: bool,
+    moe_k: Any,
+    clip_min: Any,
+    name: str | None = None,
+) -> tuple[Any, Any | Any, Any]:
     """The loss that keeps experts equally busy: experts times the sum of the mean gate times the share
     of tokens of each.
 
@@ -105,8 +118,13 @@ def cal_aux_loss(
 
 
 def expand_modality_expert_id(
-    expert_id, num_expert_per_modality, group_size, modality_offset, is_group_expert, name=None
-):
+    expert_id: Tensor,
+    num_expert_per_modality: Any,
+    group_size: Any,
+    modality_offset: Any,
+    is_group_expert: bool,
+    name: str | None = None,
+) -> Tensor:
     """The numbers of experts among all, where each device holds those of two modalities, one after the other.
 
     Args:
@@ -138,8 +156,8 @@ def expand_modality_expert_id(
 
 
 def build_src_rank_and_local_expert_id(
-    expert_num_global_tensor, expert_num_global, num_local_experts, name=None
-):
+    expert_num_global_tensor: Tensor, expert_num_global: Any, num_local_experts: Any, name: str | None = None
+) -> tuple[Any, Any]:
     """For rows in the order of experts: the device each expert lies on, and its number there.
 
     Args:

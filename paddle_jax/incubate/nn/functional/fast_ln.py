@@ -1,9 +1,16 @@
 """Layer normalisation of rows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.norm import layer_norm
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def fast_ln(x, scale, bias, epsilon=1e-5):
+
+def fast_ln(x: Tensor, scale: Tensor, bias: Tensor, epsilon: Any = 1e-5) -> Tensor:
     """Normalises rows to mean 0 and variance 1, multiplies them by a scale and adds a bias.
 
     Args:

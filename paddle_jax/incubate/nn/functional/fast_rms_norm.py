@@ -1,9 +1,16 @@
 """`fused_rms_norm_ext` under another name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn.functional.fused_rms_norm_ext import fused_rms_norm_ext
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def fast_rms_norm(x, scale, epsilon=1e-5):
+
+def fast_rms_norm(x: Tensor, scale: Tensor, epsilon: Any = 1e-5) -> Tensor:
     """Divides rows by their root mean square, multiplies them by a scale.
 
     Args:

@@ -1,13 +1,21 @@
 """Bias and activation, with the conversions of 8-bit models before and after."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.incubate.nn.functional.precision import quantized
 from paddle_jax.nn.functional.activation import gelu, relu, silu, swiglu
 from paddle_jax.tensor.joining import chunk
 from paddle_jax.tensor.manipulation import cast
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _geglu(x):
+
+def _geglu(x: Tensor) -> Tensor:
     gate, up = chunk(x, 2, -1)
     return gelu(gate) * up
 
@@ -17,18 +25,18 @@ _DTYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 
 
 def fused_bias_act(
-    x,
-    bias=None,
-    dequant_scales=None,
-    shift=None,
-    smooth=None,
-    act_method="gelu",
-    compute_dtype="default",
-    quant_scale=-1,
-    quant_round_type=0,
-    quant_max_bound=0,
-    quant_min_bound=0,
-):
+    x: Tensor,
+    bias: Tensor | None = None,
+    dequant_scales: Tensor | None = None,
+    shift: Sequence[Tensor] | None = None,
+    smooth: Sequence[Tensor] | None = None,
+    act_method: str = "gelu",
+    compute_dtype: str = "default",
+    quant_scale: Any = -1,
+    quant_round_type: Any = 0,
+    quant_max_bound: Any = 0,
+    quant_min_bound: Any = 0,
+) -> Tensor:
     """act(x + bias); "geglu" and "swiglu" cut the last axis in halves and multiply the activated first
     one by the second.
 

@@ -1,19 +1,26 @@
 """Attention under the name of the fused kernel."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.flash_attention import scaled_dot_product_attention
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 def fused_dot_product_attention(
-    query,
-    key,
-    value,
-    attn_mask=None,
-    dropout_p=0.0,
-    is_causal=False,
-    scaling_factor=None,
-    training=True,
-    name=None,
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: Any = 0.0,
+    is_causal: bool = False,
+    scaling_factor: Any = None,
+    training: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:

@@ -1,9 +1,24 @@
 """Dropout and the addition after it."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.drop import dropout
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def fused_dropout_add(x, y, p=0.5, training=True, mode="upscale_in_train", name=None):
+
+def fused_dropout_add(
+    x: Sequence[Tensor],
+    y: Sequence[Tensor],
+    p: Any = 0.5,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Tensor:
     """dropout(x) + y.
 
     Args:

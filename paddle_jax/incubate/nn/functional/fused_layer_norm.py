@@ -1,25 +1,32 @@
 """Layer normalisation with what comes before and after it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn.functional.fused_rms_norm import trailing
 from paddle_jax.incubate.nn.functional.precision import quantized, widened
 from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.ops import rsqrt
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 def fused_layer_norm(
-    x,
-    norm_weight,
-    norm_bias,
-    epsilon,
-    residual_alpha=1.0,
-    begin_norm_axis=1,
-    bias=None,
-    residual=None,
-    quant_scale=-1,
-    quant_round_type=0,
-    quant_max_bound=0,
-    quant_min_bound=0,
-):
+    x: Tensor,
+    norm_weight: Tensor | None,
+    norm_bias: Tensor | None,
+    epsilon: Any,
+    residual_alpha: Any = 1.0,
+    begin_norm_axis: Any = 1,
+    bias: Tensor | None = None,
+    residual: Tensor | None = None,
+    quant_scale: Any = -1,
+    quant_round_type: Any = 0,
+    quant_max_bound: Any = 0,
+    quant_min_bound: Any = 0,
+) -> tuple[Any, Any, Any, Any]:
     """Normalises the axes from begin_norm_axis on to mean 0 and variance 1; before that adds a residual,
     if there is one.
 

@@ -1,10 +1,24 @@
 """Matrix products with bias and activation."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn.functional.activation import gelu, relu
 from paddle_jax.tensor.linalg import matmul
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def fused_matmul_bias(x, y, bias=None, transpose_x=False, transpose_y=False, name=None):
+
+def fused_matmul_bias(
+    x: Tensor,
+    y: Tensor,
+    bias: Tensor | None = None,
+    transpose_x: bool = False,
+    transpose_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The matrix product of x and y, plus a bias.
 
     Args:
@@ -26,7 +40,13 @@ def fused_matmul_bias(x, y, bias=None, transpose_x=False, transpose_y=False, nam
     return out + bias
 
 
-def fused_linear(x, weight, bias=None, transpose_weight=False, name=None):
+def fused_linear(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    transpose_weight: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """x @ weight + bias.
 
     Args:
@@ -45,7 +65,14 @@ def fused_linear(x, weight, bias=None, transpose_weight=False, name=None):
     return fused_matmul_bias(x, weight, bias, False, transpose_weight)
 
 
-def fused_linear_activation(x, y, bias, trans_x=False, trans_y=False, activation=None):
+def fused_linear_activation(
+    x: Tensor,
+    y: Tensor,
+    bias: Tensor,
+    trans_x: bool = False,
+    trans_y: bool = False,
+    activation: str | None = None,
+) -> Tensor:
     """The matrix product of x and y, plus a bias, then an activation.
 
     Differs from Paddle: works on the CPU.

@@ -1,6 +1,10 @@
 """A stack of Transformer layers for inference, with caches of keys and values."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.incubate.nn.functional.fused_rotary_position_embedding import rotated
 from paddle_jax.nn.functional.activation import gelu, relu, silu, swiglu
@@ -18,11 +22,15 @@ from paddle_jax.tensor.reorder import repeat_interleave
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu, "swiglu": swiglu}
 _NAME = "fused_multi_transformer"
 
 
-def _normalized(x, scale, bias, epsilon, kind):
+def _normalized(x: Tensor, scale: Tensor, bias: Tensor | None, epsilon: float, kind: str) -> Tensor:
     if kind == "layernorm":
         return layer_norm(x, x.shape[-1], scale, bias, epsilon)
     y = rms_norm(x, x.shape[-1], scale, epsilon)
@@ -31,7 +39,7 @@ def _normalized(x, scale, bias, epsilon, kind):
     return y + bias
 
 
-def projected(x, weight, bias, trans_qkvw, groups):
+def projected(x: Tensor, weight: Tensor, bias: Tensor | None, trans_qkvw: bool, groups: Any) -> list[Tensor]:
     """Queries [batch, heads, length, width], keys and values [batch, key heads, length, width]."""
     if not trans_qkvw:
         weight = transpose(weight, [*range(1, weight.ndim), 0])
@@ -43,7 +51,7 @@ def projected(x, weight, bias, trans_qkvw, groups):
     return split(transpose(y, [0, 2, 1, 3]), [heads, *[groups if groups > 0 else heads] * 2], 1)
 
 
-def turned(x, rotary, positions, neox):
+def turned(x: Tensor, rotary: Tensor, positions: Tensor, neox: bool) -> Tensor:
     """x [batch, heads, length, width] turned by cos and sin [2, batch, 1, length or more, width]."""
     cos = rotary[0]
     sin = rotary[1]
@@ -54,7 +62,7 @@ def turned(x, rotary, positions, neox):
     return x * cast(cos, x.dtype) + rotated(x, not neox) * cast(sin, x.dtype)
 
 
-def positioned(x, seq_lens, time_step):
+def positioned(x: Tensor, seq_lens: Tensor | None, time_step: Tensor | None) -> Tensor:
     """int64 [batch, length]: where in the sequence the rows of x stand."""
     if time_step is None:
         return arange(x.shape[1]).unsqueeze(0).expand([x.shape[0], -1])
@@ -62,7 +70,9 @@ def positioned(x, seq_lens, time_step):
     return cast(reshape(at, [-1, 1]), "int64").expand([x.shape[0], 1])
 
 
-def remembered(k, v, cache, prefix, positions, decoding):
+def remembered(
+    k: Tensor, v: Tensor, cache: Tensor | None, prefix: Tensor | None, positions: Tensor, decoding: bool
+) -> tuple[Any | Any, Any | Any, None] | tuple[Any | Any, Any | Any, Any] | tuple[Any, Any, Any]:
     """Keys and values to attend to, and the cache with the new ones in their places."""
     if prefix is not None and not decoding:
         k = concat([prefix[0], k], 2)
@@ -81,7 +91,7 @@ def remembered(k, v, cache, prefix, positions, decoding):
     return cast(cache[0], k.dtype), cast(cache[1], v.dtype), cache
 
 
-def seen(keys, positions, seq_lens, decoding):
+def seen(keys: Any, positions: Tensor, seq_lens: Tensor | None, decoding: bool) -> Tensor | None:
     """bool [batch, 1, 1, keys]: which keys hold something; None for all."""
     if decoding:
         last = positions[:, -1:]
@@ -92,7 +102,7 @@ def seen(keys, positions, seq_lens, decoding):
     return (arange(keys).unsqueeze(0) <= last).unsqueeze(1).unsqueeze(1)
 
 
-def attended(q, k, v, mask, seen):
+def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Tensor | None) -> Tensor:
     """Attention [batch, length, heads * width]; masks may be shorter than the keys."""
     if k.shape[1] != q.shape[1]:
         k, v = (repeat_interleave(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
@@ -105,20 +115,20 @@ def attended(q, k, v, mask, seen):
     return reshape(transpose(matmul(softmax(scores), v), [0, 2, 1, 3]), [0, 0, q.shape[1] * q.shape[3]])
 
 
-def _longer(mask, missing):
+def _longer(mask: Tensor, missing: int) -> Tensor:
     """A mask [..., keys] with zeros after it."""
     if missing <= 0:
         return mask
     return concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
 
 
-def _of(values, i):
+def _of(values: Sequence[Tensor] | None, i: int) -> Tensor | None:
     if values is None:
         return None
     return values[i]
 
 
-def _check(options, beam_offset, ring_id, rotary_emb_dims):
+def _check(options: Sequence[Any], beam_offset: Tensor | None, ring_id: int, rotary_emb_dims: int) -> None:
     for name, value, allowed in options:
         if value not in allowed:
             raise ValueError(f"{_NAME}: {name}: got {value!r}; allowed are {', '.join(map(repr, allowed))}")
@@ -130,41 +140,41 @@ def _check(options, beam_offset, ring_id, rotary_emb_dims):
 
 
 def fused_multi_transformer(
-    x,
-    ln_scales,
-    ln_biases,
-    qkv_weights,
-    qkv_biases,
-    linear_weights,
-    linear_biases,
-    ffn_ln_scales,
-    ffn_ln_biases,
-    ffn1_weights,
-    ffn1_biases,
-    ffn2_weights,
-    ffn2_biases,
-    pre_layer_norm=True,
-    epsilon=1e-5,
-    residual_alpha=1.0,
-    cache_kvs=None,
-    beam_offset=None,
-    pre_caches=None,
-    seq_lens=None,
-    rotary_embs=None,
-    time_step=None,
-    attn_mask=None,
-    dropout_rate=0.0,
-    rotary_emb_dims=0,
-    activation="gelu",
-    training=False,
-    mode="upscale_in_train",
-    trans_qkvw=True,
-    ring_id=-1,
-    norm_type="layernorm",
-    use_neox_rotary_style=False,
-    gqa_group_size=-1,
-    name=None,
-):
+    x: Tensor,
+    ln_scales: Sequence[Tensor],
+    ln_biases: Sequence[Tensor] | None,
+    qkv_weights: Sequence[Tensor],
+    qkv_biases: Sequence[Tensor],
+    linear_weights: Sequence[Tensor],
+    linear_biases: Sequence[Tensor] | None,
+    ffn_ln_scales: Sequence[Tensor],
+    ffn_ln_biases: Sequence[Tensor] | None,
+    ffn1_weights: Sequence[Tensor],
+    ffn1_biases: Sequence[Tensor] | None,
+    ffn2_weights: Sequence[Tensor],
+    ffn2_biases: Sequence[Tensor] | None,
+    pre_layer_norm: bool = True,
+    epsilon: Any = 1e-5,
+    residual_alpha: Any = 1.0,
+    cache_kvs: Sequence[Tensor] | None = None,
+    beam_offset: Tensor | None = None,
+    pre_caches: Sequence[Tensor] | None = None,
+    seq_lens: Tensor | None = None,
+    rotary_embs: Tensor | None = None,
+    time_step: Tensor | None = None,
+    attn_mask: Tensor | None = None,
+    dropout_rate: Any = 0.0,
+    rotary_emb_dims: Any = 0,
+    activation: str = "gelu",
+    training: bool = False,
+    mode: str = "upscale_in_train",
+    trans_qkvw: bool = True,
+    ring_id: Any = -1,
+    norm_type: str = "layernorm",
+    use_neox_rotary_style: bool = False,
+    gqa_group_size: Any = -1,
+    name: str | None = None,
+) -> Tensor | tuple[Any, ...]:
     """A stack of Transformer layers: attention and feed-forward blocks, each with residual and normalisation.
 
     Differs from Paddle: works on the CPU, and time_step may be on any device.
@@ -228,7 +238,7 @@ def fused_multi_transformer(
         )
     positions = positioned(x, seq_lens, time_step)
 
-    def added(x, y, scale, bias):
+    def added(x: Tensor, y: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
         y = x * residual_alpha + dropout(y, dropout_rate, training=training, mode=mode)
         if pre_layer_norm:
             return y

@@ -1,13 +1,19 @@
 """Root mean square normalisation with what comes before and after it."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.incubate.nn.functional.precision import quantized
 from paddle_jax.nn.functional.norm import rms_norm
 from paddle_jax.tensor.creation import empty
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def trailing(op_name, x, begin_norm_axis, **sizes):
+
+def trailing(op_name: str, x: Tensor, begin_norm_axis: Any, **sizes: Any) -> list[Any]:
     """The lengths of the axes from begin_norm_axis on, after a check that each given Tensor has
     as many elements."""
     if not -x.ndim <= begin_norm_axis < x.ndim:
@@ -26,18 +32,18 @@ def trailing(op_name, x, begin_norm_axis, **sizes):
 
 
 def fused_rms_norm(
-    x,
-    norm_weight,
-    norm_bias,
-    epsilon,
-    begin_norm_axis=1,
-    bias=None,
-    residual=None,
-    quant_scale=-1,
-    quant_round_type=0,
-    quant_max_bound=0,
-    quant_min_bound=0,
-):
+    x: Tensor,
+    norm_weight: Tensor,
+    norm_bias: Tensor | None,
+    epsilon: Any,
+    begin_norm_axis: Any = 1,
+    bias: Tensor | None = None,
+    residual: Tensor | None = None,
+    quant_scale: Any = -1,
+    quant_round_type: Any = 0,
+    quant_max_bound: Any = 0,
+    quant_min_bound: Any = 0,
+) -> tuple[Any | Any, Any | Any]:
     """Divides by the root mean square over the axes from begin_norm_axis on; before that adds a residual,
     if there is one.
 

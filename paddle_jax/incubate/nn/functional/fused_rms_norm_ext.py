@@ -1,12 +1,21 @@
 """Root mean square normalisation that also gives the factors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn.functional.fused_rms_norm import trailing
 from paddle_jax.incubate.nn.functional.precision import widened
 from paddle_jax.nn.functional.norm import rms_norm
 from paddle_jax.tensor.ops import rsqrt
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def fused_rms_norm_ext(x, scale, epsilon=1e-5, name=None):
+
+def fused_rms_norm_ext(
+    x: Tensor, scale: Tensor, epsilon: Any = 1e-5, name: str | None = None
+) -> tuple[Any, Any]:
     """Divides rows by their root mean square, multiplies them by a scale.
 
     Args:

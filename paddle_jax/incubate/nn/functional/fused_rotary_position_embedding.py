@@ -1,13 +1,21 @@
 """Rotary position embedding."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn.functional.precision import widened
 from paddle_jax.tensor.gathering import gather
 from paddle_jax.tensor.joining import concat, stack
 from paddle_jax.tensor.manipulation import cast, reshape, transpose
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def rotated(x, neighbours):
+
+def rotated(x: Tensor, neighbours: bool) -> Tensor:
     """Pairs (a, b) as (-b, a): pairs of neighbours, or of the two halves of the last axis."""
     if neighbours:
         return reshape(stack([-x[..., 1::2], x[..., 0::2]], -1), x.shape)
@@ -15,7 +23,7 @@ def rotated(x, neighbours):
     return concat([-x[..., half:], x[..., :half]], -1)
 
 
-def angles(positions, width, base, neighbours):
+def angles(positions: Tensor, width: Any, base: Any, neighbours: bool) -> Tensor:
     """float32 [..., width]: the angle of each number at the given positions."""
     rates = base ** (arange(0, width, 2, dtype="float32") * (-1.0 / width))
     half = cast(positions, "float32").unsqueeze(-1) * rates
@@ -24,7 +32,7 @@ def angles(positions, width, base, neighbours):
     return concat([half, half], -1)
 
 
-def _table(name, table, length, width, position_ids):
+def _table(name: str, table: Tensor, length: int, width: int, position_ids: Tensor | None) -> Tensor:
     """A table of sines or cosines as [1 or batch, length, 1, width]."""
     if table.ndim not in (2, 4) or table.ndim == 4 and (table.shape[0] != 1 or table.shape[2] != 1):
         raise ValueError(
@@ -44,16 +52,16 @@ def _table(name, table, length, width, position_ids):
 
 
 def fused_rotary_position_embedding(
-    q,
-    k=None,
-    v=None,
-    sin=None,
-    cos=None,
-    position_ids=None,
-    use_neox_rotary_style=True,
-    time_major=False,
-    rotary_emb_base=10000.0,
-):
+    q: Tensor,
+    k: Sequence[Tensor] | None = None,
+    v: Sequence[Tensor] | None = None,
+    sin: Tensor | None = None,
+    cos: Tensor | None = None,
+    position_ids: Tensor | None = None,
+    use_neox_rotary_style: bool = True,
+    time_major: bool = False,
+    rotary_emb_base: Any = 10000.0,
+) -> tuple[Any | None, ...]:
     """Rotates pairs of numbers of each head by angles that grow with the position: x * cos +
     rotated(x) * sin.
 
@@ -105,7 +113,7 @@ def fused_rotary_position_embedding(
     if time_major:
         sin, cos = transpose(sin, [1, 0, 2, 3]), transpose(cos, [1, 0, 2, 3])
 
-    def turned(x):
+    def turned(x: Tensor) -> Tensor:
         wide = widened(x)
         return cast(
             (wide * cast(cos, wide.dtype) + rotated(wide, use_neox_rotary_style) * cast(sin, wide.dtype)),

@@ -1,6 +1,9 @@
 """The blocks of a Transformer, each as one function."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.incubate.nn.functional.fused_multi_transformer import (
     fused_multi_transformer as fused_multi_transformer,
@@ -15,10 +18,14 @@ from paddle_jax.tensor.joining import concat, stack
 from paddle_jax.tensor.linalg import matmul
 from paddle_jax.tensor.manipulation import reshape, transpose
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu}
 
 
-def _alone(op_name, ring_id):
+def _alone(op_name: str, ring_id: int) -> None:
     """Refuses the number of a communication ring: parallel parts are put together outside."""
     if ring_id != -1:
         raise ValueError(
@@ -27,17 +34,17 @@ def _alone(op_name, ring_id):
 
 
 def fused_bias_dropout_residual_layer_norm(
-    x,
-    residual,
-    bias=None,
-    ln_scale=None,
-    ln_bias=None,
-    dropout_rate=0.5,
-    ln_epsilon=1e-5,
-    training=True,
-    mode="upscale_in_train",
-    name=None,
-):
+    x: Tensor,
+    residual: Tensor,
+    bias: Tensor | None = None,
+    ln_scale: Tensor | None = None,
+    ln_bias: Tensor | None = None,
+    dropout_rate: Any = 0.5,
+    ln_epsilon: Any = 1e-5,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Tensor:
     """layer_norm(residual + dropout(x + bias)).
 
     Args:
@@ -63,27 +70,27 @@ def fused_bias_dropout_residual_layer_norm(
 
 
 def fused_feedforward(
-    x,
-    linear1_weight,
-    linear2_weight,
-    linear1_bias=None,
-    linear2_bias=None,
-    ln1_scale=None,
-    ln1_bias=None,
-    ln2_scale=None,
-    ln2_bias=None,
-    dropout1_rate=0.5,
-    dropout2_rate=0.5,
-    activation="relu",
-    ln1_epsilon=1e-5,
-    ln2_epsilon=1e-5,
-    pre_layer_norm=False,
-    training=True,
-    mode="upscale_in_train",
-    ring_id=-1,
-    add_residual=True,
-    name=None,
-):
+    x: Tensor,
+    linear1_weight: Tensor,
+    linear2_weight: Tensor,
+    linear1_bias: Tensor | None = None,
+    linear2_bias: Tensor | None = None,
+    ln1_scale: Tensor | None = None,
+    ln1_bias: Tensor | None = None,
+    ln2_scale: Tensor | None = None,
+    ln2_bias: Tensor | None = None,
+    dropout1_rate: Any = 0.5,
+    dropout2_rate: Any = 0.5,
+    activation: str = "relu",
+    ln1_epsilon: Any = 1e-5,
+    ln2_epsilon: Any = 1e-5,
+    pre_layer_norm: bool = False,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    ring_id: Any = -1,
+    add_residual: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """The feed-forward block: x + dropout2(linear2(dropout1(activation(linear1(x))))), normalised
     before or after.
 
@@ -135,7 +142,9 @@ def fused_feedforward(
     return layer_norm(y, x.shape[-1], ln2_scale, ln2_bias, ln2_epsilon)
 
 
-def _projected(x, weight, bias, num_heads, transpose_qkv_wb):
+def _projected(
+    x: Tensor, weight: Tensor, bias: Tensor | None, num_heads: int, transpose_qkv_wb: bool
+) -> tuple[Any, Any, Any]:
     """Queries, keys and values, each [batch, heads, length, width]."""
     if transpose_qkv_wb:
         if num_heads < 1 or x.shape[-1] % num_heads:
@@ -158,30 +167,30 @@ def _projected(x, weight, bias, num_heads, transpose_qkv_wb):
 
 
 def fused_multi_head_attention(
-    x,
-    qkv_weight,
-    linear_weight,
-    pre_layer_norm=False,
-    pre_ln_scale=None,
-    pre_ln_bias=None,
-    ln_scale=None,
-    ln_bias=None,
-    pre_ln_epsilon=1e-5,
-    qkv_bias=None,
-    linear_bias=None,
-    cache_kv=None,
-    attn_mask=None,
-    dropout_rate=0.5,
-    attn_dropout_rate=0.5,
-    ln_epsilon=1e-5,
-    training=True,
-    mode="upscale_in_train",
-    ring_id=-1,
-    add_residual=True,
-    num_heads=-1,
-    transpose_qkv_wb=False,
-    name=None,
-):
+    x: Tensor,
+    qkv_weight: Tensor,
+    linear_weight: Tensor,
+    pre_layer_norm: bool = False,
+    pre_ln_scale: Tensor | None = None,
+    pre_ln_bias: Tensor | None = None,
+    ln_scale: Tensor | None = None,
+    ln_bias: Tensor | None = None,
+    pre_ln_epsilon: Any = 1e-5,
+    qkv_bias: Tensor | None = None,
+    linear_bias: Tensor | None = None,
+    cache_kv: Tensor | None = None,
+    attn_mask: Tensor | None = None,
+    dropout_rate: Any = 0.5,
+    attn_dropout_rate: Any = 0.5,
+    ln_epsilon: Any = 1e-5,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    ring_id: Any = -1,
+    add_residual: bool = True,
+    num_heads: int = -1,
+    transpose_qkv_wb: bool = False,
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The attention block: x + dropout(linear(attention(x))), normalised before or after.
 
     Differs from Paddle: works on the CPU.

@@ -1,5 +1,9 @@
 """One step of decoding with a cache of keys and values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn.functional.fused_multi_transformer import (
     attended,
     positioned,
@@ -12,30 +16,34 @@ from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.joining import split
 from paddle_jax.tensor.manipulation import cast, reshape
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _DTYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 
 
 def masked_multihead_attention(
-    x,
-    cache_kv=None,
-    bias=None,
-    src_mask=None,
-    cum_offsets=None,
-    sequence_lengths=None,
-    rotary_tensor=None,
-    beam_cache_offset=None,
-    qkv_out_scale=None,
-    out_shift=None,
-    out_smooth=None,
-    seq_len=1,
-    rotary_emb_dims=0,
-    use_neox_rotary_style=False,
-    compute_dtype="default",
-    out_scale=-1,
-    quant_round_type=1,
-    quant_max_bound=127.0,
-    quant_min_bound=-127.0,
-):
+    x: Tensor,
+    cache_kv: Tensor | None = None,
+    bias: Tensor | None = None,
+    src_mask: Tensor | None = None,
+    cum_offsets: Any = None,
+    sequence_lengths: Tensor | None = None,
+    rotary_tensor: Tensor | None = None,
+    beam_cache_offset: Any = None,
+    qkv_out_scale: Tensor | None = None,
+    out_shift: Any = None,
+    out_smooth: Any = None,
+    seq_len: Any = 1,
+    rotary_emb_dims: Any = 0,
+    use_neox_rotary_style: bool = False,
+    compute_dtype: str = "default",
+    out_scale: Any = -1,
+    quant_round_type: Any = 1,
+    quant_max_bound: Any = 127.0,
+    quant_min_bound: Any = -127.0,
+) -> tuple[Any | Any, Any]:
     """Attention of one new position of each sequence to the positions in the cache and itself.
 
     Differs from Paddle: works on the CPU.

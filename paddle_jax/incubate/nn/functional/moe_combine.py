@@ -1,10 +1,17 @@
 """Sums of what experts computed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.tensor.gathering import gather
 from paddle_jax.tensor.manipulation import reshape
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def moe_combine(x, combine_weights, scatter_index, name=None):
+
+def moe_combine(x: Tensor, combine_weights: Tensor, scatter_index: Tensor, name: str | None = None) -> Tensor:
     """For each token the weighted sum of k rows of x.
 
     Args:

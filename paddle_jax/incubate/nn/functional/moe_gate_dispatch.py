@@ -4,16 +4,27 @@ Of an expert's rows those of the first tokens are kept, up to its capacity; a ch
 weight 0 and the place 0.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.manipulation import reshape, transpose
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = []
 
 
 @op("expert_id", register=False, method=False)
-def _places(expert_id, experts, capacity, last):
+def _places(expert_id: jax.Array, experts: int, capacity: int, last: bool) -> tuple[jax.Array, ...]:
     """Of each choice [n, k] the expert's row that it gets and whether it is kept; how many choices
     each expert has."""
     flat = expert_id.reshape(-1)
@@ -27,7 +38,16 @@ def _places(expert_id, experts, capacity, last):
 
 
 @op("x weight rank kept expert_id", register=False, method=False)
-def _padded(x, weight, rank, kept, expert_id, first, experts, capacity):
+def _padded(
+    x: jax.Array,
+    weight: jax.Array,
+    rank: jax.Array,
+    kept: jax.Array,
+    expert_id: jax.Array,
+    first: int,
+    experts: int,
+    capacity: int,
+) -> tuple[jax.Array, ...]:
     """Rows of experts `first` and following, each filled up with zeros to its capacity."""
     kept = kept & (expert_id >= first) & (expert_id < first + experts)
     place = jnp.where(kept, (expert_id - first) * capacity + rank, 0).astype(jnp.int32)
@@ -39,7 +59,18 @@ def _padded(x, weight, rank, kept, expert_id, first, experts, capacity):
 
 
 @op("x weight rank kept expert_id counts", register=False, method=False)
-def _packed(x, weight, rank, kept, expert_id, counts, first, experts, capacity, rows):
+def _packed(
+    x: jax.Array,
+    weight: jax.Array,
+    rank: jax.Array,
+    kept: jax.Array,
+    expert_id: jax.Array,
+    counts: jax.Array,
+    first: int,
+    experts: int,
+    capacity: int,
+    rows: int,
+) -> tuple[jax.Array, ...]:
     """The same without rows of zeros; `rows` is how many are kept."""
     kept = kept & (expert_id >= first) & (expert_id < first + experts)
     used = jnp.minimum(counts, capacity)[first : first + experts]
@@ -51,7 +82,17 @@ def _packed(x, weight, rank, kept, expert_id, counts, first, experts, capacity, 
     return x[back], jnp.where(kept, weight, 0), place.T, back
 
 
-def _dispatched(name, x, weight, expert_id, k, capacity, use_pad, span, last=False):
+def _dispatched(
+    name: str,
+    x: Tensor,
+    weight: Tensor,
+    expert_id: Tensor,
+    k: int,
+    capacity: int,
+    use_pad: bool,
+    span: Sequence[int],
+    last: bool = False,
+) -> tuple[Tensor, ...]:
     """(rows, weights, places [k, n], tokens of the rows, counts) for the experts
     span[0]..span[1] - 1 of span[2]."""
     first, end, experts = span
@@ -72,7 +113,15 @@ def _dispatched(name, x, weight, expert_id, k, capacity, use_pad, span, last=Fal
     return *_packed(x, weight, rank, kept, expert_id, counts, first, end - first, capacity, rows), counts
 
 
-def moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, use_pad, name=None):
+def moe_gate_dispatch(
+    x: Tensor,
+    gate_logits: Tensor,
+    corr_bias: Tensor | None,
+    k: Any,
+    capacity: Any,
+    use_pad: bool,
+    name: str | None = None,
+) -> tuple[Any, Any, Any, Any, Any]:
     """Sends each token to the k experts with the highest gates: the tokens' rows in the order of experts.
 
     Args:
@@ -116,7 +165,15 @@ def moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, use_pad, name=None
     return y, weight, place, counts.cumsum(0), expert_id.astype("int32")
 
 
-def moe_gate_dispatch_permute(x, gate_logits, corr_bias, k, capacity, world_size, name=None):
+def moe_gate_dispatch_permute(
+    x: Tensor,
+    gate_logits: Tensor,
+    corr_bias: Any,
+    k: Any,
+    capacity: Any,
+    world_size: float,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """`moe_gate_dispatch` for experts that lie on several devices: first the rows of each device's first
     expert, and so on.
 
@@ -145,18 +202,18 @@ def moe_gate_dispatch_permute(x, gate_logits, corr_bias, k, capacity, world_size
 
 
 def moe_gate_dispatch_partial_nosoftmaxtopk(
-    x,
-    combine_weights,
-    expert_id,
-    k,
-    capacity,
-    num_experts,
-    use_pad,
-    expert_start_index,
-    expert_end_index,
-    reverse_token_drop,
-    name=None,
-):
+    x: Tensor,
+    combine_weights: Tensor,
+    expert_id: Tensor,
+    k: Any,
+    capacity: Any,
+    num_experts: Any,
+    use_pad: bool,
+    expert_start_index: Any,
+    expert_end_index: Any,
+    reverse_token_drop: bool,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """The rows of tokens that go to some of the experts, from experts that are chosen already.
 
     Args:
@@ -193,6 +250,6 @@ def moe_gate_dispatch_partial_nosoftmaxtopk(
 
 
 @op("counts", register=False, method=False)
-def _clipped_counts(counts, first, end, capacity):
+def _clipped_counts(counts: jax.Array, first: int, end: int, capacity: int) -> jax.Array:
     number = jnp.arange(counts.shape[0])
     return jnp.where((number >= first) & (number < end), jnp.minimum(counts, capacity), 0)

@@ -1,15 +1,30 @@
 """Attention of a batch whose sequences have different lengths."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.sdpa import attention
 from paddle_jax.tensor.creation import zeros_like
 from paddle_jax.tensor.manipulation import cast, reshape, transpose
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 def variable_length_memory_efficient_attention(
-    query, key, value, seq_lens, kv_seq_lens, mask=None, scale=None, causal=False, pre_cache_length=0
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    seq_lens: int,
+    kv_seq_lens: int,
+    mask: Tensor | None = None,
+    scale: Any = None,
+    causal: bool = False,
+    pre_cache_length: Any = 0,
+) -> Tensor:
     """softmax(scale * query @ key^T + mask) @ value, for each head; of each sequence only what
     its lengths say.
 

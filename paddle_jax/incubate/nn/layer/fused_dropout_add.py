@@ -1,8 +1,15 @@
 """Dropout and the addition after it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.incubate.nn.functional import fused_dropout_add
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class FusedDropoutAdd(Layer):
@@ -20,14 +27,14 @@ class FusedDropoutAdd(Layer):
         [2.0, 2.0]
     """
 
-    def __init__(self, p=0.5, mode="upscale_in_train", name=None):
+    def __init__(self, p: float = 0.5, mode: str = "upscale_in_train", name: str | None = None) -> None:
         super().__init__()
         self.p = p
         self.mode = mode
         self.name = name
 
-    def forward(self, x, y):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
         return fused_dropout_add(x, y, p=self.p, training=self.training, mode=self.mode, name=self.name)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, p=self.p, mode=self.mode)

@@ -1,8 +1,15 @@
 """Dropout of elements or of slices."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.functional.drop import dropout
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class FusedDropout(Layer):
@@ -20,7 +27,9 @@ class FusedDropout(Layer):
         [1.0, 1.0]
     """
 
-    def __init__(self, p=0.5, axis=None, mode="upscale_in_train", name=None):
+    def __init__(
+        self, p: float = 0.5, axis: Any = None, mode: str = "upscale_in_train", name: str | None = None
+    ) -> None:
         super().__init__()
         if not isinstance(p, int | float):
             raise TypeError(f"FusedDropout: p: got {type(p).__name__}; it must be a number")
@@ -40,8 +49,8 @@ class FusedDropout(Layer):
         else:
             self.axis = list(axis)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return dropout(input, self.p, axis=self.axis, training=self.training, mode=self.mode)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(self.name, p=self.p, axis=self.axis, mode=self.mode)

@@ -1,7 +1,14 @@
 """A linear layer that computes product and bias in one."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn.functional import fused_linear
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class FusedLinear(Layer):
@@ -19,8 +26,14 @@ class FusedLinear(Layer):
     """
 
     def __init__(
-        self, in_features, out_features, weight_attr=None, bias_attr=None, transpose_weight=False, name=None
-    ):
+        self,
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        bias_attr: bool | None = None,
+        transpose_weight: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         if transpose_weight:
             shape = [out_features, in_features]
@@ -31,5 +44,5 @@ class FusedLinear(Layer):
         self.transpose_weight = transpose_weight
         self.name = name
 
-    def forward(self, input):
+    def forward(self, input: Any) -> Tensor:
         return fused_linear(input, self.weight, self.bias, self.transpose_weight, self.name)

@@ -1,5 +1,10 @@
 """The blocks of a Transformer as layers."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.incubate.nn import functional as F
 from paddle_jax.nn.initializer import Constant
 from paddle_jax.nn.layer.attention import _convert_attention_mask
@@ -7,21 +12,25 @@ from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.layer.transformer import _convert_param_attr_to_list
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.base.param_attr import ParamAttr
 
-def _positive(owner, **sizes):
+
+def _positive(owner: str, **sizes: Any) -> None:
     for name, size in sizes.items():
         if size <= 0:
             raise AssertionError(f"{owner}: {name}: got {size}; it must be above 0")
 
 
-def _head_width(owner, embed_dim, num_heads):
+def _head_width(owner: str, embed_dim: int, num_heads: int) -> int:
     _positive(owner, embed_dim=embed_dim, num_heads=num_heads)
     if embed_dim % num_heads:
         raise AssertionError(f"{owner}: num_heads: got {num_heads}; it must divide embed_dim={embed_dim}")
     return embed_dim // num_heads
 
 
-def _whole(owner, nranks):
+def _whole(owner: str, nranks: int) -> None:
     """Refuses a part of a layer: parts on several devices are not put together here."""
     if nranks != 1:
         raise ValueError(
@@ -50,8 +59,14 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
     """
 
     def __init__(
-        self, embed_dim, dropout_rate=0.5, weight_attr=None, bias_attr=None, epsilon=1e-5, name=None
-    ):
+        self,
+        embed_dim: int,
+        dropout_rate: float = 0.5,
+        weight_attr: Any = None,
+        bias_attr: bool | None = None,
+        epsilon: float = 1e-5,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         _positive("FusedBiasDropoutResidualLayerNorm", embed_dim=embed_dim)
         self._bias_attr = bias_attr
@@ -66,7 +81,7 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self._epsilon = epsilon
         self.name = name
 
-    def forward(self, x, residual):
+    def forward(self, x: Any, residual: Any) -> Tensor:
         """Returns a Tensor [..., embed_dim] of x and residual of that shape."""
         return F.fused_bias_dropout_residual_layer_norm(
             x,
@@ -81,7 +96,7 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
             self.name,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name,
             embed_dim=self.embed_dim,
@@ -121,28 +136,28 @@ class FusedMultiHeadAttention(Layer):
 
     def __init__(
         self,
-        embed_dim,
-        num_heads,
-        dropout_rate=0.5,
-        attn_dropout_rate=0.5,
-        kdim=None,
-        vdim=None,
-        normalize_before=False,
-        need_weights=False,
-        qkv_weight_attr=None,
-        qkv_bias_attr=None,
-        linear_weight_attr=None,
-        linear_bias_attr=None,
-        pre_ln_scale_attr=None,
-        pre_ln_bias_attr=None,
-        ln_scale_attr=None,
-        ln_bias_attr=None,
-        epsilon=1e-5,
-        nranks=1,
-        ring_id=-1,
-        transpose_qkv_wb=False,
-        name=None,
-    ):
+        embed_dim: int,
+        num_heads: int,
+        dropout_rate: Any = 0.5,
+        attn_dropout_rate: Any = 0.5,
+        kdim: Any = None,
+        vdim: Any = None,
+        normalize_before: bool = False,
+        need_weights: bool = False,
+        qkv_weight_attr: ParamAttr | None = None,
+        qkv_bias_attr: ParamAttr | bool | None = None,
+        linear_weight_attr: ParamAttr | None = None,
+        linear_bias_attr: ParamAttr | bool | None = None,
+        pre_ln_scale_attr: ParamAttr | None = None,
+        pre_ln_bias_attr: ParamAttr | bool | None = None,
+        ln_scale_attr: ParamAttr | None = None,
+        ln_bias_attr: ParamAttr | bool | None = None,
+        epsilon: float = 1e-5,
+        nranks: Any = 1,
+        ring_id: Any = -1,
+        transpose_qkv_wb: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         width = _head_width("FusedMultiHeadAttention", embed_dim, num_heads)
         _whole("FusedMultiHeadAttention", nranks)
@@ -181,7 +196,14 @@ class FusedMultiHeadAttention(Layer):
         self.attn_dropout_rate = attn_dropout_rate
         self.name = name
 
-    def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
+    def forward(
+        self,
+        query: Tensor,
+        key: Any = None,
+        value: Any = None,
+        attn_mask: Tensor | None = None,
+        cache: Tensor | None = None,
+    ) -> Tensor | tuple[Tensor, ...]:
         """Returns the output [B, L, embed_dim]; with a cache a pair of that and the new cache.
 
         Args:
@@ -216,7 +238,7 @@ class FusedMultiHeadAttention(Layer):
             name=self.name,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name,
             embed_dim=self.embed_dim,
@@ -260,25 +282,25 @@ class FusedFeedForward(Layer):
 
     def __init__(
         self,
-        d_model,
-        dim_feedforward,
-        dropout_rate=0.1,
-        epsilon=1e-5,
-        activation="relu",
-        act_dropout_rate=None,
-        normalize_before=False,
-        linear1_weight_attr=None,
-        linear1_bias_attr=None,
-        linear2_weight_attr=None,
-        linear2_bias_attr=None,
-        ln1_scale_attr=None,
-        ln1_bias_attr=None,
-        ln2_scale_attr=None,
-        ln2_bias_attr=None,
-        nranks=1,
-        ring_id=-1,
-        name=None,
-    ):
+        d_model: int,
+        dim_feedforward: int,
+        dropout_rate: float = 0.1,
+        epsilon: float = 1e-5,
+        activation: str = "relu",
+        act_dropout_rate: Any = None,
+        normalize_before: bool = False,
+        linear1_weight_attr: ParamAttr | None = None,
+        linear1_bias_attr: ParamAttr | bool | None = None,
+        linear2_weight_attr: ParamAttr | None = None,
+        linear2_bias_attr: ParamAttr | bool | None = None,
+        ln1_scale_attr: Any = None,
+        ln1_bias_attr: Any = None,
+        ln2_scale_attr: Any = None,
+        ln2_bias_attr: Any = None,
+        nranks: Any = 1,
+        ring_id: Any = -1,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         _positive("FusedFeedForward", d_model=d_model, dim_feedforward=dim_feedforward)
         _whole("FusedFeedForward", nranks)
@@ -304,7 +326,7 @@ class FusedFeedForward(Layer):
         self._ln2_scale, self._ln2_bias = (None, None) if normalize_before else (scale, bias)
         self.name = name
 
-    def forward(self, src, cache=None):
+    def forward(self, src: Tensor, cache: Any = None) -> Tensor:
         """Returns a Tensor of the shape of src, [B, L, d_model]; cache is accepted and not used."""
         return F.fused_feedforward(
             src,
@@ -327,7 +349,7 @@ class FusedFeedForward(Layer):
             name=self.name,
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return show(
             self.name,
             d_model=self._d_model,
@@ -366,17 +388,17 @@ class FusedTransformerEncoderLayer(Layer):
 
     def __init__(
         self,
-        d_model,
-        nhead,
-        dim_feedforward,
-        dropout_rate=0.1,
-        activation="relu",
-        attn_dropout_rate=None,
-        act_dropout_rate=None,
-        normalize_before=False,
-        weight_attr=None,
-        bias_attr=None,
-    ):
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout_rate: float = 0.1,
+        activation: str = "relu",
+        attn_dropout_rate: Any = None,
+        act_dropout_rate: Any = None,
+        normalize_before: bool = False,
+        weight_attr: Any = None,
+        bias_attr: bool | None = None,
+    ) -> None:
         self._config = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
         _positive(
@@ -413,7 +435,7 @@ class FusedTransformerEncoderLayer(Layer):
             linear2_bias_attr=biases[1],
         )
 
-    def forward(self, src, src_mask=None, cache=None):
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         """Returns the output [B, L, d_model]; with a cache a pair of that and the new cache.
 
         Args:
@@ -426,7 +448,7 @@ class FusedTransformerEncoderLayer(Layer):
         return self.ffn(y), cache
 
 
-def _attr(attrs, i):
+def _attr(attrs: Sequence[ParamAttr | None] | None, i: int) -> Any:
     """The attribute of layer i from a list of them or one for all."""
     if isinstance(attrs, list | tuple):
         return attrs[i]
@@ -469,35 +491,35 @@ class FusedMultiTransformer(Layer):
 
     def __init__(
         self,
-        embed_dim,
-        num_heads,
-        dim_feedforward,
-        dropout_rate=0.0,
-        activation="gelu",
-        normalize_before=True,
-        ln_scale_attrs=None,
-        ln_bias_attrs=None,
-        qkv_weight_attrs=None,
-        qkv_bias_attrs=None,
-        linear_weight_attrs=None,
-        linear_bias_attrs=None,
-        ffn_ln_scale_attrs=None,
-        ffn_ln_bias_attrs=None,
-        ffn1_weight_attrs=None,
-        ffn1_bias_attrs=None,
-        ffn2_weight_attrs=None,
-        ffn2_bias_attrs=None,
-        epsilon=1e-5,
-        residual_alpha=1.0,
-        num_layers=-1,
-        nranks=1,
-        trans_qkvw=True,
-        ring_id=-1,
-        norm_type="layernorm",
-        use_neox_rotary_style=False,
-        gqa_group_size=-1,
-        name=None,
-    ):
+        embed_dim: int,
+        num_heads: int,
+        dim_feedforward: int,
+        dropout_rate: float = 0.0,
+        activation: str = "gelu",
+        normalize_before: bool = True,
+        ln_scale_attrs: Any = None,
+        ln_bias_attrs: Any = None,
+        qkv_weight_attrs: Any = None,
+        qkv_bias_attrs: Any = None,
+        linear_weight_attrs: Any = None,
+        linear_bias_attrs: Any = None,
+        ffn_ln_scale_attrs: Any = None,
+        ffn_ln_bias_attrs: Any = None,
+        ffn1_weight_attrs: Any = None,
+        ffn1_bias_attrs: Any = None,
+        ffn2_weight_attrs: Any = None,
+        ffn2_bias_attrs: Any = None,
+        epsilon: float = 1e-5,
+        residual_alpha: float = 1.0,
+        num_layers: int = -1,
+        nranks: Any = 1,
+        trans_qkvw: bool = True,
+        ring_id: Any = -1,
+        norm_type: str = "layernorm",
+        use_neox_rotary_style: bool = False,
+        gqa_group_size: Any = -1,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
         width = _head_width("FusedMultiTransformer", embed_dim, num_heads)
         _positive("FusedMultiTransformer", dim_feedforward=dim_feedforward)
@@ -545,7 +567,7 @@ class FusedMultiTransformer(Layer):
         }
         self._make(num_layers, parameters)
 
-    def _make(self, num_layers, parameters):
+    def _make(self, num_layers: int, parameters: dict[str, Any]) -> None:
         """Makes the lists of parameters, one of each kind for each layer. parameters: {kind:
         (attrs, shape)}."""
         lists = {kind: [] for kind in parameters}
@@ -556,7 +578,9 @@ class FusedMultiTransformer(Layer):
         for kind, values in lists.items():
             setattr(self, kind, values or None)
 
-    def _create_listed_parameter(self, kind, attr, shape):
+    def _create_listed_parameter(
+        self, kind: str, attr: ParamAttr | None, shape: Sequence[int]
+    ) -> Tensor | None:
         if attr is None and "bias" in kind:
             return None
         start = Constant(1.0) if "scale" in kind else None
@@ -568,16 +592,16 @@ class FusedMultiTransformer(Layer):
 
     def forward(
         self,
-        src,
-        attn_mask=None,
-        caches=None,
-        pre_caches=None,
-        rotary_embs=None,
-        rotary_emb_dims=0,
-        beam_offset=None,
-        seq_lens=None,
-        time_step=None,
-    ):
+        src: Tensor,
+        attn_mask: Any = None,
+        caches: Any = None,
+        pre_caches: Any = None,
+        rotary_embs: Any = None,
+        rotary_emb_dims: Any = 0,
+        beam_offset: Any = None,
+        seq_lens: Any = None,
+        time_step: Any = None,
+    ) -> Tensor:
         """Returns the output [B, L, embed_dim]; with caches a pair of that and the caches. See
         `functional.fused_multi_transformer`."""
         return F.fused_multi_transformer(

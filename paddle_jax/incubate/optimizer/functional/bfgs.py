@@ -1,24 +1,33 @@
 """The minimiser of Broyden, Fletcher, Goldfarb and Shanno."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.incubate.optimizer.functional.search import Settings, minimized
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 def minimize_bfgs(
-    objective_func,
-    initial_position,
-    max_iters=50,
-    tolerance_grad=1e-7,
-    tolerance_change=1e-9,
-    initial_inverse_hessian_estimate=None,
-    line_search_fn="strong_wolfe",
-    max_line_search_iters=50,
-    initial_step_length=1.0,
-    dtype="float32",
-    name=None,
-):
+    objective_func: Callable[..., Any],
+    initial_position: Tensor,
+    max_iters: int = 50,
+    tolerance_grad: Any = 1e-7,
+    tolerance_change: Any = 1e-9,
+    initial_inverse_hessian_estimate: Tensor | None = None,
+    line_search_fn: str = "strong_wolfe",
+    max_line_search_iters: int = 50,
+    initial_step_length: Any = 1.0,
+    dtype: DTypeLike = "float32",
+    name: str | None = None,
+) -> tuple[Any, Any, Any, Any, Any, Any]:
     """Minimises a differentiable function with an approximation of its inverse Hessian.
 
     Differs from Paddle: another line search, which needs fewer evaluations; eager only.
@@ -60,10 +69,10 @@ def minimize_bfgs(
     )
     inverse = settings.check(initial_position, initial_inverse_hessian_estimate)
 
-    def direction(grad):
+    def direction(grad: Any) -> np.ndarray:
         return -(inverse @ grad)
 
-    def learn(step, change):
+    def learn(step: Any, change: Any) -> None:
         nonlocal inverse
         curvature = float(step @ change)
         if curvature > 0:

@@ -1,24 +1,34 @@
 """The minimiser with limited memory."""
 
+from __future__ import annotations
+
 import collections
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.incubate.optimizer.functional.search import Settings, minimized
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 def minimize_lbfgs(
-    objective_func,
-    initial_position,
-    history_size=100,
-    max_iters=50,
-    tolerance_grad=1e-8,
-    tolerance_change=1e-8,
-    initial_inverse_hessian_estimate=None,
-    line_search_fn="strong_wolfe",
-    max_line_search_iters=50,
-    initial_step_length=1.0,
-    dtype="float32",
-    name=None,
-):
+    objective_func: Callable[..., Any],
+    initial_position: Tensor,
+    history_size: int = 100,
+    max_iters: Any = 50,
+    tolerance_grad: Any = 1e-8,
+    tolerance_change: Any = 1e-8,
+    initial_inverse_hessian_estimate: Tensor | None = None,
+    line_search_fn: str = "strong_wolfe",
+    max_line_search_iters: Any = 50,
+    initial_step_length: Any = 1.0,
+    dtype: DTypeLike = "float32",
+    name: str | None = None,
+) -> tuple[Any, Any, Any, Any, Any]:
     """Minimises a differentiable function with an approximation of its inverse Hessian that is made
     of the last steps.
 
@@ -57,7 +67,7 @@ def minimize_lbfgs(
     first = settings.check(initial_position, initial_inverse_hessian_estimate)
     history = collections.deque(maxlen=history_size)
 
-    def direction(grad):
+    def direction(grad: Any) -> np.ndarray:
         along = -grad
         factors = []
         for step, change, curvature in reversed(history):
@@ -68,7 +78,7 @@ def minimize_lbfgs(
             along = along + (factor - change @ along / curvature) * step
         return along
 
-    def learn(step, change):
+    def learn(step: Any, change: Any) -> None:
         curvature = step @ change
         if curvature > 0:
             history.append((step, change, curvature))

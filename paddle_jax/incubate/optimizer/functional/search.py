@@ -1,7 +1,11 @@
 """What the quasi-Newton minimisers share: checks, evaluations, and the loop of directions
 and line searches."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +28,7 @@ class Settings:
     initial_step_length: float
     dtype: str
 
-    def check(self, initial_position, estimate):
+    def check(self, initial_position: Tensor, estimate: Tensor | None) -> np.ndarray:
         """Raises for what is not allowed; returns the first inverse Hessian."""
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"{self.name}: dtype: got {self.dtype}; it must be 'float32' or 'float64'")
@@ -52,7 +56,13 @@ class Settings:
         return matrix
 
 
-def minimized(settings, objective_func, initial_position, direction, learn):
+def minimized(
+    settings: Settings,
+    objective_func: Callable[..., Any],
+    initial_position: Tensor,
+    direction: Callable[..., Any],
+    learn: Callable[..., Any],
+) -> tuple[Any, Any, Any, Any, Any]:
     """Goes downhill along direction(gradient) until nothing changes; learn(step, change of the gradient) is
     told of each step.
 
@@ -62,7 +72,7 @@ def minimized(settings, objective_func, initial_position, direction, learn):
     """
     calls = 0
 
-    def evaluated(position):
+    def evaluated(position: Any) -> tuple[float | np.ndarray, ...]:
         nonlocal calls
         calls += 1
         x = to_tensor(position, stop_gradient=False)
@@ -81,7 +91,7 @@ def minimized(settings, objective_func, initial_position, direction, learn):
         if not start.slope < 0:
             break
 
-        def point_at(length, position=position, along=along):
+        def point_at(length: Any, position: Any = position, along: Any = along) -> Point:
             loss, slope = evaluated(position + np.asarray(length, settings.dtype) * along)
             # beyond the range of the dtype nothing is lower
             if not np.isfinite(loss):

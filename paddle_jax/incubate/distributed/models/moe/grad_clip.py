@@ -1,7 +1,15 @@
 """One factor for the gradients of a model with experts."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.distributed.sharding.optimizers import _squares, summed
 from paddle_jax.nn import clip
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
@@ -22,12 +30,24 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
         [[3.0, 4.0]]
     """
 
-    def __new__(cls, clip_norm, is_expert_param_func=None, moe_group=None, group_name="default_moe_group"):
+    def __new__(
+        cls,
+        clip_norm: float,
+        is_expert_param_func: Any = None,
+        moe_group: Any = None,
+        group_name: str = "default_moe_group",
+    ) -> ClipGradForMOEByGlobalNorm:
         if moe_group is not None and moe_group.nranks > 1 and cls is ClipGradForMOEByGlobalNorm:
             return super().__new__(_OverProcesses)
         return super().__new__(cls)
 
-    def __init__(self, clip_norm, is_expert_param_func=None, moe_group=None, group_name="default_moe_group"):
+    def __init__(
+        self,
+        clip_norm: float,
+        is_expert_param_func: Callable[..., Any] | None = None,
+        moe_group: Any = None,
+        group_name: str = "default_moe_group",
+    ) -> None:
         super().__init__(clip_norm, group_name)
         if moe_group is not None and moe_group.nranks > 1 and is_expert_param_func is None:
             raise AssertionError(
@@ -38,7 +58,7 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
         self.is_expert_param_func = is_expert_param_func
 
     @staticmethod
-    def get_l2_norm_pow(params_grads, sum_dtype=None):
+    def get_l2_norm_pow(params_grads: Any, sum_dtype: Any = None) -> tuple[None, None] | tuple[int, str]:
         """(the sum of the squares of all gradients, its dtype); (None, None) where there are none.
 
         Args:
@@ -66,7 +86,7 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
 class _OverProcesses(ClipGradForMOEByGlobalNorm):
     """The rule for several processes. It exchanges a number, so it runs outside of the compiled update."""
 
-    def _dygraph_clip(self, params_grads):
+    def _dygraph_clip(self, params_grads: Any) -> list[tuple[Tensor, Tensor]]:
         pairs = [(p, g) for p, g in params_grads if g is not None]
         chosen = [(p, g) for p, g in pairs if getattr(p, "need_clip", True)]
         experts = []

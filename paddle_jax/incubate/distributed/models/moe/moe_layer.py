@@ -1,5 +1,9 @@
 """A layer of experts."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import host_value
@@ -14,6 +18,10 @@ from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import cast, reshape
 from paddle_jax.tensor.scattering import scatter_nd_add
 from paddle_jax.tensor.search import nonzero
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 _GATES = {"naive": NaiveGate, None: NaiveGate, "gshard": GShardGate, "switch": SwitchGate}
 
@@ -52,14 +60,14 @@ class MoELayer(Layer):
 
     def __init__(
         self,
-        d_model,
-        experts,
-        gate=None,
-        moe_group=None,
-        mp_group=None,
-        recompute_interval=0,
-        recompute_ctx=None,
-    ):
+        d_model: int,
+        experts: Layer,
+        gate: Any = None,
+        moe_group: Any = None,
+        mp_group: Any = None,
+        recompute_interval: Any = 0,
+        recompute_ctx: Any = None,
+    ) -> None:
         super().__init__()
         if mp_group is not None and mp_group.nranks > 1:
             raise ValueError(
@@ -103,7 +111,7 @@ class MoELayer(Layer):
             raise AssertionError(f"MoELayer: gate: got {type(gate).__name__}; give a dict or a NaiveGate")
         self.gate = gate
 
-    def forward(self, inp):
+    def forward(self, inp: Tensor) -> Tensor:
         if inp.ndim != 3:
             raise AssertionError(
                 f"MoELayer: inp: got shape {list(inp.shape)}; it must be [batch, length, {self.d_model}]"
@@ -117,7 +125,7 @@ class MoELayer(Layer):
             return reshape(self._over_processes(x, value, number), inp.shape)
         return reshape(self._run_local_experts(x, value, number), inp.shape)
 
-    def _run_local_experts(self, x, value, number):
+    def _run_local_experts(self, x: Tensor, value: Tensor, number: Tensor) -> Tensor:
         """What the experts of this process give, which are all."""
         dense = unknown(number)
         out = zeros_like(x)
@@ -133,7 +141,7 @@ class MoELayer(Layer):
                 out = scatter_nd_add(out, rows, self._computed(expert, gather(x, flat)) * gather(share, flat))
         return out
 
-    def _over_processes(self, x, value, number):
+    def _over_processes(self, x: Any, value: Any, number: Any) -> Any:
         """What the experts of all processes give: tokens go to their processes and come back."""
         chosen = host_value(number, "MoELayer: choices of experts").reshape(-1)
         order = np.argsort(chosen, kind="stable")
@@ -150,7 +158,7 @@ class MoELayer(Layer):
         shares = gather(reshape(value, [-1, 1]), to_tensor(order))
         return scatter_nd_add(zeros_like(x), tokens.unsqueeze(1), shares * rows)
 
-    def _by_expert(self, rows, counts):
+    def _by_expert(self, rows: Any, counts: Any) -> Any:
         """Rows in the order of experts, each part computed by its own."""
         parts = []
         start = 0
@@ -160,7 +168,7 @@ class MoELayer(Layer):
             start += count
         return concat(parts)
 
-    def _computed(self, expert, rows):
+    def _computed(self, expert: Layer, rows: Tensor) -> Any:
         if self.recompute_interval > 0:
             return recompute(expert, rows)
         return expert(rows)

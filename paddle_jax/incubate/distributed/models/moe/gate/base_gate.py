@@ -1,6 +1,13 @@
 """What gates share."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class BaseGate(Layer):
@@ -17,7 +24,7 @@ class BaseGate(Layer):
         (4, None)
     """
 
-    def __init__(self, num_expert, world_size):
+    def __init__(self, num_expert: int, world_size: int) -> None:
         super().__init__()
         self.world_size, self.num_expert, self.tot_expert, self.loss = (
             world_size,
@@ -26,11 +33,11 @@ class BaseGate(Layer):
             None,
         )
 
-    def set_loss(self, loss):
+    def set_loss(self, loss: Tensor) -> None:
         """Keeps the loss of the last call that makes experts be used evenly."""
         self.loss = loss
 
-    def get_loss(self, clear=True):
+    def get_loss(self, clear: bool = True) -> Tensor | None:
         """The loss of the last call, to be added to that of the model; None where there is none.
 
         Args:

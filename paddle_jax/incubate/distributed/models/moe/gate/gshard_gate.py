@@ -1,6 +1,9 @@
 """Two experts for each token, the second by chance (Lepikhin et al., GShard, 2020)."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.incubate.distributed.models.moe.gate.naive_gate import NaiveGate
 from paddle_jax.incubate.distributed.models.moe.utils import limited, marks
@@ -10,6 +13,9 @@ from paddle_jax.tensor.joining import stack
 from paddle_jax.tensor.random import rand
 from paddle_jax.tensor.search import topk as largest
 from paddle_jax.tensor.search import where
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class GShardGate(NaiveGate):
@@ -33,8 +39,15 @@ class GShardGate(NaiveGate):
     """
 
     def __init__(
-        self, d_model, num_expert, world_size, topk=2, capacity=(1.2, 2.4), random_routing=True, group=None
-    ):
+        self,
+        d_model: Any,
+        num_expert: Any,
+        world_size: Any,
+        topk: Any = 2,
+        capacity: Any = (1.2, 2.4),
+        random_routing: bool = True,
+        group: Any = None,
+    ) -> None:
         if topk != 2:
             raise AssertionError(f"GShardGate: topk: got {topk}; it must be 2")
         super().__init__(d_model, num_expert, world_size)
@@ -42,7 +55,7 @@ class GShardGate(NaiveGate):
         self.random_routing = random_routing
         self.group = group
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> tuple[Any, Any]:
         scores = self.gate(x)
         value, number = largest(scores, self.top_k, -1, True, False)
         chosen = marks(number.flatten(), self.tot_expert).sum(0) / scores.shape[0]

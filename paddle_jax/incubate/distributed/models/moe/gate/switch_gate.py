@@ -1,12 +1,18 @@
 """One expert for each token (Fedus, Zoph and Shazeer, Switch Transformers, 2021)."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.incubate.distributed.models.moe.gate.naive_gate import NaiveGate
 from paddle_jax.incubate.distributed.models.moe.utils import limited, marks
 from paddle_jax.nn.functional.softmaxes import softmax
 from paddle_jax.tensor.random import rand
 from paddle_jax.tensor.search import topk as largest
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class SwitchGate(NaiveGate):
@@ -30,8 +36,15 @@ class SwitchGate(NaiveGate):
     """
 
     def __init__(
-        self, d_model, num_expert, world_size, topk=1, switch_eps=0.1, capacity=(1.2, 2.4), group=None
-    ):
+        self,
+        d_model: Any,
+        num_expert: Any,
+        world_size: Any,
+        topk: Any = 1,
+        switch_eps: float = 0.1,
+        capacity: Any = (1.2, 2.4),
+        group: Any = None,
+    ) -> None:
         if topk != 1:
             raise AssertionError(f"SwitchGate: topk: got {topk}; it must be 1")
         super().__init__(d_model, num_expert, world_size, topk=1)
@@ -39,7 +52,7 @@ class SwitchGate(NaiveGate):
         self.capacity = capacity
         self.group = group
 
-    def forward(self, inp):
+    def forward(self, inp: Tensor) -> tuple[Any, Any]:
         scores = self.gate(inp)
         if self.training:
             scores = scores * (rand(scores.shape) * (2 * self.switch_eps) + (1 - self.switch_eps))
