@@ -5,11 +5,15 @@ renames it in the end. What a killed saver has left is therefore a temporary fil
 save of that name deletes it.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -18,7 +22,7 @@ except ImportError:  # Windows: what killed savers leave stays
 
 
 @contextlib.contextmanager
-def replace_file(path):
+def replace_file(path: Any) -> Iterator[Any]:
     """Opens a temporary file beside `path` for writing and puts it in place of `path` when the block ends
     without an error.
 
@@ -37,7 +41,7 @@ def replace_file(path):
         _put(stream, target)
 
 
-def replace_files(contents):
+def replace_files(contents: dict[str, Any]) -> None:
     """Writes several files {path: bytes} that belong together: all go to temporary names first, then they
     are put in place."""
     with contextlib.ExitStack() as stack:
@@ -51,7 +55,7 @@ def replace_files(contents):
             _put(stream, target)
 
 
-def _target(path):
+def _target(path: Any) -> Path:
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_dir():
@@ -59,7 +63,7 @@ def _target(path):
     return target
 
 
-def _opened(target, stack):
+def _opened(target: Any, stack: Any) -> Any:
     """A locked temporary file for `target`, which is closed and deleted with the stack unless it
     has been renamed."""
     _clean(target)
@@ -73,7 +77,7 @@ def _opened(target, stack):
         # Another saver took it for left over, between its creation and the lock.
 
 
-def _lock(stream):
+def _lock(stream: Any) -> bool:
     """Locks an open file; False when somebody else has it. Where the file system knows no locks nobody has
     one, and nothing is cleaned up."""
     try:
@@ -86,7 +90,7 @@ def _lock(stream):
     return True
 
 
-def _clean(target):
+def _clean(target: Any) -> None:
     """Deletes what killed savers of `target` have left."""
     if fcntl is None:
         return
@@ -99,12 +103,12 @@ def _clean(target):
                     Path(entry.path).unlink()
 
 
-def _flush_to_disk(stream):
+def _flush_to_disk(stream: Any) -> None:
     stream.flush()
     os.fsync(stream.fileno())
 
 
-def _put(stream, target):
+def _put(stream: Any, target: Any) -> None:
     temporary = Path(stream.name)
     if target.exists():
         temporary.chmod(target.stat().st_mode & 0o777)

@@ -1,13 +1,15 @@
 """Saving and loading: `paddle.save` and `paddle.load`, in the real Paddle's file formats."""
 
+from __future__ import annotations
+
 import functools as ft
 import io
 import operator
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -40,6 +42,10 @@ from paddle_jax.framework.state_file import (
 from paddle_jax.framework.tensor_record import read_record, write_record
 from paddle_jax.tensor.dense_tensor import DenseTensor
 
+if TYPE_CHECKING:
+    from paddle_jax.base.libpaddle import CPUPlace, CUDAPlace
+
+
 _SAVE_CONFIGS = ("use_binary_format", "pickle_protocol", "safetensors")
 _LOAD_CONFIGS = (
     "model_filename",
@@ -65,7 +71,7 @@ class ProgramFormat:
     decode: Callable[[bytes], Any]
 
 
-def _check_configs(function, configs, known):
+def _check_configs(function: str, configs: dict[str, Any], known: Sequence[str]) -> None:
     for name in configs:
         if name not in known:
             raise ValueError(
@@ -73,14 +79,14 @@ def _check_configs(function, configs, known):
             )
 
 
-def _check_protocol(protocol):
+def _check_protocol(protocol: int) -> None:
     if not isinstance(protocol, int):
         raise ValueError(f"save: protocol: got {type(protocol).__name__}; it must be an int from 2 to 4.")
     if not 1 < protocol < 5:
         raise ValueError(f"save: protocol: got {protocol}; it must be from 2 to 4.")
 
 
-def _check_path(path):
+def _check_path(path: str) -> Any:
     if isinstance(path, io.BytesIO):
         return path
     if not isinstance(path, str | os.PathLike):
@@ -90,7 +96,7 @@ def _check_path(path):
     return path
 
 
-def save(obj, path, protocol=4, **configs):
+def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     """Saves an object to a file that Paddle reads, and that reads back as it was.
 
     State dicts of layers and optimizers become `.pdparams` and `.pdopt` files. Other objects may hold Tensors
@@ -120,7 +126,7 @@ def save(obj, path, protocol=4, **configs):
     _write(_encoder(obj, protocol, configs), _check_path(path))
 
 
-def _write(encode, path):
+def _write(encode: Callable[..., Any], path: str) -> None:
     if isinstance(path, io.BytesIO):
         whole = io.BytesIO()
         encode(whole)
@@ -130,7 +136,9 @@ def _write(encode, path):
         encode(stream)
 
 
-def _encoder(obj, protocol, configs):
+def _encoder(
+    obj: Sequence[CPUPlace | CUDAPlace] | dict[str, Any], protocol: int, configs: dict[str, Any]
+) -> Callable[..., Any]:
     """The function that writes `obj` to a stream, after all settings have been checked."""
     protocol, binary = _save_settings(protocol, configs)
     if contains(obj, ModuleBase):
@@ -147,7 +155,7 @@ def _encoder(obj, protocol, configs):
     return lambda stream: pickle_writer.write(plain, stream, protocol)
 
 
-def _save_settings(protocol, configs):
+def _save_settings(protocol: int, configs: dict[str, Any]) -> tuple[Any, bool]:
     """(protocol of the pickle, whether the binary format is asked for), checked."""
     _check_configs("save", configs, _SAVE_CONFIGS)
     if "pickle_protocol" in configs:
@@ -160,7 +168,7 @@ def _save_settings(protocol, configs):
     return protocol, binary
 
 
-def _record_encoder(obj):
+def _record_encoder(obj: Any) -> Any:
     """The function that writes one Tensor in Paddle's binary format."""
 
     if isinstance(obj, DenseTensor):
@@ -172,7 +180,7 @@ def _record_encoder(obj):
     return lambda stream: write_record(host_elements(obj), stream)
 
 
-def _picklable(obj, protocol):
+def _picklable(obj: Sequence[CPUPlace | CUDAPlace] | dict[str, Any], protocol: int) -> Any:
     """The object with arrays in place of Tensors, as Paddle's own pickles have them."""
 
     # of a static program: plain arrays, no table
@@ -188,7 +196,7 @@ def _picklable(obj, protocol):
     return to_plain(obj, protocol)
 
 
-def _only_tensors(obj):
+def _only_tensors(obj: Any) -> dict[Any, Any]:
     if not isinstance(obj, dict) or not all(
         isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()
     ):
@@ -199,7 +207,7 @@ def _only_tensors(obj):
     return {name: host_elements(tensor) for name, tensor in obj.items()}
 
 
-def write_arrays(arrays, path, protocol=4):
+def write_arrays(arrays: Any, path: Any, protocol: Any = 4) -> None:
     """Writes a dict of ndarrays as it is, which is the form of `paddle.static.save`; bfloat16 as uint16."""
     _check_protocol(protocol)
     arrays = {name: pickle_writer.as_bits(array) for name, array in arrays.items()}
@@ -214,7 +222,7 @@ class _Background:
     waiting = ()
 
     @classmethod
-    def forget(cls):
+    def forget(cls) -> None:
         """A forked child does not have the tasks."""
         cls.waiting = ()
 
@@ -223,7 +231,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Background.forget)
 
 
-def async_save(obj, path, protocol=4, sync_other_task=False, **configs):
+def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: Any = False, **configs: Any) -> None:
     """Saves like `save`, but writes the file in the background. The object may be changed after the call.
 
     Args:
@@ -252,7 +260,7 @@ def async_save(obj, path, protocol=4, sync_other_task=False, **configs):
     _Background.waiting = (*[t for t in _Background.waiting if not t.done or t.error is not None], task)
 
 
-def clear_async_save_task_queue():
+def clear_async_save_task_queue() -> None:
     """Waits for all background saves; raises what went wrong in them."""
     waiting = _Background.waiting
     _Background.waiting = ()
@@ -261,7 +269,7 @@ def clear_async_save_task_queue():
         task.wait()
 
 
-def load(path, **configs):
+def load(path: Any, **configs: Any) -> Any:
     """Loads what `save` wrote, here or in the real Paddle.
 
     Args:
@@ -304,7 +312,7 @@ def load(path, **configs):
         return _loaded(stream, configs, path)
 
 
-def _loaded(stream, configs, name):
+def _loaded(stream: Any, configs: dict[str, Any], name: str) -> Any:
     """What a stream holds, made of Tensors or arrays; whatever a damaged one does comes out as a
     CorruptFileError that names it."""
     try:
@@ -345,11 +353,11 @@ def _loaded(stream, configs, name):
 class _Record:
     """An ndarray that came from a binary record."""
 
-    def __init__(self, array):
+    def __init__(self, array: Any) -> None:
         self.array = array
 
 
-def _read(stream, configs, budget):
+def _read(stream: Any, configs: dict[str, Any], budget: Budget) -> Any:
     budget.arrays = 1
     if configs.get("safetensors", False):
         return {name: _Record(array) for name, array in safetensors_file.decode(stream.read()).items()}
@@ -367,7 +375,7 @@ def _read(stream, configs, budget):
     return pickle_reader.read(stream, budget, configs.get("allow_pickle", False))
 
 
-def _to_tensor(array, name=None):
+def _to_tensor(array: np.ndarray, name: str | None = None) -> Any:
     if array.dtype.kind not in "biufcV":
         return array
     tensor = wrap(
@@ -378,12 +386,12 @@ def _to_tensor(array, name=None):
     return tensor
 
 
-def _to_numpy(array):
+def _to_numpy(array: np.ndarray) -> np.ndarray:
     """A writable copy; bfloat16 as its bits."""
     return np.array(array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array)
 
 
-def _is_named(item):
+def _is_named(item: Sequence[np.ndarray | str]) -> bool:
     return (
         isinstance(item, tuple)
         and len(item) == 2
@@ -392,7 +400,7 @@ def _is_named(item):
     )
 
 
-def _state_dict(content, maker, keep_table):
+def _state_dict(content: dict[str, Any], maker: _Maker, keep_table: bool) -> dict[str, Any]:
     if keep_table:
         table = content[NAME_TABLE]
     else:
@@ -407,7 +415,7 @@ def _state_dict(content, maker, keep_table):
     return content
 
 
-def _any_named(item, seen):
+def _any_named(item: Any, seen: Any) -> bool:
     if _is_named(item):
         return True
     if not isinstance(item, dict | list | tuple) or id(item) in seen:
@@ -423,14 +431,14 @@ class _Maker:
     as_numpy: ndarrays, else Tensors. named: only arrays with a name become Tensors.
     """
 
-    def __init__(self, as_numpy, named, budget):
+    def __init__(self, as_numpy: bool, named: bool, budget: Budget) -> None:
         self._as_numpy = as_numpy
         self._named = named
         self._budget = budget
         self._seen = {}
         self._values = {}
 
-    def create(self, array, name):
+    def create(self, array: Any, name: str | None) -> Tensor | np.ndarray:
         """The Tensor or ndarray for an array; those of one array share their memory, under whatever names."""
         first = self._values.get(id(array))
         if first is not None and (self._as_numpy or name is None or first[1] is array):
@@ -448,7 +456,7 @@ class _Maker:
             made.name = name
         return made
 
-    def convert(self, item):
+    def convert(self, item: Any) -> Any:
         """The item with every array in it made."""
         if isinstance(item, _Record):
             return self.create(item.array, None)

@@ -1,11 +1,15 @@
 """Parts of what is saved and loaded, as libraries take them from `paddle.framework.io`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax.tensor.dense_tensor import DenseTensor
 
 
-def _parse_every_object(obj, condition_func, convert_func):
+def _parse_every_object(obj: Any, condition_func: Any, convert_func: Any) -> Any:
     """Replaces what fulfils a condition in lists, tuples, sets and dicts."""
     if condition_func(obj):
         return convert_func(obj)
@@ -18,17 +22,17 @@ def _parse_every_object(obj, condition_func, convert_func):
     return obj
 
 
-def _to_LodTensor(ndarray):  # noqa: N802  Paddle's name
+def _to_LodTensor(ndarray: Any) -> DenseTensor:  # noqa: N802  Paddle's name
     made = DenseTensor()
     made.set(np.asarray(ndarray))
     return made
 
 
-def _transformed_from_lodtensor(obj):
+def _transformed_from_lodtensor(obj: Any) -> bool:
     return isinstance(obj, np.ndarray)
 
 
-def _transformed_from_varbase(obj):
+def _transformed_from_varbase(obj: Any) -> bool:
     return (
         isinstance(obj, tuple)
         and len(obj) == 2

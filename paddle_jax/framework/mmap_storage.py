@@ -1,9 +1,17 @@
 """Reading parts of a large file without loading it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.tensor.creation import to_tensor
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 class MmapStorage:
@@ -23,7 +31,7 @@ class MmapStorage:
         [1.0, 2.0]
     """
 
-    def __init__(self, filename, nbytes):
+    def __init__(self, filename: str, nbytes: int) -> None:
         try:
             data = np.memmap(filename, np.uint8, "r")
         except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
@@ -32,7 +40,7 @@ class MmapStorage:
             raise RuntimeError(f"MmapStorage: nbytes: got {nbytes}; {filename} has {data.size} bytes")
         self._bytes = data[:nbytes]
 
-    def get_slice(self, dtype="uint8", start=0, stop=-1, step=1):
+    def get_slice(self, dtype: DTypeLike = "uint8", start: Any = 0, stop: Any = -1, step: Any = 1) -> Tensor:
         """`stop - start` elements as a 1-d Tensor (a copy).
 
         Args:

@@ -1,8 +1,12 @@
 """Which way programs run: operation by operation, or recorded into a static Program first."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.state import local
@@ -36,7 +40,7 @@ def use_pir_api() -> bool:
     return True
 
 
-def non_static_only(func):
+def non_static_only(func: Callable[..., Any]) -> Any:
     """Decorator of functions that a static program cannot use: they raise AssertionError while one is built.
 
     Args:
@@ -44,7 +48,7 @@ def non_static_only(func):
     """
 
     @ft.wraps(func)
-    def checked(*args, **kwargs):
+    def checked(*args: Any, **kwargs: Any) -> Any:
         if not in_dynamic_mode():
             raise AssertionError(
                 f"{func.__name__}: it works in dynamic mode only; call paddle.disable_static() first"
@@ -57,7 +61,7 @@ def non_static_only(func):
 dygraph_only = non_static_only
 
 
-def static_only(func):
+def static_only(func: Callable[..., Any]) -> Any:
     """Decorator of functions that belong to static programs: they raise AssertionError in dynamic mode.
 
     Args:
@@ -65,7 +69,7 @@ def static_only(func):
     """
 
     @ft.wraps(func)
-    def checked(*args, **kwargs):
+    def checked(*args: Any, **kwargs: Any) -> Any:
         if in_dynamic_mode():
             raise AssertionError(
                 f"{func.__name__}: it works in static mode only; call paddle.enable_static() first"
@@ -78,7 +82,7 @@ def static_only(func):
 dygraph_not_support = static_only
 
 
-def enable_static():
+def enable_static() -> None:
     """Switches to static mode: operations are added to the default main program, which a
     `paddle.static.Executor` runs.
 
@@ -93,7 +97,7 @@ def enable_static():
     start()
 
 
-def disable_static(place=None):
+def disable_static(place: Any = None) -> None:
     """Switches back to dynamic mode: operations run when they are called. Names of parameters that are in use
     may be given again.
 
@@ -110,7 +114,7 @@ def disable_static(place=None):
         set_device(place)
 
 
-def leave_static():
+def leave_static() -> bool:
     """Switches this thread alone to dynamic mode; gives whether it was in static mode."""
     recorder = local.ctx.frame
     if not recorder.recording or recorder.fixed_program is not None:
@@ -120,7 +124,7 @@ def leave_static():
 
 
 @contextlib.contextmanager
-def switched(dynamic):
+def switched(dynamic: Any) -> Iterator[None]:
     """Inside the block this thread is in dynamic mode, or in static mode; parameter names stay in use."""
     recorder = local.ctx.frame
     if dynamic != recorder.recording:
@@ -137,5 +141,5 @@ def switched(dynamic):
             yield
 
 
-def disable_signal_handler():
+def disable_signal_handler() -> None:
     """Does nothing: paddle_jax installs no signal handlers."""

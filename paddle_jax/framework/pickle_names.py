@@ -7,16 +7,24 @@ that the file itself holds, never of a `range`, and the keys of dicts and sets a
 hashed, since 100 KB of keys with one hash would take minutes.
 """
 
+from __future__ import annotations
+
 import argparse
 import collections
 import datetime
 import pickle
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.size import size_of
 from paddle_jax._core.tensors import place as places
+
+if TYPE_CHECKING:
+    from paddle_jax._core.base.dtype import DType
+
 
 ROOM = 40 << 20  # bytes that a file may take besides four times its size
 _KEYS = 32  # keys with one hash in a container
@@ -36,7 +44,7 @@ class ForbiddenError(CorruptFileError, pickle.UnpicklingError):
     """A file that asks for something a checkpoint does not need, which might be an attack."""
 
 
-def shortened(what) -> str:
+def shortened(what: Any) -> str:
     """An exception or a text in at most 200 characters: what a file says may be long."""
     if isinstance(what, Exception):
         text = f"{type(what).__name__}: {what}"
@@ -55,13 +63,13 @@ class Budget:
     outside state dicts are written.
     """
 
-    def __init__(self, size):
+    def __init__(self, size: Any) -> None:
         self.left = 4 * size + ROOM
         self.arrays = 0
         self.named = False
         self._hashes = {}
 
-    def take(self, count):
+    def take(self, count: Any) -> None:
         """Counts bytes.
 
         Raises:
@@ -74,7 +82,7 @@ class Budget:
                 "if you trust who wrote it, pass allow_pickle=True"
             )
 
-    def check_keys(self, container, keys):
+    def check_keys(self, container: Any, keys: Any) -> None:
         """Looks at keys before they go into a dict or set, which stays alive.
 
         Raises:
@@ -87,7 +95,7 @@ class Budget:
             if not isinstance(key, np.generic) or key.dtype.kind not in "biufSU":
                 self._check_hash(container, key)
 
-    def _check_hash(self, container, key):
+    def _check_hash(self, container: Sequence[Any] | dict[str, Any], key: Sequence[int]) -> None:
         _weigh(key, [_PARTS])
         self.take(200)
         _, counts = self._hashes.setdefault(id(container), (container, collections.Counter()))
@@ -96,7 +104,7 @@ class Budget:
             raise CorruptFileError("its keys are made so that they collide")
 
 
-def _weigh(key, left):
+def _weigh(key: Sequence[int] | int, left: Sequence[int]) -> None:
     """Raises unless a key has few parts, all of types whose hash takes a bounded time."""
     left[0] -= 1
     if left[0] < 0:
@@ -132,14 +140,14 @@ class Unfinished:
 
     __slots__ = ("__weakref__", "positions")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.positions = []
 
 
 class _Dtype(Unfinished):
     __slots__ = ("dtype",)
 
-    def finished(self, state, budget):
+    def finished(self, state: Any, budget: Budget) -> np.dtype:
         """The NumPy dtype."""
         if state[1] in ("<", ">"):
             self.dtype = self.dtype.newbyteorder(state[1])
@@ -151,7 +159,7 @@ class _Dtype(Unfinished):
 class _Array(Unfinished):
     __slots__ = ()
 
-    def finished(self, state, budget):
+    def finished(self, state: Any, budget: Budget) -> np.ndarray:
         """The ndarray."""
         _, shape, dtype, fortran, data = state
         return _build_array(budget, data, dtype, shape, "F" if fortran else "C")
@@ -162,12 +170,12 @@ class _PaddleDtype(Unfinished):
 
     __slots__ = ()
 
-    def finished(self, state, budget):
+    def finished(self, state: Any, budget: Budget) -> DType:
         """The DType."""
         return next(d for d in dtypes.ALL if d.value == state)
 
 
-def _dtype(budget, code, align=False, copy=True):
+def _dtype(budget: Budget, code: str, align: Any = False, copy: Any = True) -> _Dtype:
     if not isinstance(code, str):
         code = code.name
     if len(code) > 32:
@@ -179,7 +187,9 @@ def _dtype(budget, code, align=False, copy=True):
     return made
 
 
-def _build_array(budget, data, dtype, shape, order):
+def _build_array(
+    budget: Budget, data: bytes, dtype: np.dtype, shape: Sequence[int], order: str
+) -> np.ndarray:
     budget.arrays += 1
     if isinstance(shape, int):
         shape = (shape,)
@@ -197,26 +207,26 @@ def _build_array(budget, data, dtype, shape, order):
     return flat.reshape(shape, order=order)
 
 
-def _reconstruct(budget, cls, shape, code):
+def _reconstruct(budget: Budget, cls, shape: Sequence[int], code: bytes) -> _Array:
     return _Array()
 
 
-def _scalar(budget, dtype, data):
+def _scalar(budget: Any, dtype: Any, data: Any) -> Any:
     return _build_array(budget, data, dtype, (1,), "C")[0]
 
 
 # plain types ------------------------------------------------------------------------------------------------
 
 
-def _encode(budget, text, encoding="latin1"):
+def _encode(budget: Budget, text: str, encoding: str = "latin1") -> bytes:
     if encoding not in ("latin1", "latin-1"):
         raise CorruptFileError(f"bytes encoded as {str(encoding)[:50]!r}")
     budget.take(len(text))
     return text.encode("latin1")
 
 
-def _buffer(cls):
-    def make(budget, data=b"", encoding="latin1"):
+def _buffer(cls) -> Callable[..., Any]:
+    def make(budget: Budget, data: Any = b"", encoding: str = "latin1") -> Any:
         # never a number, which would ask for memory
         if isinstance(data, str):
             data = _encode(budget, data, encoding)
@@ -228,8 +238,8 @@ def _buffer(cls):
     return make
 
 
-def _number(cls):
-    def make(budget, *parts):
+def _number(cls) -> Callable[..., Any]:
+    def make(budget: Budget, *parts: Any) -> Any:
         if not all(type(part) in (int, float, bool) for part in parts):
             raise CorruptFileError(f"it makes a {cls.__name__} of something else than numbers")
         return cls(*parts)
@@ -237,18 +247,18 @@ def _number(cls):
     return make
 
 
-def _plain(cls):
-    def make(budget, *args):
+def _plain(cls) -> Callable[..., Any]:
+    def make(budget: Budget, *args: Any) -> Any:
         budget.take(100)
         return cls(*args)
 
     return make
 
 
-def _container(cls, size):
+def _container(cls, size: int) -> Callable[..., Any]:
     """Makes a container of the parts of another one; `size` is what an empty one takes in bytes."""
 
-    def make(budget, parts=(), *more):
+    def make(budget: Budget, parts: Any = (), *more: Any) -> Any:
         if not isinstance(parts, _CONTAINERS):
             raise CorruptFileError(f"it makes a {cls.__name__} of a {type(parts).__name__}")
         budget.take(size + (100 if issubclass(cls, dict | set | frozenset) else 8) * len(parts))
@@ -261,22 +271,22 @@ def _container(cls, size):
     return make
 
 
-def _defaultdict(budget, factory=None, *parts):
+def _defaultdict(budget: Budget, factory: Name | None = None, *parts: Any) -> Any:
     if factory is not None and getattr(factory, "factory", None) is None:
         raise CorruptFileError("a defaultdict has no plain type to make its values with")
     return collections.defaultdict(factory and factory.factory, _container(dict, 100)(budget, *parts))
 
 
-def _deque(budget, parts=(), maxlen=None):
+def _deque(budget: Budget, parts: Sequence[Any] = (), maxlen: int | None = None) -> Any:
     return _container(collections.deque, 700)(budget, parts, maxlen)
 
 
-def _namespace(budget):
+def _namespace(budget: Any) -> Any:
     budget.take(200)
     return argparse.Namespace()
 
 
-def _static_tensor(budget, source, names):
+def _static_tensor(budget: Any, source: Any, names: Any) -> Any:
     """Stands for `eval('data', {'data': array})`, which is how Paddle writes tensors of static programs
     in nested objects."""
     if source != "data" or set(names) != {"data"}:
@@ -290,12 +300,12 @@ class Name:
 
     __slots__ = ("__weakref__", "factory", "make")
 
-    def __init__(self, make, factory=None):
+    def __init__(self, make: Callable[..., Any] | None, factory: Any = None) -> None:
         self.make = make
         self.factory = factory
 
 
-def _names():
+def _names() -> dict[tuple[str, str], Any]:
     table = {
         ("numpy", "dtype"): _dtype,
         ("numpy", "ndarray"): None,
@@ -344,7 +354,7 @@ _ALLOWED = _names()
 _FACTORIES = {"list": list, "dict": dict, "set": set, "int": int, "float": float, "tuple": tuple}
 
 
-def find(module, name) -> Name:
+def find(module: str, name: str) -> Name:
     """The Name of a global in a file.
 
     Raises:

@@ -6,15 +6,23 @@ A pickle is a program for a small stack machine. This one knows the few names th
 against a Budget.
 """
 
+from __future__ import annotations
+
 import argparse
 import collections
 import gc
 import pickle
 import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax.framework.pickle_names import CorruptFileError, ForbiddenError, Name, Unfinished, find
+
+if TYPE_CHECKING:
+    from paddle_jax.framework.pickle_names import Budget
+
 
 _MARKS = 5000  # containers that are open at a time
 _LARGE = 1 << 16  # bytes; what is shorter is read without asking first whether the file has as much
@@ -24,7 +32,7 @@ class _Reader(pickle._Unpickler):
     # The Python version of the unpickler: that in C makes room for a damaged index or length before it looks,
     # and lets no opcode be changed.
 
-    def __init__(self, stream, budget):
+    def __init__(self, stream: Any, budget: Budget) -> None:
         super().__init__(stream, encoding="latin1")
         self._stream = stream
         self._budget = budget
@@ -33,7 +41,7 @@ class _Reader(pickle._Unpickler):
         stream.seek(position)
         self._memo, self._far, self._names, self._open = [], {}, {}, weakref.WeakSet()
 
-    def load(self):
+    def load(self) -> Any:
         """The object, when everything in it is finished."""
         self.readline = self._stream.readline
         self.metastack = []
@@ -53,7 +61,7 @@ class _Reader(pickle._Unpickler):
             raise CorruptFileError("it holds a bare type or function, or an array without content")
         return found
 
-    def read(self, count):
+    def read(self, count: Any) -> bytes:
         """Exactly `count` bytes; memory is asked for only when the file has them."""
         if count > _LARGE and count > self._end - self._stream.tell():
             raise EOFError("it is cut short")
@@ -64,7 +72,7 @@ class _Reader(pickle._Unpickler):
 
     # names and calls ----------------------------------------------------------------------------------------
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Name:
         """The Name behind a global, the same object each time."""
         key = module, name
         if key not in self._names:
@@ -72,7 +80,7 @@ class _Reader(pickle._Unpickler):
             self._open.add(self._names[key])
         return self._names[key]
 
-    def _called(self, name, args):
+    def _called(self, name: Name, args: Sequence[Any]) -> Any:
         if type(name) is not Name or name.make is None:
             raise ForbiddenError(f"it calls a {type(name).__name__}")
         made = name.make(self._budget, *args)
@@ -80,21 +88,21 @@ class _Reader(pickle._Unpickler):
             self._open.add(made)
         return made
 
-    def load_reduce(self):
+    def load_reduce(self) -> None:
         """Calls what lies below the arguments."""
         args = self.stack.pop()
         self.stack[-1] = self._called(self.stack[-1], args)
 
-    def load_newobj_ex(self):
+    def load_newobj_ex(self) -> None:
         """As `load_reduce`, without keyword arguments, which no type of a checkpoint takes."""
         if self.stack.pop():
             raise ForbiddenError("it calls a type with keyword arguments")
         self.load_reduce()
 
-    def _instantiate(self, klass, args):
+    def _instantiate(self, klass: Any, args: Any) -> None:
         self.append(self._called(klass, args))
 
-    def load_build(self):
+    def load_build(self) -> None:
         """Gives an object its state: only what is under construction here, never a function or class."""
         state = self.stack.pop()
         target = self.stack[-1]
@@ -109,13 +117,13 @@ class _Reader(pickle._Unpickler):
 
     # containers ---------------------------------------------------------------------------------------------
 
-    def load_mark(self):
+    def load_mark(self) -> None:
         """Opens a container."""
         if len(self.metastack) > _MARKS:
             raise CorruptFileError("it is nested too deeply")
         super().load_mark()
 
-    def load_tuple(self):
+    def load_tuple(self) -> None:
         """A tuple of what was put down since the mark."""
         items = self.pop_mark()
         self._budget.take(40 + 8 * len(items))
@@ -123,13 +131,13 @@ class _Reader(pickle._Unpickler):
             self._budget.named = self._budget.named or isinstance(items[0], str)
         self.append(tuple(items))
 
-    def load_list(self):
+    def load_list(self) -> None:
         """A list of what was put down since the mark."""
         items = self.pop_mark()
         self._budget.take(56 + 8 * len(items))
         self.append(items)
 
-    def load_dict(self):
+    def load_dict(self) -> None:
         """A dict of the keys and values since the mark."""
         items = self.pop_mark()
         made = {}
@@ -137,44 +145,44 @@ class _Reader(pickle._Unpickler):
         self._set(made, items)
         self.append(made)
 
-    def load_frozenset(self):
+    def load_frozenset(self) -> None:
         """A frozenset of what was put down since the mark."""
         items = self.pop_mark()
         self.append(find("builtins", "frozenset").make(self._budget, items))
 
-    def load_append(self):
+    def load_append(self) -> None:
         """Adds one item to a list."""
         item = self.stack.pop()
         self._extend([item])
 
-    def load_appends(self):
+    def load_appends(self) -> None:
         """Adds what was put down since the mark to a list."""
         self._extend(self.pop_mark())
 
-    def _extend(self, items):
+    def _extend(self, items: Sequence[Any]) -> None:
         if not isinstance(self.stack[-1], list | collections.deque):
             raise CorruptFileError(f"it adds items to a {type(self.stack[-1]).__name__}")
         self.stack[-1].extend(items)
 
-    def load_setitem(self):
+    def load_setitem(self) -> None:
         """Puts one value into a dict."""
         value = self.stack.pop()
         key = self.stack.pop()
         self._set(self.stack[-1], (key, value))
 
-    def load_setitems(self):
+    def load_setitems(self) -> None:
         """Puts the keys and values since the mark into a dict."""
         items = self.pop_mark()
         self._set(self.stack[-1], items)
 
-    def _set(self, target, items):
+    def _set(self, target: dict[Any, Any] | dict[str, Any], items: Sequence[Any]) -> None:
         if not isinstance(target, dict):
             raise CorruptFileError(f"it puts keys into a {type(target).__name__}")
         self._budget.check_keys(target, items[::2])
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
 
-    def load_additems(self):
+    def load_additems(self) -> None:
         """Adds what was put down since the mark to a set."""
         items = self.pop_mark()
         if type(self.stack[-1]) is not set:
@@ -182,17 +190,17 @@ class _Reader(pickle._Unpickler):
         self._budget.check_keys(self.stack[-1], items)
         self.stack[-1].update(items)
 
-    def load_bytearray8(self):
+    def load_bytearray8(self) -> None:
         """A bytearray; its memory is asked for after its content has been read."""
         self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
 
     # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the
 
-    def load_memoize(self):
+    def load_memoize(self) -> None:
         """Notes the top of the stack down at the next index."""
         self._note(len(self._memo) + len(self._far))
 
-    def _note(self, i):
+    def _note(self, i: int) -> None:
         top = self.stack[-1]
         if isinstance(top, Unfinished):
             top.positions.append(i)
@@ -204,26 +212,26 @@ class _Reader(pickle._Unpickler):
             self._budget.take(150)
             self._far[i] = top
 
-    def _push_memo(self, i):
+    def _push_memo(self, i: int) -> None:
         self.append(self._memo[i] if 0 <= i < len(self._memo) else self._far[i])
 
-    def load_frame(self):
+    def load_frame(self) -> None:
         """The length of a part that a reader may fetch at once: of no use here."""
         self.read(8)
 
-    def end(self):
+    def end(self) -> Any:
         """No opcode where one should be."""
         raise EOFError("it is cut short")
 
-    def refuse(self):
+    def refuse(self) -> Any:
         """An opcode that stands for objects which the file does not hold."""
         raise ForbiddenError("it refers to objects outside the file")
 
 
-def _sized(size, make):
+def _sized(size: int, make: type) -> Callable[..., Any]:
     """An opcode that puts a new container of `size` bytes on the stack."""
 
-    def load(self):
+    def load(self) -> None:
         budget = self._budget
         budget.left -= size
         if budget.left < 0:
@@ -233,10 +241,10 @@ def _sized(size, make):
     return load
 
 
-def _short_tuple(count):
+def _short_tuple(count: int) -> Callable[..., Any]:
     """An opcode that makes a tuple of the top of the stack."""
 
-    def load(self):
+    def load(self) -> None:
         budget = self._budget
         stack = self.stack
         budget.left -= 40 + 8 * count
@@ -293,7 +301,7 @@ _TABLE = {bytes([code]): load for code, load in pickle._Unpickler.dispatch.items
 _TABLE[b""] = _Reader.end
 
 
-def read(stream, budget, allow_pickle=False):
+def read(stream: Any, budget: Budget, allow_pickle: bool = False) -> Any:
     """Reads one pickled object from a binary stream; arrays come as ndarrays.
 
     Raises:

@@ -1,7 +1,11 @@
 """Writing checkpoints as pickles that both Paddle and NumPy of any version read."""
 
+from __future__ import annotations
+
 import copyreg
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,13 +17,13 @@ from paddle_jax._core.tensors.tensor import Tensor, host_elements
 _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
 
 
-def to_array(tensor):
+def to_array(tensor: Tensor) -> np.ndarray:
     """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as
     int8, as Paddle does."""
     return as_bits(host_elements(tensor))
 
 
-def as_bits(array):
+def as_bits(array: Any) -> np.ndarray:
     """An ndarray in the form it has in a file."""
     if array.dtype == ml_dtypes.bfloat16:
         return array.view(np.uint16)
@@ -34,7 +38,7 @@ def as_bits(array):
 class _Writer(pickle._Pickler):
     # The Python version of the pickler: it lets the module name of NumPy's internals be chosen.
 
-    def reducer_override(self, obj):
+    def reducer_override(self, obj: Any) -> Any:
         """How Tensors, dtypes and sizes are written: as (name, array), as Paddle's own dtype objects, as
         lists and numbers."""
         if isinstance(obj, Tensor):
@@ -49,7 +53,7 @@ class _Writer(pickle._Pickler):
             return int, (int(obj),)
         return NotImplemented
 
-    def save_global(self, obj, name=None):
+    def save_global(self, obj: Any, name: str | None = None) -> None:
         """Writes a global by name. NumPy 1 does not know `numpy._core`, while NumPy 2 still
         reads `numpy.core`."""
         if obj is DType:
@@ -59,7 +63,7 @@ class _Writer(pickle._Pickler):
         else:
             super().save_global(obj, name)
 
-    def _save_name(self, module, name, obj):
+    def _save_name(self, module: str, name: str, obj: Callable[..., Any] | type) -> None:
         if self.proto >= 4:
             self.save(module)
             self.save(name)
@@ -69,6 +73,6 @@ class _Writer(pickle._Pickler):
         self.memoize(obj)
 
 
-def write(obj, stream, protocol):
+def write(obj: Any, stream: Any, protocol: Any) -> None:
     """Writes one object to a binary stream."""
     _Writer(stream, protocol).dump(obj)

@@ -1,5 +1,9 @@
 """Generators of random numbers, under the path of `paddle.framework`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._core.tensors.random import (
     Generator,
     get_cuda_rng_state,
@@ -17,11 +21,11 @@ class _Named:
     generators = {}
 
 
-def _manual_program_seed(seed):
+def _manual_program_seed(seed: Any) -> None:
     default_main_program().random_seed = default_startup_program().random_seed = seed
 
 
-def set_random_seed_generator(name, seed):
+def set_random_seed_generator(name: str, seed: int) -> None:
     """Makes a generator that can be asked for by its name.
 
     Args:
@@ -35,7 +39,7 @@ def set_random_seed_generator(name, seed):
     _Named.generators[name] = Generator(seed=seed)
 
 
-def get_random_seed_generator(name) -> Generator:
+def get_random_seed_generator(name: Any) -> Generator:
     """The generator of a name.
 
     Raises:

@@ -1,6 +1,9 @@
 """Words by which a training service finds out why a program ended (`paddle.framework.recall_error`)."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 AADIFF_ERROR = "PaddleRecall error(101): AAdiff"
 LOSS_NAN_ERROR = "PaddleRecall error(102): LossNan"
@@ -8,7 +11,7 @@ SHARDING_PAD_NON_ZERO_ERROR = "PaddleRecall error(103): ShardingPadNonZero"
 LOSS_INF_ERROR = "PaddleRecall error(104): LossInf"
 
 
-def check_naninf(tensor):
+def check_naninf(tensor: Any) -> str | None:
     """LOSS_NAN_ERROR or LOSS_INF_ERROR for a Tensor of one number, None if it is finite.
 
     Example:

@@ -1,6 +1,10 @@
 """State dicts in the safetensors format. Reading goes through the library's codec, since its NumPy front end
 does not know bfloat16."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import safetensors
@@ -29,7 +33,7 @@ _NAMES |= {
 _NAMES |= {"F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2}
 
 
-def encode(arrays, facts=None):
+def encode(arrays: dict[str, Any], facts: dict[str, Any] | None = None) -> bytes:
     """The bytes of a file that holds the given dict of ndarrays, and a dict of texts about them.
 
     Raises:
@@ -44,7 +48,7 @@ class DamagedError(CorruptFileError, safetensors.SafetensorError):
     """Bytes that are not of this format. Also a SafetensorError, which Paddle raises."""
 
 
-def decode(data):
+def decode(data: Any) -> dict[str, Any]:
     """The dict of ndarrays in a file's bytes.
 
     Raises:

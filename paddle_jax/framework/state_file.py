@@ -1,7 +1,10 @@
 """What Paddle's state-dict files add to a plain dict: the table of parameter names, and big
 arrays in slices."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ SLICE_TABLE = "UnpackBigParamInfor@@"
 SLICE_BYTES = 2**30 - 1
 
 
-def contains(item, kind, seen=None):
+def contains(item: Any, kind: Any, seen: Any = None) -> bool:
     """Whether a Tensor, Layer ... is anywhere in dicts, lists and tuples."""
     if not isinstance(item, dict | list | tuple):
         return isinstance(item, kind)
@@ -27,14 +30,14 @@ def contains(item, kind, seen=None):
     return any(contains(part, kind, seen) for part in (item.values() if isinstance(item, dict) else item))
 
 
-def is_state_dict(obj):
+def is_state_dict(obj: Any) -> bool:
     """Whether every value is a Tensor, or a dict without Tensors (such as the state of a scheduler)."""
     return isinstance(obj, dict) and all(
         isinstance(v, Tensor) or (isinstance(v, dict) and not contains(v, Tensor)) for v in obj.values()
     )
 
 
-def to_plain(state, protocol):
+def to_plain(state: dict[str, Any], protocol: Any) -> dict[str, Any]:
     """The dict that is pickled for a state dict: arrays, and the table of names."""
     names = {key: value.name for key, value in state.items() if isinstance(value, Tensor)}
     plain = {key: to_array(value) if isinstance(value, Tensor) else value for key, value in state.items()}
@@ -44,7 +47,7 @@ def to_plain(state, protocol):
     return plain
 
 
-def slice_big(plain):
+def slice_big(plain: Any) -> dict[Any | str, Any | dict[Any, Any]]:
     """Cuts arrays of more than SLICE_BYTES into flat pieces under keys of their own."""
     whole = {}
     slices = {}
@@ -66,7 +69,7 @@ def slice_big(plain):
     return whole | slices | ({SLICE_TABLE: table} if table else {})
 
 
-def join_slices(plain):
+def join_slices(plain: Any) -> Any:
     """Puts sliced arrays together again, in place."""
     for key, info in plain.pop(SLICE_TABLE, {}).items():
         try:

@@ -5,7 +5,10 @@ uint32 0 | uint64 number of level-of-detail tables, per table uint64 bytes + dat
 bytes of protobuf {1: dtype, 2: dimensions} | the elements, little-endian.
 """
 
+from __future__ import annotations
+
 import struct
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -33,7 +36,7 @@ _CODES |= {
 _CODE_OF = {np.dtype(dtype): code for code, dtype in _CODES.items()}
 
 
-def _varint(number):
+def _varint(number: int) -> bytes:
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -42,7 +45,7 @@ def _varint(number):
     return bytes(out)
 
 
-def write_record(array, stream):
+def write_record(array: Any, stream: Any) -> None:
     """Writes one array as a record.
 
     Raises:
@@ -57,7 +60,7 @@ def write_record(array, stream):
     stream.write(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
 
 
-def _take(stream, count):
+def _take(stream: Any, count: int) -> bytes:
     """Exactly `count` bytes; memory is asked for only when the stream has them."""
     if count > 1 << 16:
         position = stream.tell()
@@ -70,11 +73,11 @@ def _take(stream, count):
     return data
 
 
-def _number(stream, form):
+def _number(stream: Any, form: str) -> int:
     return struct.unpack(form, _take(stream, struct.calcsize(form)))[0]
 
 
-def read_record(stream):
+def read_record(stream: Any) -> np.ndarray:
     """Reads one record from a binary stream as an ndarray.
 
     Raises:
@@ -97,13 +100,13 @@ def read_record(stream):
         raise CorruptFileError(f"a tensor record has a shape that no array can have ({error})") from error
 
 
-def _bounded(length):
+def _bounded(length: int) -> int:
     if not 0 <= length <= 1 << 16:
         raise CorruptFileError("a tensor record has no valid description")
     return length
 
 
-def _describe(data):
+def _describe(data: bytes) -> Any:
     """The dtype and shape from the protobuf message."""
     numbers = []
     position = 0
@@ -118,7 +121,7 @@ def _describe(data):
     return np.dtype(_CODES[code[0]]), shape
 
 
-def _read_varint(data, position):
+def _read_varint(data: bytes, position: int) -> tuple[Any, Any]:
     number = shift = 0
     while position < len(data) and shift < 64:
         byte = data[position]

@@ -67,7 +67,7 @@ class OptaxOptimizer(Optimizer):
         ]
         self._kernel = Kernel("optax_update", self._updated, nondiff=True)
 
-    def _updated(self, *flat: Any) -> tuple[Any | Any, ...]:
+    def _updated(self, *flat: Any) -> tuple[Any, ...]:
         n = len(self._params)
         lr, params, grads, state = (
             flat[0],

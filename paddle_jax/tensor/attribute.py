@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +17,8 @@ from paddle_jax.tensor.inner import as_view, named
 
 if TYPE_CHECKING:
     import jax
+
+    from paddle_jax._core.base.dtype import DType
 
 
 @known_as(pir="shape64", code="shapes:shape", onnx="Shape")
@@ -33,7 +36,7 @@ def shape(input: jax.Array) -> jax.Array:
 
 
 @composite(cases=["f(2,3)", "f()", "i(2)", "3"])
-def rank(input):
+def rank(input: Any) -> Tensor:
     """The number of axes as an int32 Tensor [].
 
     Example:
@@ -52,7 +55,7 @@ def _rank(input: jax.Array) -> jax.Array:
     return jnp.asarray(input.ndim, jnp.int32)
 
 
-def _rank_of_other(value):
+def _rank_of_other(value: int) -> NoReturn:
     raise AttributeError(f"rank: input: got {type(value).__name__}; it must be a Tensor")
 
 
@@ -68,14 +71,14 @@ def numel(x: jax.Array, name: str | None = None) -> jax.Array:
     return jnp.asarray(x.size, jnp.int64)
 
 
-def _kind(name, x):
+def _kind(name: str, x: Tensor | int) -> DType:
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}: x: got {type(x).__name__}; it must be a Tensor")
     return x.dtype
 
 
 @composite(alias={"input": "x"}, cases=["c(2)", "f(2)", "3"])
-def is_complex(x):
+def is_complex(x: Any) -> bool:
     """Tells whether the dtype is complex64 or complex128, as a Python bool. `input` is accepted as a name.
 
     Raises:
@@ -88,7 +91,7 @@ def is_complex(x):
 
 
 @composite(cases=["i(2)", "u8(2)", "f(2)", "b(2)", "3"])
-def is_integer(x):
+def is_integer(x: Any) -> bool:
     """Tells whether the dtype is an integer type, as a Python bool; False for bool.
 
     Raises:
@@ -101,7 +104,7 @@ def is_integer(x):
 
 
 @composite(alias={"input": "x"}, cases=["f(2)", "h(2)", "bf(2)", "i(2)", "c(2)", "3"])
-def is_floating_point(x):
+def is_floating_point(x: Any) -> bool:
     """Tells whether the dtype is a floating type, as a Python bool. `input` is accepted as a name.
 
     Raises:
@@ -113,13 +116,13 @@ def is_floating_point(x):
     return _kind("is_floating_point", x).is_floating
 
 
-def _with_real(base, value):
+def _with_real(base: jax.Array, value: jax.Array) -> jax.Array:
     if jnp.iscomplexobj(base):
         return lax.complex(value, base.imag)
     return value
 
 
-def _with_imag(base, value):
+def _with_imag(base: jax.Array, value: jax.Array) -> jax.Array:
     if jnp.iscomplexobj(base):
         return lax.complex(base.real, value)
     return base
@@ -260,7 +263,7 @@ def polar(abs: jax.Array, angle: jax.Array, name: str | None = None) -> jax.Arra
     return lax.complex(*jnp.broadcast_arrays(abs * jnp.cos(angle), abs * jnp.sin(angle)))
 
 
-def _broadcast(name, shapes):
+def _broadcast(name: str, shapes: Sequence[Any]) -> list[Any]:
     try:
         return list(np.broadcast_shapes(*[tuple(int(n) for n in s) for s in shapes]))
     except ValueError as error:
@@ -268,7 +271,7 @@ def _broadcast(name, shapes):
 
 
 @composite(cases=["[2, 1], [3]", "[2, 1], [4, 3]", "[2], [3]", "[], [2]", "[2, 3], [1, 3]"])
-def broadcast_shape(x_shape, y_shape):
+def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
     """The shape that two shapes broadcast to, as a list.
 
     Args:
@@ -283,7 +286,7 @@ def broadcast_shape(x_shape, y_shape):
 
 
 @composite(cases=["[2, 1], [3], [1]", "[2]", "[2], [3]", "[4, 1], [1, 5], [5]"])
-def broadcast_shapes(*shapes):
+def broadcast_shapes(*shapes: Any) -> list[int]:
     """The shape that several shapes broadcast to, as a list.
 
     Raises:

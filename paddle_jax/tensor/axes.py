@@ -1,7 +1,11 @@
 """Checks of axes, lengths and indices, and calls that spread a list over several arguments."""
 
+from __future__ import annotations
+
 import functools as ft
 import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -19,8 +23,12 @@ from paddle_jax._core.ops.op import _inplace, freeze
 from paddle_jax._core.tensors.held_values import held_value, holds_abstract, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, read_raw
 
+if TYPE_CHECKING:
+    from paddle_jax._core.base.size import TensorSize
+    from paddle_jax._core.lazy.symbol import Symbol
 
-def one_axis(op, axis, ndim, name="axis", error=ValueError):
+
+def one_axis(op: str, axis: Any, ndim: Any, name: str = "axis", error: Any = ValueError) -> int:
     """The axis as a number in [0, ndim); a 0-D tensor has the axes -1 and 0 only where the
     caller says ndim 1."""
     axis = number(op, axis, name)
@@ -33,7 +41,7 @@ def one_axis(op, axis, ndim, name="axis", error=ValueError):
     return axis % ndim
 
 
-def many_axes(op, axes, ndim, name="axis"):
+def many_axes(op: str, axes: Any, ndim: Any, name: str = "axis") -> tuple[Any, ...]:
     """Axes (a number or a sequence) as a tuple of different numbers in [0, ndim)."""
     found = tuple(one_axis(op, a, ndim, name) for a in ints(op, axes, name))
     if len(set(found)) != len(found):
@@ -41,7 +49,7 @@ def many_axes(op, axes, ndim, name="axis"):
     return found
 
 
-def number(op, value, name):
+def number(op: str, value: Any, name: str) -> Any:
     """An integer argument: an int, a NumPy integer or a Tensor of one element."""
     value = freeze(value)
     while isinstance(value, tuple) and len(value) == 1:
@@ -51,7 +59,7 @@ def number(op, value, name):
     return value
 
 
-def ints(op, values, name):
+def ints(op: str, values: Any, name: str) -> tuple[Any, ...]:
     """A list argument as a tuple of ints. An int counts as a list of one; Tensors may stand for the list
     or for its items."""
     values = freeze(values)
@@ -66,26 +74,26 @@ def ints(op, values, name):
     return tuple(number(op, v, name) for v in values)
 
 
-def concrete(tensor):
+def concrete(tensor: Tensor) -> np.ndarray | None:
     """The NumPy view of a tensor's value, or None while it is being traced."""
     if holds_abstract(tensor):
         return None
     return host_elements(tensor)
 
 
-def unknown(tensor):
+def unknown(tensor: Tensor) -> bool:
     """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
     return local.ctx.frame.host_value(tensor) is None and isinstance(
         materialize(read_raw(tensor)), jax.core.Tracer
     )
 
 
-def untracked(tensor):
+def untracked(tensor: Tensor) -> bool:
     """Whether a result of this tensor needs neither a gradient nor a trace, so that NumPy may compute it."""
     return (tensor.stop_gradient or not state.grad) and not holds_abstract(tensor)
 
 
-def bounds(index):
+def bounds(index: Tensor) -> tuple[Any, ...] | None:
     """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled
     function takes from outside. A value is looked at once."""
     raw = held_value(index)
@@ -114,21 +122,28 @@ def bounds(index):
 _KNOWN = {}  # number of a jax array -> (weak reference to it, its least and largest element)
 
 
-def _known(raw):
+def _known(raw: Symbol | jax.Array) -> Any:
     reference, found = _KNOWN.get(id(raw), (None, None))
     if reference is not None and reference() is raw:
         return found
     return None
 
 
-def check_index(op, index, size, error=IndexError, low=None, name="index"):
+def check_index(
+    op: str,
+    index: Tensor,
+    size: TensorSize | int,
+    error: Any = IndexError,
+    low: Any = None,
+    name: str = "index",
+) -> None:
     """Refuses indices outside [low, size) (low defaults to -size), which JAX would clamp without a word. In a
     compiled function the check rides with the results; in a branch or loop of it nothing can be checked."""
     if low is None:
         low = -size
     _check_tensor(op, index, name)
 
-    def refusal(least, most):
+    def refusal(least: Any, most: Any) -> BaseException:
         return error(
             f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, "
             f"use {low}..{size - 1}"
@@ -141,7 +156,7 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
         raise refusal(*found)
 
 
-def may_be_outside(index, size):
+def may_be_outside(index: Tensor, size: Any) -> bool:
     """Whether an element is outside [0, size), or may be in a compiled function, so that a closer check is
     worth its operations."""
     if traced_value(index) is not None:
@@ -150,19 +165,25 @@ def may_be_outside(index, size):
     return found is not None and not (found[0] >= 0 and found[1] < size)
 
 
-def _check_tensor(op, value, name):
+def _check_tensor(op: str, value: Tensor, name: str) -> None:
     if not isinstance(value, Tensor):
         raise ArgumentError(f"{op}: {name}: got {type(value).__name__}; it must be a Tensor")
 
 
-def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error=ValueError):
+def check_index_dtype(
+    op: str,
+    index: Tensor,
+    allowed: Sequence[str] = ("int32", "int64"),
+    name: str = "index",
+    error: Any = ValueError,
+) -> None:
     """Refuses an index tensor of a dtype that is no index."""
     _check_tensor(op, index, name)
     if numpy_dtype(index).name not in allowed:
         raise error(f"{op}: {name}: got dtype {numpy_dtype(index).name}; allowed are {', '.join(allowed)}")
 
 
-def check_floating(op, x, name="x"):
+def check_floating(op: str, x: jax.Array, name: str = "x") -> None:
     """Refuses integers and truth values, as Paddle's kernels do that exist for floating numbers only: the
     result would not be one."""
     if x.dtype.kind in "iub":
@@ -171,10 +192,10 @@ def check_floating(op, x, name="x"):
         )
 
 
-def variadic(public, at=1):
+def variadic(public: Callable[..., Any], at: Any = 1) -> Callable[..., Any]:
     """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
 
-    def collect_arguments(*args, **kwargs):
+    def collect_arguments(*args: Any, **kwargs: Any) -> Tensor:
         if (
             len(args) > at + 1
             and isinstance(args[at + 1], int | np.integer | Tensor)
@@ -186,12 +207,12 @@ def variadic(public, at=1):
     return instead(public, collect_arguments, "reshapes")
 
 
-def guarded(check):
+def guarded(check: Callable[..., Any]) -> Callable[..., Any]:
     """Lets `check(*args, **kwargs)` look at the arguments of each call of an op before it runs: for what
     Paddle's kernels refuse by value."""
 
-    def guard(public):
-        def checked_call(*args, **kwargs):
+    def guard(public: Callable[..., Any]) -> Callable[..., Any]:
+        def checked_call(*args: Any, **kwargs: Any) -> Tensor:
             try:
                 check(*args, **kwargs)
             except CAUGHT as error:
@@ -206,7 +227,7 @@ def guarded(check):
     return guard
 
 
-def instead(public, wrapper, inplace):
+def instead(public: Callable[..., Any], wrapper: Callable[..., Any], inplace: Any) -> Callable[..., Any]:
     """Puts a wrapper of a declared function everywhere in its place; returns it. inplace: what its
     declaration says of the in-place twin."""
     made = public.op
@@ -223,7 +244,7 @@ def instead(public, wrapper, inplace):
     return wrapper
 
 
-def at_hand(tensor):
+def at_hand(tensor: Tensor) -> np.ndarray | None:
     """The NumPy view of a value that need not be computed or fetched from a device first;
     None of any other."""
     if type(held_value(tensor)) is LazyArray:
@@ -241,7 +262,7 @@ def at_hand(tensor):
     return None
 
 
-def _is_whole(value):
+def _is_whole(value: Any) -> bool:
     if isinstance(value, Tensor):
         dtype = numpy_dtype(value)
     else:
@@ -256,7 +277,7 @@ _BY_ZERO = (
 )
 
 
-def check_divisor(op, x, y):
+def check_divisor(op: str, x: Any, y: Any) -> None:
     """Refuses to divide integers by zero, which XLA gives -1 or -2 for. In a branch or loop of a compiled
     function nothing can be checked."""
     if not (_is_whole(x) and _is_whole(y)):
@@ -283,10 +304,10 @@ def check_divisor(op, x, y):
         raise IntegerDivisionError(_BY_ZERO.format(op))
 
 
-def variadic_method(function):
+def variadic_method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a call spread the list that comes after the tensor: x.repeat(2, 1) for x.repeat([2, 1])."""
 
-    def collect_arguments(*args, **kwargs):
+    def collect_arguments(*args: Any, **kwargs: Any) -> Tensor:
         return function(*((args[0], args[1:]) if len(args) > 2 else args), **kwargs)
 
     ft.update_wrapper(collect_arguments, function)

@@ -7,8 +7,12 @@ power series (9.6.10) below 8, and above it I_(n+1) = I_(n-1) - (2 n / x) I_n, w
 the n that derivatives need.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +22,7 @@ _SMALL = 8
 _TERMS = 36
 
 
-def _family(count, x):
+def _family(count: int, x: jax.Array) -> list[jax.Array]:
     """exp(-|x|) I_n for n = 0 .. count - 1."""
     small = jnp.abs(x) < _SMALL
     near = jnp.where(small, x, 1)
@@ -36,7 +40,7 @@ def _family(count, x):
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
-def bessel(n, scaled, order, x):
+def bessel(n: Any, scaled: bool, order: Any, x: jax.Array) -> Any:
     """The derivative of that order of I_n or, scaled, of exp(-|x|) I_n, n = 0 or 1; |x| has slope 0 at 0."""
     if not order:
         return ((sp.i0e, sp.i1e) if scaled else (sp.i0, sp.i1))[n](x)
@@ -52,5 +56,7 @@ def bessel(n, scaled, order, x):
 
 
 @bessel.defjvp
-def _tangent(n, scaled, order, primals, tangents):
+def _tangent(
+    n: int, scaled: bool, order: int, primals: Sequence[jax.Array], tangents: Sequence[jax.Array]
+) -> tuple[Any, Any]:
     return bessel(n, scaled, order, *primals), tangents[0] * bessel(n, scaled, order + 1, *primals)

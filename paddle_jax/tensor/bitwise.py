@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 from jax import lax
@@ -14,6 +14,9 @@ from paddle_jax.tensor.math import X_Y
 
 if TYPE_CHECKING:
     import jax
+    import numpy as np
+
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 BITS = [
@@ -30,7 +33,7 @@ BITS = [
 ]
 
 
-def _checked(name, x, y):
+def _checked(name: str, x: jax.Array, y: jax.Array) -> tuple[Any, Any]:
     if x.dtype != y.dtype:
         raise ValueError(
             f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype"
@@ -39,7 +42,7 @@ def _checked(name, x, y):
     return x, y
 
 
-def _integral(name, x):
+def _integral(name: str, x: jax.Array) -> None:
     if x.dtype.kind not in "iub":
         raise RuntimeError(f"{name}: got {x.dtype}; allowed are integers and bool")
 
@@ -73,7 +76,7 @@ def _not(x: jax.Array) -> jax.Array:
     return jnp.bitwise_not(x)
 
 
-def _bits(dtype):
+def _bits(dtype: np.dtype) -> int:
     return jnp.iinfo(dtype).bits
 
 
@@ -101,7 +104,7 @@ def _right(x: jax.Array, y: jax.Array, is_arithmetic: bool) -> jax.Array:
 
 
 @composite(inplace=True, cases=BITS)
-def bitwise_and(x, y, out=None, name=None):
+def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits set in both operands, with broadcasting.
 
     Args:
@@ -119,7 +122,7 @@ def bitwise_and(x, y, out=None, name=None):
 
 
 @composite(alias=X_Y, inplace=True, cases=BITS)
-def bitwise_or(x, y, out=None, name=None):
+def bitwise_or(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Tensor:
     """The bits set in either operand. Arguments as for `bitwise_and`.
 
     Example:
@@ -130,7 +133,7 @@ def bitwise_or(x, y, out=None, name=None):
 
 
 @composite(inplace=True, cases=BITS)
-def bitwise_xor(x, y, out=None, name=None):
+def bitwise_xor(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Tensor:
     """The bits set in exactly one operand. Arguments as for `bitwise_and`.
 
     Example:
@@ -141,7 +144,7 @@ def bitwise_xor(x, y, out=None, name=None):
 
 
 @composite(inplace=True, cases=["i(3)", "b(3)", "u8(3)", "i32()", "f(2)"])
-def bitwise_not(x, out=None, name=None):
+def bitwise_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
     """All bits flipped; for bool the opposite. Arguments as for `bitwise_and`.
 
     Example:
@@ -152,7 +155,7 @@ def bitwise_not(x, out=None, name=None):
 
 
 @composite(inplace=True, cases=["i(3)", "b(3)", "u8(3)"])
-def bitwise_invert(x, out=None, name=None):
+def bitwise_invert(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
     """All bits flipped, as `bitwise_not`.
 
     Example:
@@ -178,7 +181,9 @@ SHIFTS = [
 
 
 @composite(inplace=True, cases=SHIFTS)
-def bitwise_left_shift(x, y, is_arithmetic=True, out=None, name=None):
+def bitwise_left_shift(
+    x: Tensor, y: Tensor, is_arithmetic: bool = True, out: Tensor | None = None, name: str | None = None
+) -> Tensor:
     """Shifts the bits of x to the left by y places, with broadcasting; what leaves the word is lost.
 
     Args:
@@ -196,7 +201,9 @@ def bitwise_left_shift(x, y, is_arithmetic=True, out=None, name=None):
 
 
 @composite(inplace=True, cases=SHIFTS)
-def bitwise_right_shift(x, y, is_arithmetic=True, out=None, name=None):
+def bitwise_right_shift(
+    x: Tensor, y: Tensor, is_arithmetic: bool = True, out: Tensor | None = None, name: str | None = None
+) -> Tensor:
     """Shifts the bits of x to the right by y places, with broadcasting.
 
     Args:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +26,11 @@ from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_
 from paddle_jax._core.tensors.layout import copy_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import ints, variadic
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax.base.libpaddle import CPUPlace
+
 
 _SMALL = 1 << 16  # elements
 
@@ -47,7 +54,13 @@ _SMALL = 1 << 16  # elements
         "np.float32(2)",
     ],
 )
-def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
+def to_tensor(
+    data: float,
+    dtype: DTypeLike | None = None,
+    place: Any = None,
+    stop_gradient: bool = True,
+    device: Any = None,
+) -> Tensor:
     """Makes a tensor from numbers, nested lists, NumPy arrays or Tensors. The data are copied.
 
     Args:
@@ -93,7 +106,7 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     return wrap(places.put(np.array(array), place), bool(stop_gradient))
 
 
-def _to_numpy(data, exact=False):
+def _to_numpy(data: Any, exact: bool = False) -> np.ndarray:
     """The data as a NumPy array; unless `exact`, floats and complex numbers of a list take the default dtype,
     and uint16 is read as bfloat16."""
     if isinstance(data, np.ndarray | np.generic):
@@ -131,7 +144,7 @@ def _to_numpy(data, exact=False):
     return array.astype(array.dtype.newbyteorder("="))
 
 
-def _plain(data):
+def _plain(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [_plain(d) for d in data]
     if isinstance(data, Tensor):
@@ -139,7 +152,7 @@ def _plain(data):
     return data
 
 
-def _default_dtype(array):
+def _default_dtype(array: np.ndarray) -> np.ndarray:
     wanted = {"f": dtypes.default().np, "c": dtypes.default_complex().np}.get(array.dtype.kind)
     if array.dtype == np.int32:
         wanted = np.dtype(np.int64)
@@ -148,14 +161,16 @@ def _default_dtype(array):
     return array.astype(wanted)
 
 
-def as_numpy_dtype(dtype, default=None):
+def as_numpy_dtype(dtype: DTypeLike, default: Any = None) -> Any:
     """The NumPy dtype of an optional dtype argument."""
     if dtype is None:
         return (default or dtypes.default()).np
     return dtypes.convert(dtype).np
 
 
-def finish(value, out=None, device=None, requires_grad=False):
+def finish(
+    value: Any, out: Any = None, device: CPUPlace | None = None, requires_grad: bool = False
+) -> Tensor:
     """The Tensor of a creation function: on the device asked for, as a leaf that gets gradients or not, put
     into `out` if given."""
     made = wrap(value if device is None else places.put(value, device), not requires_grad)
@@ -164,7 +179,7 @@ def finish(value, out=None, device=None, requires_grad=False):
     return _into(out, made)
 
 
-def filled(shape, value, dtype):
+def filled(shape: Any, value: Any, dtype: DTypeLike) -> Any:
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
     if local.ctx.frame.symbolic and (has_lengths(shape) or is_length(value)):
         return local.ctx.frame.filled(shape, value, dtype)
@@ -176,7 +191,7 @@ def filled(shape, value, dtype):
     return persistent_from_numpy(np.full(shape, value, dtype))
 
 
-def sizes(op, shape, refusal=ValueError):
+def sizes(op: str, shape: Any, refusal: Any = ValueError) -> tuple[Any, ...]:
     """A shape argument as a tuple of lengths >= 0. refusal: class of the exception for others.
 
     As in Paddle a Tensor of several integers among the lengths counts as its first.
@@ -204,7 +219,16 @@ SHAPES = [
 
 
 @composite(method=False, alias={"size": "shape"}, cases=SHAPES)
-def zeros(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+def zeros(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: CPUPlace | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor of zeros.
 
     Args:
@@ -228,7 +252,16 @@ zeros = variadic(zeros, 0)
 
 
 @composite(method=False, alias={"size": "shape"}, cases=SHAPES)
-def ones(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+def ones(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: CPUPlace | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor of ones. Arguments as for `zeros`.
 
     Example:
@@ -242,7 +275,16 @@ ones = variadic(ones, 0)
 
 
 @composite(method=False, alias={"size": "shape"}, cases=["~" + c for c in SHAPES[:6]])
-def empty(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+def empty(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: CPUPlace | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor whose values are left open (here: zeros). Arguments as for `zeros`.
 
     Example:
@@ -280,8 +322,16 @@ empty = variadic(empty, 0)
     ],
 )
 def full(
-    shape, fill_value, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False
-):
+    shape: Any,
+    fill_value: float,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: CPUPlace | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor filled with one value.
 
     Args:
@@ -310,7 +360,15 @@ def full(
     )
 
 
-def fill_constant(shape, dtype, value, force_cpu=False, out=None, place=None, name=None):
+def fill_constant(
+    shape: Any,
+    dtype: DTypeLike,
+    value: Any,
+    force_cpu: bool = False,
+    out: Any = None,
+    place: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """A tensor filled with one value: `full` under the name it had in Paddle 1.
 
     Args:
@@ -325,7 +383,7 @@ def fill_constant(shape, dtype, value, force_cpu=False, out=None, place=None, na
     return full(shape, value, dtype, name, out=out, device="cpu" if force_cpu else place)
 
 
-def create_tensor(dtype, name=None, persistable=False):
+def create_tensor(dtype: DTypeLike, name: str | None = None, persistable: bool = False) -> Tensor:
     """A tensor without a value yet (here: a zero), for functions that put their result into one.
 
     Args:
@@ -344,7 +402,7 @@ def create_tensor(dtype, name=None, persistable=False):
     return made
 
 
-def fill(op, value, dtype):
+def fill(op: str, value: Any, dtype: DTypeLike) -> Any:
     """A fill value as a 0-d array of the dtype."""
     if isinstance(value, Tensor):
         if value.size != 1:
@@ -374,7 +432,9 @@ def fill(op, value, dtype):
         return np.asarray(value).astype(dtype)
 
 
-def _constant_like(x, number, dtype, device, requires_grad):
+def _constant_like(
+    x: Sequence[int] | Tensor, number: int, dtype: str | None, device: str | None, requires_grad: bool
+) -> Tensor:
     """zeros_like and ones_like: beside a deferred tensor a constant of the compiled program,
     otherwise an array."""
     wanted = _like(x, dtype)
@@ -389,7 +449,7 @@ def _constant_like(x, number, dtype, device, requires_grad):
     return copy_layout(made, x) if device is None else made
 
 
-def _like(x, dtype):
+def _like(x: Sequence[int] | Tensor, dtype: str | None) -> np.dtype:
     if not isinstance(x, Tensor):
         raise AttributeError(f"x: got {type(x).__name__}; it must be a Tensor")
     if dtype is None:
@@ -400,7 +460,15 @@ def _like(x, dtype):
 @composite(
     method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"]
 )
-def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+def zeros_like(
+    x: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Zeros with the shape and dtype of x (or another dtype).
 
     Example:
@@ -413,7 +481,15 @@ def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
 @composite(
     method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"]
 )
-def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+def ones_like(
+    x: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Ones with the shape and dtype of x (or another dtype).
 
     Example:
@@ -426,7 +502,15 @@ def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin
 @composite(
     method=False, alias={"input": "x"}, cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"]
 )
-def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+def empty_like(
+    x: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor with the shape and dtype of x whose values are left open (here: zeros).
 
     Example:
@@ -450,7 +534,16 @@ def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         "f(2), None",
     ],
 )
-def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+def full_like(
+    x: Tensor,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor with the shape and dtype of x (or another dtype), filled with one value. See `full`.
 
     Example:
@@ -493,7 +586,7 @@ def clone(x: jax.Array, name: str | None = None) -> jax.Array:
         "np.float32(2)",
     ],
 )
-def assign(x, output=None):
+def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
     """Copies a tensor, an array, a list or a number into a new tensor, or into `output`. Gradients
     flow through it.
 
@@ -525,7 +618,13 @@ def assign(x, output=None):
     return output._adopt(made)
 
 
-def tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
+def tensor(
+    data: Any,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Makes a tensor from numbers, lists, arrays or Tensors. See `to_tensor`.
 
     Args:
@@ -540,7 +639,13 @@ def tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False)
 
 
 @composite(method=False, cases=["[1, 2.5]", "f(2)", "[1], 'float64'", "np.ones(2)", "None"])
-def as_tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
+def as_tensor(
+    data: Any,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`.
 
     Example:
@@ -551,7 +656,14 @@ def as_tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 
 @composite(method=False, cases=["[1, 2.5]", "[1, 2.0], copy=False", "np.ones(2), dtype='float32'"])
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(
+    obj: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`; `copy` is accepted, arrays never
     share memory with NumPy.
 
@@ -563,7 +675,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 @composite(method=False, cases=["np.ones((2, 3))", "np.ones(2, 'int32')", "[1.0]"])
-def from_numpy(ndarray):
+def from_numpy(ndarray: Any) -> Tensor:
     """Makes a tensor from a NumPy array, with its dtype.
 
     Raises:
@@ -581,7 +693,7 @@ def from_numpy(ndarray):
 
 
 @composite(method=False, cases=["f(2,3)", "i()", "b(2)"])
-def tolist(x):
+def tolist(x: Tensor) -> int | list[Any]:
     """The values as nested lists of Python numbers.
 
     Example:

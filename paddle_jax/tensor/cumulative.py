@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools as ft
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 RUN = ["f(2,3)", "f(2,3), 0", "f(2,3), -1", "d(4), 0", "f()", "f(), 0", "f(0,3), 0", "f(0,3)", "f(2,3), 2"]
 
 
-def _along(op_name, x, axis, error=IndexError):
+def _along(op_name: str, x: jax.Array, axis: Any, error: Any = IndexError) -> tuple[Any, int]:
     """x and the axis to run along; None runs over the flattened tensor. Out of range raises `error`."""
     if axis is None:
         return x.reshape(-1), 0
@@ -44,14 +45,14 @@ def _along(op_name, x, axis, error=IndexError):
     return x, int(axis) % max(x.ndim, 1)
 
 
-def _running(function, x, axis):
+def _running(function: Callable[..., Any], x: jax.Array, axis: int) -> jax.Array:
     """A running function along an axis; a 0-d tensor is its own result."""
     if x.ndim == 0:
         return accumulated(function, x.reshape(1), axis=0).reshape(())
     return accumulated(function, x, axis=axis)
 
 
-def _log_sums(x, axis):
+def _log_sums(x: jax.Array, axis: int) -> jax.Array:
     """Running log-sum-exp by pairs (maximum m, rest r): the sum so far is exp(m) (1 + r). lax.cumlogsumexp
     takes 10 to 100 times as long on CPU."""
     if not x.size:
@@ -59,7 +60,7 @@ def _log_sums(x, axis):
     level = lax.stop_gradient(x)
     rest = jnp.expm1(jnp.where(jnp.isfinite(x), x - level, 0))  # 0, with the derivative of exp
 
-    def combined(a, b):
+    def combined(a: Any, b: Any) -> tuple[jax.Array, ...]:
         (high_a, rest_a), (high_b, rest_b) = a, b
         small = jnp.exp(-jnp.abs(jnp.where(high_a == high_b, 0, high_a - high_b)))
         rest = jnp.where(high_a >= high_b, rest_a + (1 + rest_b) * small, rest_b + (1 + rest_a) * small)
@@ -69,7 +70,7 @@ def _log_sums(x, axis):
     return level + jnp.log1p(rest)
 
 
-def _cast(x, dtype):
+def _cast(x: jax.Array, dtype: str | None) -> jax.Array:
     if dtype is None:
         return x
     return x.astype(dtypes.convert(dtype).np)
@@ -108,7 +109,7 @@ def cumsum(
     return _running(ft.partial(running, jnp.add, jnp.cumsum), x, axis)
 
 
-def cumsum_(x, axis=None, dtype=None, name=None):
+def cumsum_(x: Tensor, axis: Any = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """In-place cumsum: puts the result into x and returns it. Integers keep their dtype. See `cumsum`.
 
     Example:
@@ -178,7 +179,9 @@ def logcumsumexp(
     return _running(_log_sums, as_float(_cast(x, dtype)), axis)
 
 
-def _running_extreme(name, better, x, axis, dtype):
+def _running_extreme(
+    name: str, better: Callable[..., Any], x: jax.Array, axis: int | None, dtype: str
+) -> tuple[jax.Array, jax.Array | Any]:
     index_dtype = dtypes.convert(dtype)
     if index_dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"{name}: dtype: got {dtype}; allowed are 'int32' and 'int64'")
@@ -187,7 +190,7 @@ def _running_extreme(name, better, x, axis, dtype):
     x = x.reshape(1) if x.ndim == 0 else x
     places = lax.broadcasted_iota(jnp.int32, x.shape, axis)
 
-    def later(a, b):
+    def later(a: Any, b: Any) -> tuple[Any, ...]:
         take = better(b[0], a[0]) | (b[0] != b[0])
         return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
 
@@ -309,7 +312,9 @@ def diff(
     return jnp.diff(x, n, axis, prepend, append)
 
 
-def _panels(name, y, x, dx, axis):
+def _panels(
+    name: str, y: jax.Array, x: jax.Array | None, dx: jax.Array | None, axis: int
+) -> tuple[jax.Array | Any, int]:
     """The areas under the straight lines between neighbouring points."""
     if not jnp.issubdtype(y.dtype, jnp.floating):
         raise TypeError(f"{name}: y: got {y.dtype}; allowed are floats")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools as ft
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -20,7 +21,7 @@ from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 
 
-def matrices(name, x, square=False, error=ValueError):
+def matrices(name: str, x: jax.Array, square: bool = False, error: Any = ValueError) -> jax.Array:
     """Refuses what is not a (square) matrix or a batch of them."""
     if x.ndim < 2 or (square and x.size and x.shape[-1] != x.shape[-2]):
         raise error(
@@ -30,34 +31,36 @@ def matrices(name, x, square=False, error=ValueError):
     return x
 
 
-def adjoint(x):
+def adjoint(x: jax.Array) -> jax.Array:
     """The conjugate transpose."""
     return jnp.conj(jnp.swapaxes(x, -1, -2))
 
 
-def of_triangle(function, x, lower, tangent):
+def of_triangle(
+    function: Callable[..., Any], x: jax.Array, lower: bool, tangent: Callable[..., Any]
+) -> jax.Array | tuple[jax.Array, ...]:
     """A function of the Hermitian matrix that one triangle of x stands for. As in Paddle the gradient goes
     to both triangles.
 
     `tangent` says which change of the Hermitian matrix a change of x stands for.
     """
 
-    def hermitian(x):
+    def hermitian(x: jax.Array) -> jax.Array:
         half = jnp.tril(x, -1) if lower else jnp.triu(x, 1)
         return half + adjoint(half) + jnp.real(x) * jnp.eye(x.shape[-1], dtype=x.dtype)
 
     @jax.custom_jvp
-    def apply(x):
+    def apply(x: jax.Array) -> jax.Array | tuple[jax.Array, ...]:
         return function(hermitian(x))
 
     @apply.defjvp
-    def rule(primals, tangents):
+    def rule(primals: Any, tangents: Any) -> tuple[Any, ...]:
         return jax.jvp(function, (hermitian(primals[0]),), (tangent(tangents[0]),))
 
     return apply(x)
 
 
-def checked(name, result, operand, why):
+def checked(name: str, result: Tensor, operand: Tensor, why: str) -> Tensor:
     """Refuses a result that is not finite although the operand is. Under a trace nothing can be checked."""
     values = [t._value for t in (result, operand)]
     if all(isinstance(v, jax.Array) and not isinstance(v, jax.core.Tracer) for v in values):
@@ -66,7 +69,7 @@ def checked(name, result, operand, why):
     return result
 
 
-def _finite(array):
+def _finite(array: jax.Array) -> bool:
     """Whether all numbers of a jax array are: asked of NumPy on the host, where there is nothing to compile
     for each new shape."""
     on_host = all(device.platform == "cpu" for device in array.devices())
@@ -76,7 +79,7 @@ def _finite(array):
 @known_as(cast="float32", pir="cholesky upper:bool")
 @op(register=False, method=False)
 @named("cholesky")
-def _cholesky(x: jax.Array, upper: bool) -> jax.Array:
+def _cholesky(x: jax.Array, upper: bool) -> Any:
     matrices("cholesky", x, True, AssertionError)
     lower = of_triangle(
         ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2
@@ -97,7 +100,7 @@ def _cholesky(x: jax.Array, upper: bool) -> jax.Array:
         "const([[[4.0, 1.0], [1.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]])",
     ]
 )
-def cholesky(x, upper=False, name=None):
+def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     """The Cholesky factor of symmetric positive definite matrices: x = L L^T, or U^T U.
 
     Args:
@@ -139,12 +142,14 @@ def qr(x: jax.Array, mode: str = "reduced", name: str | None = None) -> Any:
 
 
 @jax.custom_jvp
-def _full_svd(x):
+def _full_svd(x: jax.Array) -> tuple[jax.Array, ...]:
     return tuple(jnp.linalg.svd(x, full_matrices=True))
 
 
 @_full_svd.defjvp
-def _full_svd_tangent(primals, tangents):
+def _full_svd_tangent(
+    primals: Sequence[jax.Array], tangents: Sequence[jax.Array]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """With P = U^H dA V: the differential of U is U W for an antihermitian W, that of V likewise; among
     surplus columns W is free and taken as 0."""
     u, s, vh = _full_svd(*primals)
@@ -159,7 +164,7 @@ def _full_svd_tangent(primals, tangents):
     left = apart * (square * row + column * adjoint(square)) + turn
     right = apart * (column * square + adjoint(square) * row)
 
-    def skew_block(inner, below):
+    def skew_block(inner: jax.Array, below: jax.Array) -> jax.Array:
         w = jnp.concatenate([inner, below], -2)
         return jnp.concatenate(
             [
@@ -179,9 +184,7 @@ def _full_svd_tangent(primals, tangents):
 # the signs of singular vectors are free
 @known_as(cast="float32", pir="svd full_matrices:bool")
 @op(out=True, method=False, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
-def svd(
-    x: jax.Array, full_matrices: bool = False, name: str | None = None
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+def svd(x: jax.Array, full_matrices: bool = False, name: str | None = None) -> Any:
     """The singular value decomposition x = U diag(S) VH.
 
     Args:
@@ -219,7 +222,7 @@ def svdvals(x: jax.Array, name: str | None = None) -> jax.Array:
     return jnp.linalg.svd(matrices("svdvals", x), compute_uv=False)
 
 
-def _hermitian(name, x, side):
+def _hermitian(name: str, x: jax.Array, side: str) -> tuple[Any, ...]:
     if side not in ("L", "U"):
         raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
     function = ft.partial(jnp.linalg.eigh, symmetrize_input=False)
@@ -266,14 +269,16 @@ def eigvalsh(x: jax.Array, UPLO: str = "L", name: str | None = None) -> jax.Arra
 
 
 @jax.custom_jvp
-def _eig(a):
+def _eig(a: jax.Array) -> tuple[jax.Array, ...]:
     """Of real matrices by the routine for real ones, as NumPy and Paddle do, so that the vectors come
     with the same signs."""
     return tuple(jnp.linalg.eig(a))
 
 
 @_eig.defjvp
-def _eig_jvp(primals, tangents):
+def _eig_jvp(
+    primals: Sequence[jax.Array], tangents: Sequence[jax.Array]
+) -> tuple[tuple[jax.Array, ...], tuple[jax.Array, ...]]:
     """With P = V^-1 dA V: dlambda = diag(P), dV = V (P / gap) kept at unit length, gap_ij =
     lambda_j - lambda_i."""
     values, vectors = _eig(*primals)
@@ -344,7 +349,7 @@ def _lu(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         "const([[1.0, 2.0], [2.0, 4.0]]), get_infos=True",
     ]
 )
-def lu(x, pivot=True, get_infos=False, name=None):
+def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> tuple[Tensor, ...]:
     """The LU factorisation with row exchanges, in packed form.
 
     Args:
@@ -388,7 +393,9 @@ def _unpack(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array
         "f(2,3), const([2, 2], 'int32')",
     ]
 )
-def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
+def lu_unpack(
+    x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bool = True, name: str | None = None
+) -> tuple[Tensor, ...]:
     """Unpacks what `lu` returns into P, L, U with x = P L U.
 
     Args:
@@ -411,7 +418,7 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
     return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))
 
 
-def reflectors(x, tau):
+def reflectors(x: jax.Array, tau: jax.Array) -> jax.Array:
     """The product of the Householder reflections I - tau v v^H whose vectors are the columns of x below the
     diagonal, first columns only."""
     m, n = x.shape[-2:]
@@ -500,7 +507,7 @@ def ormqr(
     return y @ q
 
 
-def _sketch(a, q, steps, key):
+def _sketch(a: jax.Array, q: int, steps: int, key: jax.Array) -> jax.Array:
     """Orthonormal columns that nearly span the range of a: random projection and power iterations (Halko,
     Martinsson, Tropp 2011, algorithm 4.4)."""
     basis = jnp.linalg.qr(
@@ -537,7 +544,7 @@ def _low_rank(
     return (u, s, v)
 
 
-def _check_low_rank(name, x, q, niter):
+def _check_low_rank(name: str, x: Tensor, q: Any, niter: int) -> int | None:
     limit = min(x.shape[-2:]) if x.ndim >= 2 else 0
     if q is None:
         q = min(6, limit)
@@ -550,7 +557,9 @@ def _check_low_rank(name, x, q, niter):
 
 
 @composite(cases=["~f(5,3), 2", "~f(5,3)", "f(5,3), 8", "~f(3,5), 2", "f(5,3), niter=-1", "f(3)"])
-def svd_lowrank(x, q=None, niter=2, M=None, name=None):
+def svd_lowrank(
+    x: Tensor, q: Any = None, niter: float = 2, M: Tensor | None = None, name: str | None = None
+) -> tuple[Tensor, ...]:
     """The q largest singular values and vectors by random projection.
 
     Args:
@@ -570,7 +579,9 @@ def svd_lowrank(x, q=None, niter=2, M=None, name=None):
 
 
 @composite(cases=["~f(5,3), 2", "~f(5,3), 2, False", "f(5,3), 7", "f(5,3), niter=-1", "~f(3,5)"])
-def pca_lowrank(x, q=None, center=True, niter=2, name=None):
+def pca_lowrank(
+    x: Tensor, q: Any = None, center: bool = True, niter: float = 2, name: str | None = None
+) -> tuple[Tensor, ...]:
     """The first q principal components by random projection.
 
     Args:
@@ -589,7 +600,9 @@ def pca_lowrank(x, q=None, center=True, niter=2, name=None):
     return _low_rank(x, _check_low_rank("pca_lowrank", x, q, niter), niter, None, center)
 
 
-def check_pivots(b=None, lu=None, pivots=None, *_, **__):
+def check_pivots(
+    b: Tensor | None = None, lu: Tensor | None = None, pivots: Tensor | None = None, *_: Any, **__: Any
+) -> None:
     """Raises where pivots for `lu_solve` are no rows."""
     if isinstance(lu, Tensor) and isinstance(pivots, Tensor) and lu.ndim and numpy_dtype(pivots).kind == "i":
         check_index("lu_solve", pivots, lu.shape[-1] + 1, ValueError, low=1, name="pivots")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
@@ -14,8 +14,10 @@ from paddle_jax.tensor.inner import named
 if TYPE_CHECKING:
     import jax
 
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _labels(term):
+
+def _labels(term: str) -> str:
     """The labels of one operand or of the output; an ellipsis counts as '.'."""
     plain = term.replace("...", "\0", 1)
     for label in plain.replace("\0", ""):
@@ -27,7 +29,7 @@ def _labels(term):
     return plain.replace("\0", ".")
 
 
-def _checked(equation, shapes):
+def _checked(equation: str, shapes: Sequence[Any]) -> str:
     """The equation without spaces, after Paddle's checks."""
     equation = equation.replace(" ", "")
     inputs, arrow, output = equation.partition("->")
@@ -52,7 +54,7 @@ def _checked(equation, shapes):
     return equation
 
 
-def _repeated(output):
+def _repeated(output: str) -> list[Any]:
     """Output labels that come twice or more: their values lie on a diagonal of the result."""
     return sorted({c for c in output.replace("...", "") if output.count(c) > 1})
 
@@ -116,7 +118,7 @@ def _einsum(operands: Sequence[jax.Array], equation: str) -> jax.Array:
         "'ij,jk->ik', [f(2,3), f(3,2)]",
     ],
 )
-def einsum(equation, *operands):
+def einsum(equation: str, *operands: Any) -> Tensor:
     """Sums products of tensors as an equation of axis labels says.
 
     Args:

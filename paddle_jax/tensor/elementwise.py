@@ -59,7 +59,7 @@ def atan2(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 
 
 @jax.custom_jvp
-def _hypot(x, y):
+def _hypot(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.hypot(x, y)
 
 
@@ -275,7 +275,7 @@ def frexp(x: jax.Array, name: str | None = None) -> tuple[jax.Array, jax.Array]:
         "[f(2,2), f(2,2)], const([[0], [2]], 'int32')",
     ]
 )
-def multiplex(inputs, index, name=None):
+def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) -> Tensor:
     """Picks each row from one of several tensors: row i of the result is row i of inputs[index[i]].
 
     Args:

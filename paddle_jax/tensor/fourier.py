@@ -7,6 +7,7 @@ Definitions and normalisation are those of numpy.fft and scipy.fft
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -46,7 +47,7 @@ ONE = [
 # the transforms on arrays -----------------------------------------------------------------------------------
 
 
-def _resized(x, axes, lengths):
+def _resized(x: jax.Array, axes: Sequence[int], lengths: Sequence[int] | None) -> jax.Array:
     """x cut or filled up with zeros at the end of the given axes."""
     for axis, n in zip(axes, lengths or (), strict=bool(lengths)):
         missing = n - x.shape[axis]
@@ -57,12 +58,12 @@ def _resized(x, axes, lengths):
     return x
 
 
-def as_complex(x):
+def as_complex(x: jax.Array) -> jax.Array:
     """x in the complex dtype of its precision."""
     return x.astype(jnp.complex128 if x.dtype in (jnp.float64, jnp.complex128) else jnp.complex64)
 
 
-def _complex_axes(x, axes, forward, norm):
+def _complex_axes(x: jax.Array, axes: Sequence[int], forward: bool, norm: str) -> jax.Array:
     """The transform over any number of axes of a complex array."""
     function = jnp.fft.fftn if forward else jnp.fft.ifftn
     for i in range(0, len(axes) if x.size else 0, _AT_ONCE):
@@ -70,7 +71,7 @@ def _complex_axes(x, axes, forward, norm):
     return x
 
 
-def _half_of_real(x, axis, forward, norm):
+def _half_of_real(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Array:
     """The first n // 2 + 1 terms of the transform of a real array along one axis; the rest are
     their conjugates."""
     if not x.size:
@@ -82,7 +83,7 @@ def _half_of_real(x, axis, forward, norm):
     return jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
 
 
-def _real_of_half(x, axis, n, forward, norm):
+def _real_of_half(x: jax.Array, axis: int, n: int, forward: bool, norm: str) -> jax.Array:
     """The real array of length n whose transform begins with x along one axis."""
     shape = [n if a == axis else m for a, m in enumerate(x.shape)]
     if 0 in shape or not x.size:
@@ -121,11 +122,11 @@ def c2r(x: jax.Array, lengths: Any, axes: Any, forward: bool, norm: str) -> jax.
 # checks -----------------------------------------------------------------------------------------------------
 
 
-def _is_int(value):
+def _is_int(value: float | None) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _operand(name, x, real):
+def _operand(name: str, x: Any, real: bool) -> Tensor:
     """x as a floating or complex Tensor."""
     if not isinstance(x, Tensor):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(x).__name__}")
@@ -140,7 +141,7 @@ def _operand(name, x, real):
     return x
 
 
-def _length(name, n, given="n"):
+def _length(name: str, n: Any, given: str = "n") -> int:
     if isinstance(n, bool):
         raise TypeError(f"{name}: {given}: got a bool; it must be a positive int")
     if not _is_int(n) or n <= 0:
@@ -148,7 +149,7 @@ def _length(name, n, given="n"):
     return to_int(n)
 
 
-def _axis(name, axis, ndim, given="axis"):
+def _axis(name: str, axis: int, ndim: int, given: str = "axis") -> int:
     if not _is_int(axis) or not -ndim <= axis < ndim:
         raise ValueError(
             f"{name}: {given}: got {axis!r} for a tensor of {ndim} axes; "
@@ -157,19 +158,23 @@ def _axis(name, axis, ndim, given="axis"):
     return int(axis) % ndim
 
 
-def _norm(name, norm):
+def _norm(name: str, norm: str) -> None:
     if not isinstance(norm, str) or norm not in _SWAPPED:
         raise ValueError(f"{name}: norm: got {norm!r}; allowed are 'forward', 'backward' and 'ortho'")
 
 
-def _one(name, x, n, axis, norm, real=False):
+def _one(
+    name: str, x: Sequence[float] | Tensor, n: float | None, axis: int | None, norm: str, real: bool = False
+) -> tuple[Any | Tensor, tuple[Any] | None, tuple[Any | int]]:
     """Checked (x, lengths or None, axes) of a transform along one axis."""
     x = _operand(name, x, real)
     _norm(name, norm)
     return x, None if n is None else (_length(name, n),), (_axis(name, -1 if axis is None else axis, x.ndim),)
 
 
-def many(name, x, s, axes, norm, real=False):
+def many(
+    name: str, x: Any, s: Any, axes: Any, norm: str, real: bool = False
+) -> tuple[Any | Tensor, tuple[Any, ...] | None, tuple[Any | int, ...]]:
     """Checked (x, lengths or None, axes) of a transform along several axes."""
     x = _operand(name, x, real)
     _norm(name, norm)
@@ -197,7 +202,7 @@ def many(name, x, s, axes, norm, real=False):
     return x, lengths, axes
 
 
-def whole(name, x, lengths, axes):
+def whole(name: str, x: Tensor, lengths: Any, axes: Any) -> tuple[int, ...]:
     """The lengths of the real result of half a spectrum: by default 2 (m - 1) for m terms
     of the last axis."""
     if lengths is not None:
@@ -235,7 +240,7 @@ def whole(name, x, lengths, axes):
         "input=f(2,3), dim=0",
     ],
 )
-def fft(x, n=None, axis=-1, norm="backward", name=None):
+def fft(x: Tensor, n: Any = None, axis: int = -1, norm: str = "backward", name: str | None = None) -> Tensor:
     """The discrete Fourier transform along one axis: X[k] = sum_j x[j] exp(-2 pi i j k / n).
 
     Args:
@@ -259,7 +264,7 @@ def fft(x, n=None, axis=-1, norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(2,5), 3, 0", "i(4)", "c(0,3)"])
-def ifft(x, n=None, axis=-1, norm="backward", name=None):
+def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None) -> Tensor:
     """The inverse of `fft` along one axis: x[j] = 1/n sum_k X[k] exp(2 pi i j k / n). Arguments as for `fft`.
 
     Example:
@@ -272,7 +277,7 @@ def ifft(x, n=None, axis=-1, norm="backward", name=None):
 @composite(
     method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i8(4)", "c(4)", "f(0)", "f(0,3)", "f(3,0)"]
 )
-def rfft(x, n=None, axis=-1, norm="backward", name=None):
+def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None) -> Tensor:
     """The first n // 2 + 1 terms of `fft` of a real tensor; the others are their conjugates.
     Arguments as for `fft`.
 
@@ -294,7 +299,9 @@ def rfft(x, n=None, axis=-1, norm="backward", name=None):
     alias=DIM,
     cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(1), 1", "c(3,0)", "c(0,3)"],
 )
-def irfft(x, n=None, axis=-1, norm="backward", name=None):
+def irfft(
+    x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `rfft`: the real tensor of length n whose transform begins with x.
 
     Args:
@@ -318,7 +325,7 @@ def irfft(x, n=None, axis=-1, norm="backward", name=None):
 @composite(
     method=False, out=True, alias=DIM, cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(0)"]
 )
-def hfft(x, n=None, axis=-1, norm="backward", name=None):
+def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None) -> Tensor:
     """The real transform of a signal that is Hermitian (x[-j] = conj(x[j])), of which n // 2 + 1 terms are
     given. Arguments as for `irfft`.
 
@@ -331,7 +338,9 @@ def hfft(x, n=None, axis=-1, norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i(4)", "c(4)", "f(3,0)"])
-def ihfft(x, n=None, axis=-1, norm="backward", name=None):
+def ihfft(
+    x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `hfft`: the first n // 2 + 1 terms of the Hermitian signal whose transform is the real
     x. Arguments as for `rfft`.
 

@@ -1,5 +1,10 @@
 """Discrete Fourier transforms over several axes."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.fourier import c2c, c2r, many, r2c, whole
@@ -33,7 +38,7 @@ TWO = [
 ]
 
 
-def _two(name, x, s, axes):
+def _two(name: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None) -> None:
     """Refuses what is no plane: a tensor of one axis, or not two lengths or axes."""
     if isinstance(x, Tensor) and x.ndim < 2:
         raise ValueError(f"{name}: x: got {x.ndim} axes; it needs at least 2")
@@ -58,7 +63,13 @@ def _two(name, x, s, axes):
         "f(2,3), [True, 2]",
     ],
 )
-def fftn(x, s=None, axes=None, norm="backward", name=None):
+def fftn(
+    x: Tensor,
+    s: Any = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The discrete Fourier transform over several axes: `fft` along one after the other.
 
     Args:
@@ -83,7 +94,7 @@ def fftn(x, s=None, axes=None, norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*BAD, "c(2,3)", "c128(2,3,2), [3, 2], [2, 0]"])
-def ifftn(x, s=None, axes=None, norm="backward", name=None):
+def ifftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None) -> Tensor:
     """The inverse of `fftn`. Arguments as there.
 
     Example:
@@ -99,7 +110,7 @@ def ifftn(x, s=None, axes=None, norm="backward", name=None):
     alias=DIM,
     cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,3)", "f(2,0)", "c(2,3)", "f(2,3,2,2,3)"],
 )
-def rfftn(x, s=None, axes=None, norm="backward", name=None):
+def rfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None) -> Tensor:
     """`fftn` of a real tensor, of which the last of the axes keeps n // 2 + 1 terms. Arguments as for `fftn`.
 
     Raises:
@@ -118,7 +129,9 @@ def rfftn(x, s=None, axes=None, norm="backward", name=None):
     alias=DIM,
     cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)", "c(0,3)", "c(2,3,2,2,3)"],
 )
-def irfftn(x, s=None, axes=None, norm="backward", name=None):
+def irfftn(
+    x: Tensor, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `rfftn`: a real tensor.
 
     Args:
@@ -140,7 +153,7 @@ def irfftn(x, s=None, axes=None, norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)"])
-def hfftn(x, s=None, axes=None, norm="backward", name=None):
+def hfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None) -> Tensor:
     """`hfft` along the last of the axes after `fft` along the others: a real tensor. Arguments
     as for `irfftn`.
 
@@ -155,7 +168,9 @@ def hfftn(x, s=None, axes=None, norm="backward", name=None):
 @composite(
     method=False, out=True, alias=DIM, cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,4)", "c(2,3)"]
 )
-def ihfftn(x, s=None, axes=None, norm="backward", name=None):
+def ihfftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `hfftn`: `ihfft` along the last of the axes, `ifft` along the others.
     Arguments as for `rfftn`.
 
@@ -167,7 +182,9 @@ def ihfftn(x, s=None, axes=None, norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*TWO, "c(2,3)"])
-def fft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
+def fft2(
+    x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
+) -> Tensor:
     """`fftn` over two axes.
 
     Args:
@@ -186,7 +203,9 @@ def fft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*TWO, "c(2,3)"])
-def ifft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
+def ifft2(
+    x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
+) -> Tensor:
     """`ifftn` over two axes. Arguments as for `fft2`.
 
     Example:
@@ -198,7 +217,9 @@ def ifft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=TWO)
-def rfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
+def rfft2(
+    x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
+) -> Tensor:
     """`rfftn` over two axes. Arguments as for `fft2`.
 
     Example:
@@ -210,7 +231,9 @@ def rfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*TWO, "c(2,3)"])
-def irfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
+def irfft2(
+    x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
+) -> Tensor:
     """`irfftn` over two axes. Arguments as for `fft2`.
 
     Example:
@@ -222,7 +245,9 @@ def irfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=[*TWO, "c(2,3)"])
-def hfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
+def hfft2(
+    x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
+) -> Tensor:
     """`hfftn` over two axes. Arguments as for `fft2`.
 
     Example:
@@ -234,7 +259,9 @@ def hfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
 
 
 @composite(method=False, out=True, alias=DIM, cases=TWO)
-def ihfft2(x, s=None, axes=(-2, -1), norm="backward", name=None):
+def ihfft2(
+    x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
+) -> Tensor:
     """`ihfftn` over two axes. Arguments as for `fft2`.
 
     Example:

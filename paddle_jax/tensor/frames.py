@@ -5,6 +5,7 @@ Definitions: Griffin and Lim, Signal estimation from modified short-time Fourier
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -33,7 +34,7 @@ _NEARLY_ZERO = 1e-11  # Paddle's bound below which summed squares of a window co
 # frames on arrays -------------------------------------------------------------------------------------------
 
 
-def cut(x, length, hop):
+def cut(x: jax.Array, length: Any, hop: Any) -> jax.Array:
     """[..., n] to frames [..., count, length] that begin `hop` apart."""
     count = (x.shape[-1] - length) // hop + 1
     blocks = -(-length // hop)
@@ -45,7 +46,7 @@ def cut(x, length, hop):
     return jnp.concatenate(parts, -1)[..., :length]
 
 
-def added(frames, hop):
+def added(frames: jax.Array, hop: Any) -> jax.Array:
     """[..., count, length] to the sum [..., n] of frames that begin `hop` apart: the transpose of `cut`."""
     *batch, count, length = frames.shape
     size = (count - 1) * hop + length
@@ -63,14 +64,14 @@ def added(frames, hop):
     return total[..., :size]
 
 
-def _positive(name, given, value):
+def _positive(name: str, given: str, value: float) -> None:
     if isinstance(value, bool):
         raise TypeError(f"{name}: {given}: got a bool; it must be an int > 0")
     if not isinstance(value, int | np.integer) or value <= 0:
         raise ValueError(f"{name}: {given}: got {value!r}; it must be an int > 0")
 
 
-def _check_axis(name, axis):
+def _check_axis(name: str, axis: int) -> None:
     if isinstance(axis, bool) or axis not in (0, -1):
         raise ValueError(f"{name}: axis: got {axis!r}; allowed are 0 and -1")
 
@@ -190,7 +191,7 @@ def overlap_add(x: jax.Array, hop_length: int, axis: Axes = -1, name: str | None
 # short-time Fourier transform -------------------------------------------------------------------------------
 
 
-def _signal(name, x, ranks):
+def _signal(name: str, x: Sequence[float] | Tensor | None, ranks: Sequence[int]) -> None:
     """Refuses what is no Tensor of one of two numbers of axes."""
     if not isinstance(x, Tensor):
         raise AttributeError(f"{name}: x: got {type(x).__name__}; it must be a Tensor")
@@ -198,7 +199,9 @@ def _signal(name, x, ranks):
         raise AssertionError(f"{name}: x: got {x.ndim} axes; it must have {ranks[0]} or {ranks[1]}")
 
 
-def _window_length(name, n_fft, win_length, window):
+def _window_length(
+    name: str, n_fft: int, win_length: int | None, window: Sequence[float] | Tensor | None
+) -> int:
     """The length of the window, checked."""
     if win_length is None:
         win_length = n_fft
@@ -216,7 +219,7 @@ def _window_length(name, n_fft, win_length, window):
     return win_length
 
 
-def _centered(window, win_length, n_fft, library=jnp):
+def _centered(window: jax.Array | None, win_length: int, n_fft: int, library: Any = jnp) -> jax.Array:
     """The window (ones for None) with zeros on both sides up to n_fft."""
     before = (n_fft - win_length) // 2
     return library.pad(
@@ -281,17 +284,17 @@ def _stft(
     ]
 )
 def stft(
-    x,
-    n_fft,
-    hop_length=None,
-    win_length=None,
-    window=None,
-    center=True,
-    pad_mode="reflect",
-    normalized=False,
-    onesided=None,
-    name=None,
-):
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The short-time Fourier transform: `fft.fft` of windowed frames of a signal.
 
     Args:
@@ -356,7 +359,16 @@ def stft(
     )
 
 
-def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
+def _overlap(
+    name: str,
+    window: Any,
+    win_length: int,
+    n_fft: int,
+    hop_length: int,
+    count: int,
+    start: int,
+    stop: int,
+) -> None:
     """Refuses windows whose squares add up to zero somewhere. Under a trace the window
     cannot be looked at."""
     window = None if window is None else concrete(window)
@@ -405,7 +417,15 @@ def _istft(
     return added(frames * window, hop_length)[..., start:stop] / total[start:stop]
 
 
-def _check_spectrum(x, n_fft, hop_length, win_length, window, onesided, return_complex):
+def _check_spectrum(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int,
+    win_length: int,
+    window: Tensor | None,
+    onesided: bool,
+    return_complex: bool,
+) -> None:
     """Refuses what `istft` does not allow."""
     if not x.size:
         raise AssertionError(f"istft: x: got the empty shape {list(x.shape)}; it must not be empty")
@@ -456,18 +476,18 @@ def _check_spectrum(x, n_fft, hop_length, win_length, window, onesided, return_c
     ]
 )
 def istft(
-    x,
-    n_fft,
-    hop_length=None,
-    win_length=None,
-    window=None,
-    center=True,
-    normalized=False,
-    onesided=True,
-    length=None,
-    return_complex=False,
-    name=None,
-):
+    x: Tensor,
+    n_fft: Any,
+    hop_length: Any = None,
+    win_length: Any = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool = True,
+    length: Any = None,
+    return_complex: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `stft`: the signal whose short-time Fourier transform is nearest to x (least squares).
 
     Args:

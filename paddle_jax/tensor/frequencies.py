@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -17,6 +18,8 @@ from paddle_jax.tensor.math import multiply
 
 if TYPE_CHECKING:
     import jax
+
+    from paddle_jax._annotations import DTypeLike
 
 
 DIM = {"input": "x", "dim": "axes"}
@@ -39,7 +42,16 @@ GRID = [
 ]
 
 
-def _frequencies(name, terms, n, d, dtype, out, device, requires_grad):
+def _frequencies(
+    name: str,
+    terms: np.ndarray,
+    n: float,
+    d: Tensor | float,
+    dtype: str | None,
+    out: Any,
+    device: Any,
+    requires_grad: bool,
+) -> Tensor:
     """The whole numbers `terms` divided by n d."""
     if dtype is None:
         dtype = dtypes.default().np
@@ -64,7 +76,7 @@ def _frequencies(name, terms, n, d, dtype, out, device, requires_grad):
     return _into(out, made)
 
 
-def _points(name, n, d):
+def _points(name: str, n: Any, d: Any) -> float:
     """n as a number; refuses a grid of no points or no spacing."""
     for given, value in (("n", n), ("d", d)):
         if not isinstance(value, Tensor | int | float | np.number):
@@ -77,7 +89,16 @@ def _points(name, n, d):
 
 
 @composite(method=False, cases=GRID)
-def fftfreq(n, d=1.0, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
+def fftfreq(
+    n: Any,
+    d: Any = 1.0,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The frequencies of the terms of `fft`: 0, 1, ..., -2, -1 (n of them, from the middle on
     negative) divided by n d.
 
@@ -104,7 +125,16 @@ def fftfreq(n, d=1.0, dtype=None, name=None, *, out=None, device=None, requires_
 
 
 @composite(method=False, cases=GRID)
-def rfftfreq(n, d=1.0, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
+def rfftfreq(
+    n: Any,
+    d: Any = 1.0,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The frequencies of the terms of `rfft`: 0, 1, ..., n // 2 divided by n d. Arguments as for `fftfreq`.
 
     Returns:
@@ -117,7 +147,7 @@ def rfftfreq(n, d=1.0, dtype=None, name=None, *, out=None, device=None, requires
     return _frequencies("rfftfreq", np.arange(int(n // 2) + 1), n, d, dtype, out, device, requires_grad)
 
 
-def _rolled(name, x, axes, sign):
+def _rolled(name: str, x: jax.Array, axes: Sequence[int] | float | None, sign: int) -> jax.Array:
     """x rolled by half the length of each axis."""
     if isinstance(axes, int) and not -x.ndim <= axes < x.ndim:
         raise IndexError(

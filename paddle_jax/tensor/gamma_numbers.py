@@ -1,11 +1,15 @@
 """Random numbers of gamma distributions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 
-def log_gamma_numbers(key, a):
+def log_gamma_numbers(key: jax.Array, a: jax.Array) -> jax.Array:
     """Logarithms of gamma numbers of shape parameter a and scale 1: the numbers themselves underflow for
     small a. NaN where a is below -1 or NaN.
 
@@ -22,7 +26,7 @@ def log_gamma_numbers(key, a):
     d = jnp.where(small, a + 1, a) - 1 / 3
     c = 1 / (3 * jnp.sqrt(d))
 
-    def tried(state):
+    def tried(state: Any) -> tuple[jax.Array, ...]:
         count, log_v, passed = state
         normal, uniform = jax.random.split(jax.random.fold_in(key, count))
         x = jax.random.normal(normal, a.shape, a.dtype)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import jax
 
     from paddle_jax._annotations import Axes
+    from paddle_jax._core.lazy.lengths import OpenSize
 
 
 X_DIM = {"input": "x", "dim": "axis"}
@@ -59,7 +61,9 @@ def take_rows(x: jax.Array, index: jax.Array, axis: Axes) -> jax.Array:
         "f(4,2), dim=1, index=idx(2,3,2)",
     ],
 )
-def gather(x, index=None, axis=None, name=None, *, dim=None):
+def gather(
+    x: Tensor, index: Any = None, axis: Any = None, name: str | None = None, *, dim: Any = None
+) -> Tensor:
     """Takes the slices of x at the indices along an axis.
 
     Args:
@@ -110,7 +114,7 @@ def gather(x, index=None, axis=None, name=None, *, dim=None):
         "f(), idx(1,1)",
     ],
 )
-def index_select(x, index, axis=0, name=None):
+def index_select(x: Tensor, index: Any, axis: int = 0, name: str | None = None) -> Tensor:
     """Takes the slices of x at the indices along an axis.
 
     Args:
@@ -149,7 +153,7 @@ def take_points(x: jax.Array, index: jax.Array) -> jax.Array:
     return x.at[at].get(mode="clip")
 
 
-def check_points(op, index, shape, error=IndexError):
+def check_points(op: str, index: Tensor, shape: OpenSize | Sequence[int], error: Any = IndexError) -> None:
     """Checks coordinates of points in a tensor of the given shape: their number and, when
     known, their values."""
     check_index_dtype(op, index)
@@ -181,7 +185,7 @@ def check_points(op, index, shape, error=IndexError):
         "i(3,4), idx(3,2,2,2)",
     ]
 )
-def gather_nd(x, index, name=None):
+def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     """Takes elements, or slices, at coordinates.
 
     Args:
@@ -214,7 +218,7 @@ def gather_nd(x, index, name=None):
         "f(2,3), const(2, 'int64')",
     ]
 )
-def take(x, index, mode="raise", name=None):
+def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
     """Takes elements of the flattened tensor.
 
     Args:
@@ -260,7 +264,7 @@ def take_elements(x: jax.Array, index: jax.Array, axis: Axes) -> jax.Array:
     return jnp.take_along_axis(x, index, axis, mode="clip")
 
 
-def fit_index(op, x, index, axis):
+def fit_index(op: str, x: Tensor, index: Tensor, axis: Any) -> tuple[Any, Any]:
     """Broadcasts an index and x against each other except along the axis, as take_along_axis and
     put_along_axis do."""
     if x.ndim != index.ndim:
@@ -279,7 +283,7 @@ def fit_index(op, x, index, axis):
     ), index
 
 
-def check_within(op, x, index, axis):
+def check_within(op: str, x: Tensor, index: Tensor, axis: Any) -> None:
     """Refuses an index that is longer than x along another axis."""
     if x.ndim != index.ndim:
         raise ValueError(
@@ -317,7 +321,7 @@ def check_within(op, x, index, axis):
         "f(0,3), idx(3,0,2), 1",
     ],
 )
-def take_along_axis(arr, indices, axis, broadcast=True):
+def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = True) -> Tensor:
     """Takes one element per index along an axis: out[i][j] = arr[i][indices[i][j]] for axis 1.
 
     Args:
@@ -364,7 +368,7 @@ def take_along_axis(arr, indices, axis, broadcast=True):
         "f(2,3), f(2,1)",
     ]
 )
-def index_sample(x, index):
+def index_sample(x: Tensor, index: Tensor) -> Tensor:
     """Takes from each row of x the elements at the indices in the same row.
 
     Args:
@@ -404,7 +408,7 @@ def index_sample(x, index):
         "f(2,3), const(np.zeros((2, 3), bool))",
     ],
 )
-def masked_select(x, mask, name=None):
+def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     """The elements where the mask is true, in a row.
 
     Args:

@@ -17,15 +17,18 @@ from paddle_jax.tensor.inner import named
 if TYPE_CHECKING:
     import jax
 
+    from paddle_jax._core.kernels.lifted_attributes import Number
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _bins(name, bins, low, high):
+
+def _bins(name: str, bins: int, low: Number | float, high: Number | float) -> None:
     if bins < 1:
         raise ValueError(f"{name}: bins: got {bins}; it must be at least 1")
     if high < low:
         raise ValueError(f"{name}: got min={low} and max={high}; max must not be less than min")
 
 
-def _range(x, low, high, dtype):
+def _range(x: jax.Array, low: Any, high: Any, dtype: Any) -> tuple[jax.Array, jax.Array]:
     """Both ends; equal ones stand for the range of the data, and an empty range is widened by
     0.5 on either side."""
     if low == high:
@@ -39,7 +42,7 @@ def _range(x, low, high, dtype):
     return jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
 
 
-def _floating(x):
+def _floating(x: jax.Array) -> Any:
     if jnp.issubdtype(x.dtype, jnp.floating):
         return x.dtype
     return jnp.float32
@@ -199,7 +202,14 @@ def _histogram_many(
         "d(4,3,2), [2, 2]",
     ]
 )
-def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None):
+def histogramdd(
+    x: Tensor,
+    bins: Any = 10,
+    ranges: Any = None,
+    density: bool = False,
+    weights: Tensor | None = None,
+    name: str | None = None,
+) -> tuple[Any, ...]:
     """Counts points of a d-dimensional space in a grid of cells.
 
     Args:
@@ -271,7 +281,7 @@ def _count_each(x: jax.Array, length: Any, weights: jax.Array | None = None) -> 
         "const([3, 0], 'int32'), d(2)",
     ]
 )
-def bincount(x, weights=None, minlength=0, name=None):
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: Any = 0, name: str | None = None) -> Tensor:
     """Counts how often each number 0, 1, 2 ... comes.
 
     Args:

@@ -12,8 +12,12 @@ log x gives the same with the other sign. f is log-concave, so Gauss's rule over
 exact to rounding.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -27,13 +31,13 @@ _FALL = 40  # the integrand is left out where it has fallen by e^-40
 
 
 @ft.cache
-def _gauss():
+def _gauss() -> tuple[np.ndarray, ...]:
     """Nodes and weights of Gauss's rule on [-1, 1], once they are needed: numpy.polynomial takes
     its time to import."""
     return np.polynomial.legendre.leggauss(64)
 
 
-def _bell(n, at, psi):
+def _bell(n: int, at: jax.Array, psi: Sequence[jax.Array]) -> jax.Array:
     """B_n(at - psi[0], -psi[1], ...), by B_(m+1) = sum_i C(m, i) B_(m-i) k_(i+1)."""
     k = [at - psi[0], *[-p for p in psi[1:]]] if n else []
     bells = [jnp.ones_like(at)]
@@ -42,11 +46,13 @@ def _bell(n, at, psi):
     return bells[n]
 
 
-def _size(a, x, lgamma):
+def _size(a: jax.Array, x: jax.Array, lgamma: jax.Array) -> jax.Array:
     return jnp.exp(sp.xlogy(a - 1, x) - x - lgamma)
 
 
-def _tail(n, a, x, upper, lgamma, psi):
+def _tail(
+    n: int, a: jax.Array, x: jax.Array, upper: bool, lgamma: jax.Array, psi: Sequence[jax.Array]
+) -> jax.Array:
     """The integral of B_n f over the tail below (or above) log x."""
     nodes, weights = _gauss()
     c = _FALL / a  # a w^2 / (2 + w) and x w^2 / 2 are lower bounds of how far log f falls over a distance w
@@ -70,7 +76,7 @@ def _tail(n, a, x, upper, lgamma, psi):
     )
 
 
-def _by_parameter(n, a, x, lgamma, polygamma):
+def _by_parameter(n: int, a: jax.Array, x: jax.Array, lgamma: Any, polygamma: Any) -> jax.Array:
     """The n-th derivative of P by a, n >= 1, from the smaller tail."""
     inside = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
     above = x > jnp.maximum(a, 1)
@@ -94,12 +100,12 @@ def _by_parameter(n, a, x, lgamma, polygamma):
     )
 
 
-def functions(lgamma, polygamma):
+def functions(lgamma: Any, polygamma: Any) -> tuple[Any, ...]:
     """(P, Q) as functions of (a, x), differentiable to any order; `lgamma` and `polygamma` must be so too."""
     by_parameter = jax.jit(ft.partial(_by_parameter, lgamma=lgamma, polygamma=polygamma), static_argnums=0)
 
     @ft.partial(jax.jit, static_argnums=0)
-    def density(n, a, x):
+    def density(n: Any, a: jax.Array, x: jax.Array) -> jax.Array:
         size = _size(a, x, lgamma(a))
         if n == 0:
             return size
@@ -110,15 +116,15 @@ def functions(lgamma, polygamma):
         )
 
     @ft.partial(jax.custom_jvp, nondiff_argnums=(0,))
-    def order(n, a, x):
+    def order(n: Any, a: jax.Array, x: jax.Array) -> jax.Array:
         return by_parameter(n, *jnp.broadcast_arrays(a, x))
 
     @order.defjvp
-    def rule(n, primals, tangents):
+    def rule(n: Any, primals: Any, tangents: Any) -> Any:
         t, s = tangents
         return order(n, *primals), t * order(n + 1, *primals) + s * density(n, *primals)
 
-    def with_derivatives(function, sign):
+    def with_derivatives(function: Callable[..., Any], sign: Any) -> Any:
         function = jax.custom_jvp(function)
         defslopes(
             function,

@@ -1,9 +1,12 @@
 """From an index to its pattern and operands, as `indexing` describes them; what is no index, or lies outside,
 is refused here."""
 
+from __future__ import annotations
+
 import functools as ft
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +24,10 @@ from paddle_jax._core.tensors.held_values import element_count, held_value, nump
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.search import nonzero
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.lengths import Length
+
+
 # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
 INT = ("i",)
 ALL = (":",)
@@ -33,7 +40,7 @@ ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or 
 class Parsed:
     """The pattern and operands of an index on a shape."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
         self.axes = []
         self.starts = []  # where each ("i") and ("s") starts
@@ -44,11 +51,11 @@ class Parsed:
         self.out = 0  # how many such axes there are so far
 
 
-def _error(item):
+def _error(item: Any) -> ValueError:
     return ValueError(f"Tensor index: got {type(item).__name__}; {ALLOWED}")
 
 
-def _expand(index, ndim):
+def _expand(index: Any, ndim: int) -> list[Any]:
     """The index as a list with Ellipsis replaced and missing axes added."""
     items = list(index) if isinstance(index, tuple) else [index]
     if len(items) == ndim and all(type(i) is int or type(i) is slice for i in items):
@@ -66,7 +73,7 @@ def _expand(index, ndim):
     return [*items[:at], *full, *items[at + 1 :]]
 
 
-def _too_many(items, ndim, used):
+def _too_many(items: Sequence[Any], ndim: int, used: int) -> IndexError | ValueError:
     """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice
     or an index array."""
     axis = 0
@@ -85,7 +92,7 @@ def _too_many(items, ndim, used):
     )
 
 
-def _axes_used(item):
+def _axes_used(item: Any) -> int:
     if item is None or item is Ellipsis or isinstance(item, bool | np.bool_):
         return 0
     dtype = getattr(item, "dtype", None)
@@ -95,7 +102,7 @@ def _axes_used(item):
     return 1
 
 
-def parse(index, shape):
+def parse(index: Any, shape: Any) -> Parsed:
     """Analyses an index on a shape."""
     found = Parsed()
     axis = 0
@@ -106,7 +113,7 @@ def parse(index, shape):
     return found
 
 
-def _add(found, item, axis, shape):
+def _add(found: Parsed, item: Any, axis: int, shape: Sequence[int]) -> int:
     """Takes in one item; returns how many axes of x it uses."""
     if type(item) is int:
         return add_int(found, item, axis, shape[axis])
@@ -130,32 +137,32 @@ def _add(found, item, axis, shape):
 INSTEAD = "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"
 
 
-def value_of(item):
+def value_of(item: Any) -> jax.Array:
     """The array of an item of an index."""
     if isinstance(item, Tensor):
         return item._value
     return item
 
 
-def dtype_of(item):
+def dtype_of(item: Any) -> np.dtype:
     """The NumPy dtype of an array or Tensor in an index."""
     if isinstance(item, Tensor):
         return numpy_dtype(item)
     return item.dtype
 
 
-def _traced(item):
+def _traced(item: Any) -> bool:
     return isinstance(held_value(item) if isinstance(item, Tensor) else item, ABSTRACT_TYPES)
 
 
-def _outside(low, high, axis, length):
+def _outside(low: int, high: int, axis: int, length: int) -> IndexError:
     bad = low if low < -length else high
     return IndexError(
         f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}"
     )
 
 
-def _checked_later(item, axis, length):
+def _checked_later(item: Tensor, axis: int, length: int) -> None:
     """In a compiled function: has the program check the positions when it runs."""
     if isinstance(item, Tensor) and are_known(length):
         value = traced_value(item)
@@ -165,7 +172,7 @@ def _checked_later(item, axis, length):
         add_range_check(value, -length, length, lambda low, high: _outside(low, high, axis, length))
 
 
-def add_int(found, item, axis, length):
+def add_int(found: Parsed, item: Any, axis: Any, length: Any) -> int:
     """Adds an integer to the pattern; returns how many axes it takes."""
     if type(item) is not int and hasattr(item, "dtype") and dtype_of(item).kind not in "iu":
         raise _error(item)
@@ -193,7 +200,7 @@ def add_int(found, item, axis, length):
     return 1
 
 
-def _bound(value):
+def _bound(value: Any) -> Any:
     """A bound of a slice as an int or None."""
     if value is None or type(value) is int or is_symbolic(value) or is_length(value):
         return value
@@ -212,7 +219,7 @@ def _bound(value):
     return int(value)
 
 
-def cut_of(item, length):
+def cut_of(item: Any, length: Length | int) -> tuple[Any, ...]:
     """What a slice of integers does to an axis, as an entry of the pattern, and the least
     position it picks."""
     if has_lengths((length, item)):
@@ -230,12 +237,12 @@ def cut_of(item, length):
     return (ALL if count == length and step == 1 else ("s", count, step)), start
 
 
-def place_of(position, length):
+def place_of(position: Length | int, length: Length | int) -> Length | int:
     """A position counted from the front, where it or the length is a Length."""
     return select(position < 0, position + length, position)
 
 
-def _end_of(bound, length):
+def _end_of(bound: Length | int, length: Length) -> Length | int:
     """A bound of a slice, counted from the front and within the axis."""
     low, _ = bounds(expression_of(bound))
     if low is not None and low >= 0:
@@ -246,7 +253,7 @@ def _end_of(bound, length):
     return select(bound < 0, extreme("max", (bound + length, 0)), extreme("min", (bound, length)))
 
 
-def cut_of_lengths(item, length):
+def cut_of_lengths(item: Any, length: Length) -> tuple[Any, ...]:
     """As `cut_of` where a bound, the step or the length of the axis is a Length."""
     step = 1 if item.step is None else item.step
     if not is_length(step):
@@ -266,7 +273,9 @@ def cut_of_lengths(item, length):
     return ("s", select(answer, *counts), step), select(answer, start, least)
 
 
-def _forward_cut(item, length, step):
+def _forward_cut(
+    item: Any, length: Length, step: int
+) -> tuple[tuple[str], int] | tuple[tuple[str, Any, Any | int], Any | int]:
     if item.start is None:
         start = 0
     else:
@@ -288,7 +297,7 @@ def _forward_cut(item, length, step):
     return (("s", count, step), start)
 
 
-def _backward_cut(item, length, step):
+def _backward_cut(item: Any, length: Any, step: Any) -> tuple[tuple[str, Any, Any], Any]:
     """A slice that goes backwards, and the least position that it picks; of an empty one the pace."""
     pace = -step
     if item.start is None and item.stop is None:
@@ -306,12 +315,14 @@ def _backward_cut(item, length, step):
     return ("s", count, step), select(count > 0, first - (count - 1) * pace, pace)
 
 
-def _last_of(bound, length):
+def _last_of(bound: Any, length: Any) -> Any:
     """A bound of a slice that goes backwards, counted from the front; -1 before the first element."""
     return select(bound < 0, extreme("max", (bound + length, -1)), extreme("min", (bound, length - 1)))
 
 
-def _open_cut(item, length):
+def _open_cut(
+    item: Any, length: Any
+) -> tuple[tuple[str, Any, int], int] | tuple[tuple[str], int] | tuple[tuple[str, Any, Any | int], Any | int]:
     """As `cut` where JAX traces for every length."""
     step = 1 if item.step is None else item.step
     if step == -1 and item.start is None and item.stop is None:
@@ -331,7 +342,7 @@ def _open_cut(item, length):
     return (("s", (room + (step - 1)) // step, step), start)
 
 
-def _add_open_int(found, item, length):
+def _add_open_int(found: Parsed, item: Any, length: Any) -> int:
     """As `add_int` for a number made of lengths, where JAX traces for every length."""
     place = item if _is_least(item, 0) else item + length
     if not (_is_least(place, 0) and _is_least(length - place, 1)):
@@ -344,7 +355,7 @@ def _add_open_int(found, item, length):
     return 1
 
 
-def _is_least(number, least):
+def _is_least(number: Any, least: int) -> bool:
     """Whether a symbolic number is at least another one for all lengths."""
     try:
         return bool(number >= least)
@@ -352,7 +363,7 @@ def _is_least(number, least):
         return False
 
 
-def _open_end(bound, length):
+def _open_end(bound: Any, length: Any) -> Any:
     """A bound of a slice, counted from the front and within the axis, where JAX traces for every length."""
     if _is_least(bound, 0):
         return bound if _is_least(length - bound, 0) else jax.core.min_dim(bound, length)
@@ -365,7 +376,7 @@ def _open_end(bound, length):
     return found if _is_least(found, 0) else jax.core.max_dim(found, 0)
 
 
-def _add_slice(found, item, length):
+def _add_slice(found: Parsed, item: Any, length: Any) -> int:
     parts = [_bound(b) for b in (item.start, item.stop, item.step)]
     if parts[2] == 0:
         raise ValueError("Tensor index: got a slice with step 0; the step must not be 0")
@@ -377,7 +388,7 @@ def _add_slice(found, item, length):
     return 1
 
 
-def _add_array(found, item, axis, length):
+def _add_array(found: Parsed, item: Tensor | np.ndarray, axis: int, length: int) -> int:
     value = value_of(item)
     if value.size == 0:
         value = np.zeros(value.shape, np.int64)
@@ -397,7 +408,7 @@ def _add_array(found, item, axis, length):
     return 1
 
 
-def _add_mask(found, item, axis, shape):
+def _add_mask(found: Parsed, item: Any, axis: int, shape: Sequence[Any]) -> int:
     frame = local.ctx.frame
     if frame.symbolic and isinstance(item, Tensor) and item.ndim and frame.has_variables(item):
         return _add_recorded_mask(found, item, axis, shape)
@@ -424,7 +435,7 @@ def _add_mask(found, item, axis, shape):
     return mask.ndim
 
 
-def _add_recorded_mask(found, mask, axis, shape):
+def _add_recorded_mask(found: Any, mask: Any, axis: Any, shape: Any) -> Any:
     """Takes in a mask whose values are known when the program runs: the positions of what it picks."""
     pairs = zip(mask.shape, shape[axis : axis + mask.ndim], strict=True)
     if any(are_known(one, other) and not has_lengths((one, other)) and one != other for one, other in pairs):
@@ -446,7 +457,7 @@ class Joining:
     stack: Callable[..., Tensor]
 
 
-def starts_of(found):
+def starts_of(found: Parsed) -> Tensor:
     """Where integers and slices of an index start, as one int32 operand, int64 for long axes."""
     dtype = found.dtype
     if has_lengths(found.starts):
@@ -467,7 +478,7 @@ def starts_of(found):
 
 
 @ft.lru_cache(maxsize=8192)
-def host_starts(starts):
+def host_starts(starts: Any) -> Tensor:
     """Starts as an operand: host numbers, which the deferred tier hands to the device together with
     those of other ops."""
     return wrap(

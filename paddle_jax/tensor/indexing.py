@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import functools as ft
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -47,8 +47,14 @@ from paddle_jax.tensor.index_parsing import (
 )
 from paddle_jax.tensor.inner import converted
 
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax.tensor.index_parsing import Parsed
 
-def _window(x, starts, axes):
+
+def _window(
+    x: jax.Array, starts: jax.Array | None, axes: Sequence[Any]
+) -> tuple[list[jax.Array], list[Any]] | None:
     """Starts and lengths of the block of x that the integers and slices touch, or None when
     that is all of x."""
     if starts is None:
@@ -73,7 +79,7 @@ def _window(x, starts, axes):
     return [jnp.asarray(b, wide) for b in begin], sizes
 
 
-def _touched(count, step):
+def _touched(count: int, step: int) -> int:
     """How many elements a slice covers that picks `count`."""
     if step == 1:
         return count
@@ -82,21 +88,21 @@ def _touched(count, step):
     return (count - 1) * step + 1 if count else 0
 
 
-def _block(x, begin, sizes):
+def _block(x: jax.Array, begin: Sequence[jax.Array], sizes: Sequence[int]) -> jax.Array:
     # counted from the end they are not: see `add_int` and `cut`
     return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)
 
 
-def _steps(axes):
+def _steps(axes: Sequence[Any]) -> tuple[slice[Any, Any, Any], ...]:
     """Static slices that pick every step-th element of the window."""
     return tuple(slice(None, None, abs(k[2])) if k[0] == "s" else slice(None) for k in axes if k[0] != "n")
 
 
-def _reversed(axes):
+def _reversed(axes: Sequence[Any]) -> list[int]:
     return [a for a, k in enumerate(k for k in axes if k[0] != "n") if k[0] == "s" and k[2] < 0]
 
 
-def _turned(y, axes):
+def _turned(y: jax.Array, axes: Sequence[Any]) -> jax.Array:
     """With the axes turned round whose slices go backwards."""
     backwards = _reversed(axes)
     if backwards:
@@ -104,7 +110,7 @@ def _turned(y, axes):
     return y
 
 
-def _view_shape(shape, axes):
+def _view_shape(shape: Sequence[int], axes: Sequence[Any]) -> list[Any]:
     """The shape after integers are dropped and new axes added, from the shape with an entry for
     every axis of x."""
     lengths = iter(shape)
@@ -118,21 +124,23 @@ def _view_shape(shape, axes):
     return out
 
 
-def _read(x, starts, axes):
+def _read(
+    x: jax.Array, starts: jax.Array | None, axes: Sequence[Any]
+) -> tuple[jax.Array | Any, tuple[int, ...] | Any]:
     window = _window(x, starts, axes)
     y = x if window is None else _block(x, *window)
     y = _turned(y[_steps(axes)], axes)
     return y.reshape(_view_shape(y.shape, axes)), y.shape
 
 
-def _gather_index(ndim, arrays, slots):
+def _gather_index(ndim: int, arrays: Sequence[jax.Array], slots: Sequence[int]) -> tuple[Any, ...]:
     index = [slice(None)] * ndim
     for slot, array in zip(slots, arrays, strict=True):
         index[slot] = array
     return tuple(index)
 
 
-def _put_back(layout, attrs):
+def _put_back(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule | None:
     """What puts a part back. What index arrays have chosen is a copy, and so is a single element, which is
     most often a number on the host."""
     axes = [axis for axis in attrs[0] if axis != NEW]
@@ -192,12 +200,12 @@ def put_index(
     return lax.dynamic_update_slice(x, block, begin, allow_negative_indices=False)
 
 
-def _fit(value, y, arrays, slots):
+def _fit(value: jax.Array, y: jax.Array, arrays: Sequence[jax.Array], slots: Sequence[int]) -> jax.Array:
     target = jax.eval_shape(lambda a: a[_gather_index(y.ndim, arrays, slots)], y).shape
     return jnp.broadcast_to(_trim(value, target), target)
 
 
-def _trim(value, target):
+def _trim(value: jax.Array, target: Sequence[int]) -> jax.Array:
     """Drops leading axes of length 1 that the target does not have; refuses what cannot be broadcast."""
     while value.ndim > len(target) and value.shape[0] == 1:
         value = value[0]
@@ -219,7 +227,7 @@ def put_mask(x: jax.Array, mask: jax.Array, value: jax.Array) -> jax.Array:
     return jnp.where(mask, converted(value, x.dtype), x)
 
 
-def _plain(item):
+def _plain(item: Any) -> bool:
     """Whether a slice has bounds and a step that are ints or missing."""
     start = item.start
     stop = item.stop
@@ -231,7 +239,7 @@ def _plain(item):
     )
 
 
-def _is_position(item, length):
+def _is_position(item: Tensor, length: Any) -> Any:
     """Whether a Tensor holds integers, one at the least, that are all positions on an axis."""
     raw = held_value(item)
     if raw.dtype.kind not in "iu" or raw.dtype == np.uint8 or not raw.ndim or not raw.size:
@@ -255,7 +263,7 @@ class _Quick:
 
     __slots__ = ("arrays", "axes", "axis", "integers", "shape", "slots", "starts")
 
-    def __init__(self, shape):
+    def __init__(self, shape: Any) -> None:
         self.shape = shape
         self.axes = []
         self.starts = []
@@ -264,7 +272,7 @@ class _Quick:
         self.axis = 0
         self.integers = 0
 
-    def add(self, item):
+    def add(self, item: Any) -> bool:
         """Takes an item; False where `parse` has to look at the index, or refuses it."""
         if item is None:
             self.axes.append(NEW)
@@ -282,7 +290,7 @@ class _Quick:
         self.axis += 1
         return fits
 
-    def _add_integer(self, item, length):
+    def _add_integer(self, item: int, length: int) -> bool:
         if not -length <= item < length:
             return False
         self.starts.append(item % length)
@@ -290,7 +298,7 @@ class _Quick:
         self.integers += 1
         return True
 
-    def _add_slice(self, item, length):
+    def _add_slice(self, item: Any, length: int) -> bool:
         if not _plain(item):
             return False
         cut, start = cut_of(item, length)
@@ -299,7 +307,7 @@ class _Quick:
             self.starts.append(start)
         return True
 
-    def _add_positions(self, item, length):
+    def _add_positions(self, item: Tensor, length: Any) -> bool:
         if not _is_position(item, length):
             return False
         self.slots.append(len(self.axes) - self.integers)
@@ -307,13 +315,15 @@ class _Quick:
         self.axes.append(ALL)
         return True
 
-    def add_all(self, count):
+    def add_all(self, count: Any) -> None:
         """Takes so many axes whole."""
         self.axes.extend([ALL] * count)
         self.axis += count
 
 
-def _quick(index, shape):
+def _quick(
+    index: Any, shape: Sequence[int]
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Any | None, list[Any]] | None:
     """(axes, slots, starts, arrays) of an index of plain integers, slices, None, `...` and Tensors of
     positions; None where `parse` has to look, or refuse."""
     items = index if type(index) is tuple else (index,)
@@ -342,11 +352,11 @@ class _Pattern:
 
     __slots__ = ("axes", "kind", "operands")
 
-    def __init__(self, axes, starts):
+    def __init__(self, axes: Any, starts: Tensor | None) -> None:
         self.axes, self.operands = axes, () if starts is None else (starts,)
         self.kind = _kind(axes, starts is None)
 
-    def kernel(self, op, operands):
+    def kernel(self, op: Callable[..., Any], operands: Any) -> Kernel:
         """That of take_index, or put_index, with so many Tensors before the starts."""
         return op.fast.get(self.kind) or op.remember(
             self.kind, op.kernel((*[-2] * operands, -2 if self.operands else -1, 0), (self.axes, ()))
@@ -354,28 +364,30 @@ class _Pattern:
 
 
 @ft.lru_cache(maxsize=8192)
-def _kind(axes, whole):
+def _kind(axes: Sequence[Any], whole: bool) -> Any:
     return object()
 
 
 @ft.lru_cache(maxsize=8192)
-def _one_slice(start, stop, step, shape):
+def _one_slice(
+    start: int | None, stop: int | None, step: int | None, shape: Sequence[int]
+) -> _Pattern | None:
     return _pattern(slice(start, stop, step), shape)
 
 
 @ft.lru_cache(maxsize=8192)
-def _several_slices(key, shape):
+def _several_slices(key: Sequence[int], shape: Sequence[int]) -> _Pattern | None:
     return _pattern(tuple([slice(*i) if type(i) is tuple else i for i in key]), shape)
 
 
-def _pattern(item, shape):
+def _pattern(item: Any, shape: Sequence[int]) -> _Pattern | None:
     parts = _quick_or_none(item, shape)
     if parts is None:
         return None
     return _Pattern(parts[0], parts[2])
 
 
-def _pattern_of(item, shape):
+def _pattern_of(item: Any, shape: Sequence[int]) -> _Pattern | None:
     """The pattern of a slice or tuple of plain items; else None. In a key tuples stand for slices, which have
     no hash before Python 3.12."""
     if type(item) is slice:
@@ -394,7 +406,9 @@ def _pattern_of(item, shape):
     return _several_slices(tuple(key), shape)
 
 
-def _quick_or_none(item, shape):
+def _quick_or_none(
+    item: Any, shape: Sequence[int]
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Any | None, list[Any]] | None:
     try:
         return _quick(item, shape)
     except (TypeError, ValueError):  # Tensors in slices, arrays in tuples
@@ -402,12 +416,12 @@ def _quick_or_none(item, shape):
 
 
 @ft.cache
-def _row_kernel(op, ndim):
+def _row_kernel(op: Callable[..., Any], ndim: int) -> Kernel:
     """The kernel of x[i], or x[i] = value, for an integer."""
     return op.kernel((*[-2] * len(op.tensors[:-1]), 0), ((INT, *[ALL] * (ndim - 1)), ()))
 
 
-def link_rows(rows, x, axis):
+def link_rows(rows: Sequence[Tensor], x: Tensor, axis: Any) -> None:
     """Lets Tensors that an operation took from each place of an axis be views, as x[i] is one; single
     elements stay copies."""
     axes = tuple(INT if a == axis else ALL for a in range(x.ndim))
@@ -422,7 +436,14 @@ _SHORT = {1: run1, 2: run2, 3: run3}
 _CUTS = (slice, tuple)
 
 
-def _run_pattern(op, operands, axes, slots, starts, arrays):
+def _run_pattern(
+    op: Callable[..., Any],
+    operands: Sequence[Tensor],
+    axes: Sequence[Any],
+    slots: Sequence[int],
+    starts: Tensor | None,
+    arrays: Sequence[Tensor],
+) -> Tensor:
     """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what
     eager loops do most."""
     if local.ctx.frame.symbolic and has_lengths(axes):
@@ -443,20 +464,20 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
     return short(kernel, *operands)
 
 
-def _run_parsed(op, operands, found):
+def _run_parsed(op: Callable[..., Any], operands: Sequence[Tensor], found: Parsed) -> Tensor:
     starts = starts_of(found) if found.starts else None
     return _run_pattern(
         op, operands, tuple(found.axes), tuple(found.slots), starts, [wrap(a) for a in found.arrays]
     )
 
 
-def _chosen(x, mask):
+def _chosen(x: Tensor, mask: Tensor) -> Tensor:
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
     chosen = host_elements(x)[host_value(mask, "a bool mask as an index", INSTEAD)]
     return wrap(from_numpy(chosen))
 
 
-def _element(x, item, shape):
+def _element(x: Tensor, item: Sequence[int], shape: Sequence[int]) -> Tensor | None:
     """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is
     recorded, run or compiled for it, which is what loops over elements need. None where it has to
     be an operation."""
@@ -516,7 +537,7 @@ def _element(x, item, shape):
         "c(3), 1",
     ],
 )
-def getitem(x, item):
+def getitem(x: Tensor, item: Any) -> Tensor:
     """Selects a part of a tensor: `x[item]`.
 
     Args:
@@ -564,12 +585,12 @@ def getitem(x, item):
     return _run_parsed(take_index.op, (x,), parse(item, shape))
 
 
-def _is_mask(item):
+def _is_mask(item: Any) -> bool:
     """Whether an index is an array of bools."""
     return isinstance(item, Tensor | np.ndarray) and dtype_of(item) == np.bool_ and item.ndim > 0
 
 
-def _assigned(value, x):
+def _assigned(value: Any, x: Tensor) -> Tensor:
     """The right-hand side as a Tensor."""
     if isinstance(value, Tensor):
         return value
@@ -592,7 +613,7 @@ def _assigned(value, x):
     )
 
 
-def setitem(x, item, value):
+def setitem(x: Tensor, item: Any, value: Tensor) -> None:
     """Replaces a part of a tensor in place: `x[item] = value`. Gradients flow to the value and to
     what is left of x.
 

@@ -1,6 +1,10 @@
 """What bodies of several op families share: names of inner ops, conversion between dtypes."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,19 +14,24 @@ from jax.custom_derivatives import SymbolicZero
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.tensors.views import ViewRule
 
+if TYPE_CHECKING:
+    import jax
 
-def named(name):
+    from paddle_jax._annotations import DTypeLike
+
+
+def named(name: str) -> Callable[..., Any]:
     """Gives the inner op of a composite the name of the public function, which error messages and tape
     nodes then show."""
 
-    def rename(fn):
+    def rename(fn: Callable[..., Any]) -> Callable[..., Any]:
         fn.__name__ = fn.__qualname__ = name
         return fn
 
     return rename
 
 
-def magnitude(x):
+def magnitude(x: jax.Array) -> jax.Array:
     """|x| of a floating or complex array with slope 0 at 0, as Paddle has it; that of `jnp.abs` is 1."""
     if x.dtype.kind != "c":
         return x * lax.stop_gradient(jnp.sign(x))
@@ -30,7 +39,7 @@ def magnitude(x):
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in compiled code, which does not warn
-def converted(x, dtype):
+def converted(x: jax.Array, dtype: DTypeLike) -> jax.Array:
     """An array in another dtype by Paddle's rules: complex loses its imaginary part, floats wrap in integers
     of less than 32 bits as in C, and stop at the largest number of 8 bits."""
     if x.dtype.kind == "c" and dtype.kind != "c" and dtype != jnp.bool_:
@@ -43,7 +52,7 @@ def converted(x, dtype):
     return x.astype(dtype)
 
 
-def as_view(back):
+def as_view(back: Callable[..., Any]) -> Callable[..., Any]:
     """`view` of an op whose result shows all of its first operand's elements, or a part of each. back:
     function (operand, value of the result) -> the operand with that value in it."""
     put = Kernel("view_back", lambda base, value, *rest: back(base, value))
@@ -51,14 +60,14 @@ def as_view(back):
     return lambda layout, attrs: rule
 
 
-def selecting(layout, attrs):
+def selecting(layout: Any, attrs: Any) -> ViewRule:
     """`view` of an op whose result shows some elements of its first operand, each once."""
     return _SELECTED
 
 
 @ft.lru_cache(maxsize=256)
-def _selected_back(kernel):
-    def put(base, value, *rest):
+def _selected_back(kernel: Kernel) -> Kernel:
+    def put(base: jax.Array, value: jax.Array, *rest: Any) -> jax.Array:
         places = kernel.fn(jnp.arange(base.size).reshape(base.shape), *rest)
         return base.ravel().at[places.ravel()].set(value.ravel()).reshape(base.shape)
 
@@ -68,14 +77,14 @@ def _selected_back(kernel):
 _SELECTED = ViewRule(_selected_back, dense=False)
 
 
-def defslopes(function, *slopes):
+def defslopes(function: Any, *slopes: Any) -> None:
     """Gives a `jax.custom_jvp` function one slope per operand, `(tangent, result, *operands) ->
     tangent of the result`.
 
     As `defjvps`, but the slope of an operand that does not change is not computed: it may be NaN or dear.
     """
 
-    def rule(primals, tangents):
+    def rule(primals: Any, tangents: Any) -> Any:
         out = function(*primals)
         parts = [
             slope(t, out, *primals)

@@ -1,6 +1,10 @@
 """Methods of Tensor with a leading underscore that programs take from Paddle's inside."""
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,62 +17,62 @@ from paddle_jax.tensor.methods import _attach, _moved
 
 
 @_attach
-def _is_initialized(self):
+def _is_initialized(self) -> bool:
     return held_value(self) is not FREED_VALUE and not holds_uninitialized(self)
 
 
 @_attach
-def _clear_data(self):
+def _clear_data(self) -> None:
     self._rebind(FREED_VALUE)
 
 
 @_attach
-def _numel(self):
+def _numel(self) -> int:
     return int(element_count(self))
 
 
 @_attach
-def _copy_to(self, place, blocking=True):
+def _copy_to(self, place: Any, blocking: bool = True) -> Any:
     return wrap(jnp.array(_moved(self, place)._value), self.stop_gradient)
 
 
 @_attach
-def _share_buffer_to(self, other):
+def _share_buffer_to(self, other: Any) -> None:
     other._rebind(read_raw(self))
 
 
 @_attach
-def _is_shared_buffer_with(self, other):
+def _is_shared_buffer_with(self, other: Any) -> bool:
     return held_value(self) is held_value(other)
 
 
 @_attach
-def _grad_ivar(self):
+def _grad_ivar(self) -> Any:
     return self._grad
 
 
 @_attach
-def _slice(self, begin_idx, end_idx):
+def _slice(self, begin_idx: int, end_idx: int) -> Tensor:
     return wrap(self._value[begin_idx:end_idx])
 
 
 @_attach
-def _md5sum(self):
+def _md5sum(self) -> str:
     return hashlib.md5(np.ascontiguousarray(host_elements(self)).tobytes(), usedforsecurity=False).hexdigest()
 
 
 @_attach
-def _bump_inplace_version(self):
+def _bump_inplace_version(self) -> None:
     self._version += 1
 
 
 @_attach
-def _offset(self):
+def _offset(self) -> int:
     return 0
 
 
 @_attach
-def _inplace_version(self):
+def _inplace_version(self) -> Any:
     return self._version
 
 
@@ -76,7 +80,7 @@ def _inplace_version(self):
 
 
 @_attach
-def _clear(self):
+def _clear(self) -> None:
     self._rebind(FREED_VALUE)
 
 
@@ -84,17 +88,17 @@ _attach(_clear, "_clear_dataptr")
 
 
 @_attach
-def _holder_size(self):
+def _holder_size(self) -> int:
     return int(element_count(self)) * numpy_dtype(self).itemsize
 
 
 @_attach
-def _is_dense_tensor_hold_allocation(self):
+def _is_dense_tensor_hold_allocation(self) -> Any:
     return self._is_initialized()
 
 
 @_attach
-def _share_underline_tensor_to(self, other):
+def _share_underline_tensor_to(self, other: Any) -> None:
     other._rebind(read_raw(self))
 
 
@@ -102,12 +106,12 @@ _attach(_share_underline_tensor_to, "_unsafe_share_buffer_to")
 
 
 @_attach
-def _is_shared_underline_tensor_with(self, other):
+def _is_shared_underline_tensor_with(self, other: Any) -> bool:
     return held_value(self) is held_value(other)
 
 
 @_attach
-def reconstruct_from_(self, other):
+def reconstruct_from_(self, other: Any) -> None:
     """Takes over the value of another Tensor, also of another shape or dtype, and where it came from."""
     self._rebind(read_raw(other))
     self._node = other._node
@@ -119,7 +123,7 @@ _attach(reconstruct_from_, "_inplace_assign")
 
 
 @_attach
-def _getitem_from_offset(self, *position):
+def _getitem_from_offset(self, *position: Any) -> np.ndarray:
     array = host_elements(self)
     if not position and array.size != 1:
         raise ValueError(
@@ -133,17 +137,17 @@ def _getitem_from_offset(self, *position):
 
 
 @_attach
-def _getitem_dygraph(self, item):
+def _getitem_dygraph(self, item: Any) -> Any:
     return self[item]
 
 
 @_attach
-def _setitem_dygraph(self, item, value):
+def _setitem_dygraph(self, item: Any, value: Any) -> None:
     self[item] = value
 
 
 @_attach
-def _to(self, device=None, dtype=None, blocking=None, copy_tensor=None):
+def _to(self, device: Any = None, dtype: Any = None, blocking: Any = None, copy_tensor: Any = None) -> Any:
     facts = {
         name: value
         for name, value in (("device", device), ("dtype", dtype), ("blocking", blocking))
@@ -162,26 +166,26 @@ Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="VarType.DENSE_TEN
 
 
 @_attach
-def _grad_value(self):
+def _grad_value(self) -> Any:
     if self._grad is None:
         return None
     return self._grad.get_tensor()
 
 
 @_attach
-def _grad_name(self):
+def _grad_name(self) -> Any:
     if self._grad is None:
         return ""
     return self._grad.name
 
 
 @_attach
-def _copy_gradient_from(self, other):
+def _copy_gradient_from(self, other: Any) -> None:
     self._grad = wrap(jnp.array(other._value))
 
 
 @_attach
-def _set_grad_ivar(self, value):
+def _set_grad_ivar(self, value: Any) -> None:
     if not isinstance(self, Parameter):
         raise TypeError("_set_grad_ivar: self: it must be a Parameter; set grad instead")
     if not isinstance(value, Tensor):
@@ -192,18 +196,18 @@ def _set_grad_ivar(self, value):
 
 
 @_attach
-def _zero_grads(self):
+def _zero_grads(self) -> None:
     self.clear_gradient()
 
 
 @_attach
-def _reset_grad_inplace_version(self, set_to_zero=True):
+def _reset_grad_inplace_version(self, set_to_zero: bool = True) -> None:
     if self._grad is not None and set_to_zero:
         self._grad._version = 0
 
 
 @_attach
-def _register_grad_hook(self, hook):
+def _register_grad_hook(self, hook: Any) -> int:
     helper = self.register_hook(hook)
     known = self.__dict__.setdefault("_grad_hooks", [])
     known.append(helper)
@@ -211,13 +215,13 @@ def _register_grad_hook(self, hook):
 
 
 @_attach
-def _remove_grad_hook(self, hook_id):
+def _remove_grad_hook(self, hook_id: Any) -> Any:
     known = self.__dict__.get("_grad_hooks", ())
     return 0 <= hook_id < len(known) and known[hook_id].discard()
 
 
 @_attach
-def _register_backward_hook(self, hook):
+def _register_backward_hook(self, hook: Callable[..., Any]) -> None:
     if self.stop_gradient:
         raise ValueError(
             "(InvalidArgument) _register_backward_hook: the tensor has stop_gradient=True, "

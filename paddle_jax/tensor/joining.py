@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 JOIN = {"tensors": "x", "dim": "axis"}
 
 
-def _same_dtype(name, x):
+def _same_dtype(name: str, x: Sequence[jax.Array]) -> None:
     if any(t.dtype != x[0].dtype for t in x):
         raise ValueError(
             f"{name}: x: got dtypes {[t.dtype.name for t in x]}; they must be equal; cast with astype"
         )
 
 
-def _nonempty(name, x):
+def _nonempty(name: str, x: Sequence[Tensor | jax.Array] | jax.Array) -> None:
     if not isinstance(x, list):
         raise ArgumentError(
             f"{name}(): argument 'x' (position 0) must be a list or tuple of Tensors, but got Tensor"
@@ -137,7 +137,7 @@ def split_at(x: jax.Array, bounds: Any, axis: Axes) -> Any:
     return jnp.split(x, bounds, axis)
 
 
-def _sections(name, sections, length):
+def _sections(name: str, sections: Sequence[int], length: int) -> list[Any]:
     """Section lengths with a -1 filled in."""
     unknown = [i for i, s in enumerate(sections) if s == -1]
     total = sum(s for s in sections if s != -1)
@@ -154,7 +154,7 @@ def _sections(name, sections, length):
     return [length - total if s == -1 else s for s in sections]
 
 
-def _bounds(sections):
+def _bounds(sections: Sequence[int]) -> tuple[Any, ...]:
     at = 0
     bounds = []
     for s in sections[:-1]:
@@ -189,7 +189,7 @@ def _bounds(sections):
         "f(6), [6, 0]",
     ],
 )
-def split(x, num_or_sections, axis=0, name=None):
+def split(x: Tensor, num_or_sections: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
     """Splits along an axis into equal parts, or into parts of given lengths.
 
     Args:
@@ -237,7 +237,7 @@ def split(x, num_or_sections, axis=0, name=None):
         "f(2,0), 3, 1",
     ],
 )
-def chunk(x, chunks, axis=0, name=None):
+def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
     """Splits into `chunks` equal parts along an axis. See `split`.
 
     Raises:
@@ -252,8 +252,8 @@ def chunk(x, chunks, axis=0, name=None):
     return split(x, chunks, axis)
 
 
-def _with_views(public):
-    def viewed(*args, **kwargs):
+def _with_views(public: Callable[..., Any]) -> Callable[..., Any]:
+    def viewed(*args: Any, **kwargs: Any) -> list[Tensor]:
         rows = public(*args, **kwargs)
         x = args[0] if args else kwargs["input"]
         if len(args) > 1:
@@ -322,7 +322,7 @@ def unstack(x: jax.Array, axis: Axes = 0, num: Any = None) -> list[jax.Array]:
     return []
 
 
-def _grown(name, x, grow):
+def _grown(name: str, x: Sequence[Tensor] | Tensor, grow: Callable[..., Any]) -> list[Any]:
     """The tensors of a list argument (a Tensor counts as the list of its slices) with enough axes."""
     items = unbind(x) if isinstance(x, Tensor) else list(x)
     _nonempty(name, items)
@@ -340,7 +340,7 @@ def _grown(name, x, grow):
         "[f(2,3), f(3,3)]",
     ]
 )
-def hstack(x, name=None):
+def hstack(x: Any, name: str | None = None) -> Tensor:
     """Joins tensors side by side: along the second axis, 1-D ones along the first.
 
     Args:
@@ -356,7 +356,7 @@ def hstack(x, name=None):
 
 
 @composite(cases=["[f(2), f(2)]", "[f(2,3), f(1,3)]", "[f(), f()]", "f(2,3)", "[f(2), f(3)]"])
-def vstack(x, name=None):
+def vstack(x: Any, name: str | None = None) -> Tensor:
     """Joins tensors on top of each other: along the first axis, 1-D ones as rows. See `hstack`.
 
     Example:
@@ -367,7 +367,7 @@ def vstack(x, name=None):
 
 
 @composite(cases=["[f(2), f(2)]", "[f(2), f(1,2)]"])
-def row_stack(x, name=None):
+def row_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """The same as `vstack`.
 
     Example:
@@ -378,7 +378,7 @@ def row_stack(x, name=None):
 
 
 @composite(cases=["[f(2), f(2)]", "[f(2,2), f(2,2)]", "[f(2,3,1), f(2,3,2)]", "[f()]"])
-def dstack(x, name=None):
+def dstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """Joins tensors along the third axis. See `hstack`.
 
     Example:
@@ -389,7 +389,7 @@ def dstack(x, name=None):
 
 
 @composite(cases=["[f(2), f(2,2)]", "[f(), f()]", "[f(2), f(2)]", "[f(2), f(3)]"])
-def column_stack(x, name=None):
+def column_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """Joins tensors along the second axis, 1-D ones as columns. See `hstack`.
 
     Example:
@@ -422,7 +422,7 @@ def column_stack(x, name=None):
         "f(7), indices_or_sections=3, dim=0",
     ],
 )
-def tensor_split(x, num_or_indices, axis=0, name=None):
+def tensor_split(x: Tensor, num_or_indices: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Splits along an axis into parts of nearly equal length, or before given indices.
 
     Args:
@@ -470,14 +470,16 @@ def pieces(x: jax.Array, bounds: Any, axis: Axes) -> Any:
     return [lax.slice_in_dim(x, low, max(low, high), axis=axis) for low, high in bounds]
 
 
-def _split_on(name, x, num_or_indices, axis, least):
+def _split_on(
+    name: str, x: Tensor, num_or_indices: Sequence[int] | int, axis: int, least: int
+) -> list[Tensor]:
     if x.ndim < least:
         raise ValueError(f"{name}: x: got a tensor of {x.ndim} axes; it needs at least {least}")
     return tensor_split(x, num_or_indices, axis)
 
 
 @composite(cases=["f(4), 2", "f(2,4), [1, 2]", "f(), 2", "f(2,5), 2"])
-def hsplit(x, num_or_indices, name=None):
+def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
     """Splits along the second axis, 1-D tensors along the first. See `tensor_split`.
 
     Example:
@@ -488,7 +490,7 @@ def hsplit(x, num_or_indices, name=None):
 
 
 @composite(cases=["f(4), 2", "f(4,2), 2", "f(5,2), [1, 2]"])
-def vsplit(x, num_or_indices, name=None):
+def vsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
     """Splits along the first axis. See `tensor_split`.
 
     Example:
@@ -499,7 +501,7 @@ def vsplit(x, num_or_indices, name=None):
 
 
 @composite(cases=["f(4,2), 2", "f(1,2,4), 2", "f(1,2,4), [1]"])
-def dsplit(x, num_or_indices, name=None):
+def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
     """Splits along the third axis. See `tensor_split`.
 
     Example:
@@ -509,7 +511,7 @@ def dsplit(x, num_or_indices, name=None):
     return _split_on("dsplit", x, num_or_indices, 2, 3)
 
 
-def split_with_sizes(self, split_sizes, dim=0):
+def split_with_sizes(self, split_sizes: Any, dim: Any = 0) -> list[Tensor]:
     """Splits into parts of the given lengths. See `split`.
 
     Example:

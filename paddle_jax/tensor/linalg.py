@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     import jax
 
     from paddle_jax._annotations import Axes
+    from paddle_jax._core.kernels.lifted_attributes import Number
 
 
-def _common(name, x, y):
+def _common(name: str, x: jax.Array, y: jax.Array) -> tuple[Any, Any]:
     """Both operands in one dtype: complex with real, and a float32 matrix with an integer one, are brought
     together, other mixtures refused."""
     if x.dtype == y.dtype:
@@ -39,7 +40,9 @@ def _common(name, x, y):
     return x.astype(common), y.astype(common)
 
 
-def _check_contraction(name, x, y, turned_x=False, turned_y=False):
+def _check_contraction(
+    name: str, x: jax.Array, y: jax.Array, turned_x: bool = False, turned_y: bool = False
+) -> None:
     if not x.ndim or not y.ndim:
         raise ValueError(
             f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; both need at least one axis"
@@ -414,7 +417,7 @@ def trace(
     return jnp.trace(x, offset, axis1, axis2, dtype=x.dtype)
 
 
-def _scaled_sum(x, product, beta, alpha):
+def _scaled_sum(x: jax.Array, product: jax.Array, beta: Number | float, alpha: Number | float) -> jax.Array:
     return beta * x + alpha * product
 
 

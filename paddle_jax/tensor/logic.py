@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
@@ -13,6 +13,8 @@ from paddle_jax.tensor.math import X_Y
 
 if TYPE_CHECKING:
     import jax
+
+    from paddle_jax._core.kernels.lifted_attributes import Number
 
 
 COMPARE = [
@@ -207,14 +209,16 @@ CLOSE = [
 ]
 
 
-def _same(name, x, y):
+def _same(name: str, x: jax.Array, y: jax.Array) -> None:
     if x.dtype != y.dtype:
         raise ValueError(
             f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype"
         )
 
 
-def _close(name, x, y, rtol, atol, equal_nan):
+def _close(
+    name: str, x: jax.Array, y: jax.Array, rtol: Number | float, atol: Number | float, equal_nan: bool
+) -> jax.Array:
     _same(name, x, y)
     if x.shape != y.shape:
         raise RuntimeError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; they must be equal")
@@ -451,7 +455,7 @@ def is_empty(x: jax.Array, name: str | None = None) -> jax.Array:
 
 
 @composite(alias={"obj": "x"}, cases=["f(2)", "3", "np.ones(2)", "None"])
-def is_tensor(x):
+def is_tensor(x: Any) -> bool:
     """Tells whether x is a Tensor, as a Python bool. `obj` is accepted as a name.
 
     Example:

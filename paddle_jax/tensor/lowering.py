@@ -1,6 +1,11 @@
 """Where XLA's own lowering is slow on the CPU, and what to compute instead. Measured in
 docs/design/cpu-lowering.md."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +17,7 @@ from paddle_jax.tensor.products import along_axis
 _LOW = 0xFFFFFFFF
 
 
-def on_cpu():
+def on_cpu() -> bool:
     """Whether what is traced now will run on a CPU, as far as is known: by the default device
     (`paddle.set_device` sets it).
 
@@ -23,18 +28,18 @@ def on_cpu():
     return _platform() == "cpu"
 
 
-def has_float64():
+def has_float64() -> bool:
     """Whether the default device computes in float64 itself. A TPU splits it into many operations."""
     return _platform() != "tpu"
 
 
-def _platform():
+def _platform() -> str:
     device = default_device()
     return getattr(device, "platform", device)
 
 
 @jax.custom_jvp
-def computed_once(x):
+def computed_once(x: jax.Array) -> jax.Array:
     """x, which is about to be read many times. XLA:CPU would compute what x comes from anew for every reader,
     since its fusion copies producers.
 
@@ -46,11 +51,11 @@ def computed_once(x):
 
 
 @computed_once.defjvp
-def _computed_once_tangent(primals, tangents):
+def _computed_once_tangent(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return computed_once(*primals), tangents[0]
 
 
-def running(function, whole, x, axis):
+def running(function: Callable[..., Any], whole: Callable[..., Any], x: jax.Array, axis: Any) -> jax.Array:
     """`function` accumulated along an axis; `whole` is the function of jax.numpy that does so."""
     if on_cpu() and x.shape[axis]:
         # XLA:CPU walks a window over the axis for each element otherwise
@@ -58,7 +63,7 @@ def running(function, whole, x, axis):
     return whole(x, axis=axis, dtype=x.dtype)
 
 
-def stable_order(x, axis=-1, descending=False):
+def stable_order(x: jax.Array, axis: Any = -1, descending: bool = False) -> jax.Array:
     """The indices that sort x along an axis. Equal elements keep their order; NaN counts as larger
     than all numbers.
 
@@ -78,13 +83,13 @@ def stable_order(x, axis=-1, descending=False):
     return along_axis(first, second, axis)
 
 
-def _packed(keys, axis):
+def _packed(keys: jax.Array, axis: int) -> jax.Array:
     """The order of int64 keys that fit into 32 bits."""
     place = lax.broadcasted_iota(jnp.int64, keys.shape, axis)
     return lax.sort((keys << 32) | place, dimension=axis, is_stable=False) & _LOW
 
 
-def _keys(x):
+def _keys(x: jax.Array) -> jax.Array | None:
     """int32 or int64 with the order of x, equal where x is equal, NaN last; None for dtypes without one."""
     if x.dtype == bool or (jnp.issubdtype(x.dtype, jnp.integer) and x.dtype not in (np.uint32, np.uint64)):
         return x.astype(jnp.int64 if x.dtype.itemsize == 8 else jnp.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -25,13 +26,16 @@ if TYPE_CHECKING:
     import jax
 
     from paddle_jax._annotations import Axes, DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 X = {"input": "x"}
 X_DIM = {"input": "x", "dim": "axis"}
 
 
-def _target_shape(name, shape, old):
+def _target_shape(
+    name: str, shape: Sequence[int], old: Sequence[int]
+) -> tuple[Any, ...] | tuple[int | Any, ...]:
     """The shape that a reshape asks for: 0 copies the length at that place (of an empty tensor: is 0), one -1
     takes what is left."""
     if 0 in old and 0 in shape:
@@ -55,7 +59,9 @@ def _target_shape(name, shape, old):
     return tuple(new)
 
 
-def _empty_shape(name, shape, old):
+def _empty_shape(
+    name: str, shape: Sequence[int], old: Sequence[int]
+) -> tuple[Any, ...] | tuple[int | Any, ...]:
     """The shape of an empty tensor that is asked for with zeros: -1 takes what is left of the other lengths,
     of which as many are 0 as before."""
     if -1 not in shape and min(shape) >= 0:
@@ -74,7 +80,7 @@ _RESHAPED = Kernel("reshape_back", lambda base, value, *rest: value.reshape(base
 _LENGTHS, _ONES = ViewRule(lambda kernel: _RESHAPED, copies=True), ViewRule(lambda kernel: _RESHAPED)
 
 
-def _whole(layout, attrs):
+def _whole(layout: Sequence[int], attrs: Sequence[int | str]) -> ViewRule | None:
     """For views that show all elements in the same order; not those that read their bytes
     as another dtype."""
     if attrs and (type(attrs[0]) is str or isinstance(attrs[0], dtypes.DType)):
@@ -82,18 +88,18 @@ def _whole(layout, attrs):
     return _LENGTHS
 
 
-def _lengths_of_one(layout, attrs):
+def _lengths_of_one(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule:
     """For views with more or fewer axes of length 1."""
     return _ONES
 
 
 @ft.lru_cache(maxsize=1024)
-def _turned_back(perm):
+def _turned_back(perm: Sequence[int]) -> Kernel:
     order = tuple(sorted(range(len(perm)), key=perm.__getitem__))
     return Kernel("permute_back", lambda base, value: jnp.transpose(value, order))
 
 
-def _turned(layout, attrs):
+def _turned(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule:
     """For views with the axes in another order."""
     perm = tuple(attrs[0])
     return ViewRule(lambda kernel: _turned_back(perm), dense=perm == tuple(range(len(perm))))
@@ -188,7 +194,7 @@ def view(x: jax.Array, shape_or_dtype: Any, name: str | None = None) -> jax.Arra
     return _reinterpret(x, dtypes.convert(shape_or_dtype).np)
 
 
-def _reinterpret(x, dtype):
+def _reinterpret(x: jax.Array, dtype: np.dtype) -> jax.Array:
     if (x.ndim == 0 and x.dtype.itemsize != dtype.itemsize) or (
         x.ndim and x.shape[-1] * x.dtype.itemsize % dtype.itemsize
     ):
@@ -212,7 +218,7 @@ def _reinterpret(x, dtype):
     return x.reshape(shape)
 
 
-def _bits(x, dtype):
+def _bits(x: jax.Array, dtype: np.dtype) -> jax.Array:
     old = x.dtype.itemsize
     new = dtype.itemsize
     if new > old:
@@ -265,7 +271,9 @@ def permute_axes(x: jax.Array, perm: Any) -> jax.Array:
         "f(2,3), dim0=0, dim1=1",
     ],
 )
-def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
+def transpose(
+    x: Tensor, perm: Any = None, name: str | None = None, *, dim0: Any = None, dim1: Any = None
+) -> Tensor:
     """Puts the axes in another order.
 
     Args:
@@ -290,7 +298,7 @@ def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
 
 
 @ft.lru_cache(maxsize=4096)
-def _permutation(perm, ndim):
+def _permutation(perm: Sequence[int], ndim: int) -> tuple[Any, ...]:
     if len(perm) != ndim:
         raise ValueError(
             f"transpose: perm: got {list(perm)} for a tensor of {ndim} axes; name each axis once"
@@ -298,7 +306,7 @@ def _permutation(perm, ndim):
     return many_axes("transpose", perm, ndim, "perm")
 
 
-def _swap(name, x, first, second):
+def _swap(name: str, x: Tensor | type, first: int | None, second: Tensor | int | None) -> Tensor:
     first = one_axis(name, first, x.ndim, "dim0", IndexError)
     second = one_axis(name, second, x.ndim, "dim1", IndexError)
     order = list(range(x.ndim))
@@ -307,7 +315,7 @@ def _swap(name, x, first, second):
 
 
 @composite(cases=["f(2,3), [1, 0]", "f(2,3), 1, 0", "f(2,3,4), dims=[2, 0, 1]", "f(2,3), [0, 0]"])
-def permute(input, dims):
+def permute(input: Tensor, dims: Any) -> Tensor:
     """Puts the axes in the order given, as a list or as separate numbers. See `transpose`.
 
     Example:
@@ -444,7 +452,7 @@ def flatten(x: jax.Array, start_axis: int = 0, stop_axis: int = -1, name: str | 
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
 
 
-def expanded_shape(name, shape, old):
+def expanded_shape(name: str, shape: Any, old: Any) -> tuple[Any, ...]:
     """The shape that an expand asks for: -1 keeps a length; new axes come first."""
     extra = len(shape) - len(old)
     if extra < 0:
@@ -544,7 +552,7 @@ def expand_as(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     cases=["[f(1,3), f(2,1)]", "[f(2), f(2), f()]", "[f(2), f(3)]", "[f(0,1), f(3)]", "[]", "[f(2), i(2)]"],
     alias={},
 )
-def broadcast_tensors(input, name=None):
+def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     """Broadcasts tensors to their common shape.
 
     Args:

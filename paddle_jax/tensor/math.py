@@ -95,14 +95,14 @@ def multiply(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     return x * y
 
 
-def _divisor_of(name, args, kwargs):
+def _divisor_of(name: str, args: Sequence[Tensor | float | None], kwargs: dict[str, Any]) -> None:
     x, y = (
         args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i])) for i in range(2)
     )
     check_divisor(name, x, y)
 
 
-def _check_quotient(*args, **kwargs):
+def _check_quotient(*args: Any, **kwargs: Any) -> None:
     if kwargs.get("rounding_mode") is not None:
         _divisor_of("divide", args, kwargs)
 
@@ -215,18 +215,18 @@ def remainder(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     return x - jax.lax.complex(_half_away(quotient.real), _half_away(quotient.imag)) * y
 
 
-def _half_away(x):
+def _half_away(x: jax.Array) -> jax.Array:
     """The nearest whole number; halves are rounded away from zero, as in C."""
     whole = jnp.trunc(x)
     return whole + jnp.where(jnp.abs(x - whole) >= 0.5, jnp.sign(x), 0)
 
 
 @jax.custom_jvp
-def _power(x, y):
+def _power(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.power(x, y)
 
 
-def _slope(t, _, x, y):
+def _slope(t: jax.Array, _: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
     """t times y x^(y - 1); 0 for y = 0 at x = 0 too."""
     return t * jnp.where(y == 0, 0, y * _power(x, jnp.where(y == 0, 1, y - 1)))
 
@@ -298,7 +298,7 @@ def true_divide(input: jax.Array, other: jax.Array) -> jax.Array:
     return _quotient(input, other)
 
 
-def _quotient(x, y):
+def _quotient(x: jax.Array, y: jax.Array) -> jax.Array:
     """x / y; integers are divided as float32, and bools stay bool as in Paddle."""
     if x.dtype == jnp.bool_:
         return (x.astype(jnp.float32) / y.astype(jnp.float32)).astype(jnp.bool_)
@@ -404,7 +404,7 @@ def clipped(x: jax.Array, min: jax.Array | None = None, max: jax.Array | None = 
     return x
 
 
-def clip_(x, min=None, max=None, name=None):
+def clip_(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
     """In-place clip: puts the result into x and returns it. Of float bounds for an integer x the fraction is
     dropped. See `clip`.
 
@@ -443,7 +443,7 @@ def clip_(x, min=None, max=None, name=None):
         "i(5), -1.5, np.float32(2.5)",
     ],
 )
-def clip(x, min=None, max=None, name=None):
+def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
     """Brings elements into the range min..max.
 
     Args:
@@ -539,7 +539,7 @@ def scale(
 
 
 @composite(cases=["f(1)", "f(), 2.5", "i(1), 2", "f(2)", "d(1,1)"])
-def increment(x, value=1.0, name=None):
+def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     """Adds a number to a one-element tensor in place and returns it.
 
     Args:

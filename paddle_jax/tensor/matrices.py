@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -25,8 +25,10 @@ from paddle_jax.tensor.sequences import arange
 if TYPE_CHECKING:
     import jax
 
+    from paddle_jax._annotations import DTypeLike
 
-def _size(op, name, value):
+
+def _size(op: str, name: str, value: Tensor | float) -> int:
     if isinstance(value, Tensor):
         value = number(op, value, name)
     if not isinstance(value, int | np.integer) or value < 0:
@@ -50,16 +52,16 @@ def _size(op, name, value):
     ],
 )
 def eye(
-    num_rows,
-    num_columns=None,
-    dtype=None,
-    name=None,
+    num_rows: Any,
+    num_columns: Any = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
     *,
-    out=None,
-    device=None,
-    requires_grad=False,
-    pin_memory=False,
-):
+    out: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A matrix with ones on the main diagonal and zeros elsewhere.
 
     Args:
@@ -166,7 +168,7 @@ def diagflat(x: jax.Array, offset: int = 0, name: str | None = None) -> jax.Arra
         "f(2,3), 0, -3, 0",
     ]
 )
-def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+def diag_embed(input: Tensor, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Tensor:
     """Square matrices with the vectors along the last axis on a diagonal.
 
     Args:
@@ -205,7 +207,7 @@ def embed_diagonal(x: jax.Array, offset: int, first: Any, second: Any) -> jax.Ar
     return jnp.moveaxis(made, (-2, -1), (first, second))
 
 
-def _check_matrix(op, x):
+def _check_matrix(op: str, x: jax.Array) -> None:
     if x.ndim < 2:
         raise ValueError(f"{op}: x: got a tensor of {x.ndim} axes; it needs at least 2")
 
@@ -251,7 +253,9 @@ def triu(x: jax.Array, diagonal: int = 0, name: str | None = None) -> jax.Array:
     return jnp.triu(x, number("triu", diagonal, "diagonal"))
 
 
-def _triangle(op, find, row, col, offset, dtype):
+def _triangle(
+    op: str, find: Callable[..., Any], row: float, col: int | None, offset: Any, dtype: str
+) -> Tensor:
     row = _size(op, "row", row)
     col = row if col is None else _size(op, "col", col)
     if isinstance(offset, Tensor | np.generic):
@@ -279,7 +283,7 @@ def _triangle(op, find, row, col, offset, dtype):
         "3, 4, const(1)",
     ],
 )
-def tril_indices(row, col, offset=0, dtype="int64"):
+def tril_indices(row: int, col: int, offset: Any = 0, dtype: DTypeLike = "int64") -> Tensor:
     """The row and column numbers of the lower triangle of a matrix.
 
     Args:
@@ -299,7 +303,7 @@ def tril_indices(row, col, offset=0, dtype="int64"):
 
 
 @composite(method=False, cases=["3", "3, 2, 1", "3, 4, -1", "3, 3, dtype='int32'", "-1"])
-def triu_indices(row, col=None, offset=0, dtype="int64"):
+def triu_indices(row: Any, col: Any = None, offset: Any = 0, dtype: DTypeLike = "int64") -> Tensor:
     """The row and column numbers of the upper triangle of a matrix. Arguments as for `tril_indices`.
 
     Example:
@@ -330,7 +334,7 @@ def grid(x: Sequence[jax.Array], indexing: str = "ij") -> Any:
         "f(2)",
     ],
 )
-def meshgrid(*args, indexing=None, name=None):
+def meshgrid(*args: Any, indexing: str | None = None, name: str | None = None) -> list[Tensor]:
     """Coordinate grids of vectors.
 
     Args:
@@ -422,7 +426,7 @@ def cartesian_prod(x: Sequence[jax.Array], name: str | None = None) -> jax.Array
 
 
 @composite(cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
-def combinations(x, r=2, with_replacement=False, name=None):
+def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: str | None = None) -> Tensor:
     """All choices of r elements of a vector, in order.
 
     Args:
@@ -476,7 +480,7 @@ def contract(x: jax.Array, y: jax.Array, axes: Any) -> jax.Array:
         "f(2,3), f(3,2), [[0, 1], [1, 0]]",
     ],
 )
-def tensordot(x, y, axes=2, name=None):
+def tensordot(x: Sequence[Tensor], y: Sequence[Tensor], axes: int = 2, name: str | None = None) -> Tensor:
     """Sums products over axes of x and y.
 
     Args:
@@ -503,7 +507,7 @@ def tensordot(x, y, axes=2, name=None):
     return contract(*_matched(x, y, left, right), (tuple(left), tuple(right)))
 
 
-def _matched(x, y, left, right):
+def _matched(x: Tensor, y: Tensor, left: Sequence[int], right: Sequence[int]) -> tuple[Any, Any]:
     """Sums the axis that is paired with one of length 1, which amounts to broadcasting that one."""
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j]:
@@ -511,7 +515,7 @@ def _matched(x, y, left, right):
     return x, y
 
 
-def _pairs(axes, ndim):
+def _pairs(axes: Any, ndim: int) -> tuple[Any, ...]:
     if isinstance(axes, Tensor):
         axes = np.asarray(axes).tolist()
     if isinstance(axes, int | np.integer):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +29,8 @@ from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 from paddle_jax.tensor.dense_tensor import Behind, DenseTensor
 
 if TYPE_CHECKING:
-    from paddle_jax._annotations import DeviceLike
+    from paddle_jax._annotations import DeviceLike, DTypeLike
+    from paddle_jax.base.libpaddle import CPUPlace
 
 
 _CAST = {
@@ -57,7 +59,7 @@ _CAST = {
 }
 
 
-def _attach(function, *names):
+def _attach(function: Callable[..., Any], *names: Any) -> Callable[..., Any]:
     """Makes a function a method of Tensor under its own and other names."""
     for name in (function.__name__, *names):
         setattr(Tensor, name, function)
@@ -68,7 +70,7 @@ def _attach(function, *names):
 
 
 @_attach
-def astype(self, dtype):
+def astype(self, dtype: DTypeLike) -> Tensor:
     """The tensor in another dtype; itself where it has that dtype. See `cast`.
 
     Example:
@@ -80,8 +82,8 @@ def astype(self, dtype):
     return manipulation.cast(self, dtype)
 
 
-def _caster(name, dtype):
-    def method(self):
+def _caster(name: str, dtype: str) -> Callable[..., Any]:
+    def method(self) -> Tensor:
         return astype(self, dtype)
 
     method.__name__ = method.__qualname__ = name
@@ -94,7 +96,7 @@ for _name, _dtype in _CAST.items():
 
 
 @_attach
-def type_as(self, other):
+def type_as(self, other: Tensor) -> Tensor:
     """The tensor in the dtype of another one; itself where it has that dtype.
 
     Example:
@@ -113,7 +115,7 @@ def move(x: jax.Array, place: DeviceLike) -> jax.Array:
     return jax.device_put(x, places.jax_device(place))
 
 
-def _moved(x, place):
+def _moved(x: Tensor, place: Any) -> Tensor:
     place = places.parse(place)
     if holds_symbol(x):  # a program runs where its Executor does
         return x
@@ -123,7 +125,7 @@ def _moved(x, place):
 
 
 @_attach
-def to(self, *args, **kwargs):
+def to(self, *args: Any, **kwargs: Any) -> Tensor:
     """A copy on another device or in another dtype; the tensor itself when nothing changes.
 
     Called as to(device, dtype, blocking), to(dtype, blocking) or to(other, blocking), positionally or by
@@ -162,7 +164,9 @@ def to(self, *args, **kwargs):
     return result
 
 
-def _device_and_dtype(args, kwargs):
+def _device_and_dtype(
+    args: Sequence[CPUPlace | str], kwargs: dict[str, Any]
+) -> tuple[Any | None, Any | None]:
     rest = [a for a in args if not isinstance(a, bool)]
     device = kwargs.get("device")
     dtype = kwargs.get("dtype")
@@ -175,7 +179,7 @@ def _device_and_dtype(args, kwargs):
     return device, dtype
 
 
-def _is_dtype(value):
+def _is_dtype(value: Any) -> bool:
     if isinstance(value, places.Place) or value is None:
         return False
     try:
@@ -185,7 +189,7 @@ def _is_dtype(value):
     return True
 
 
-def _check_device(device):
+def _check_device(device: CPUPlace | str) -> None:
     if isinstance(device, str) and device.partition(":")[0] not in (
         "cpu",
         "gpu",
@@ -204,7 +208,7 @@ def _check_device(device):
 
 
 @_attach
-def cpu(self):
+def cpu(self) -> Tensor:
     """The tensor in the memory of the CPU; itself when it is there.
 
     Example:
@@ -215,7 +219,7 @@ def cpu(self):
 
 
 @_attach
-def cuda(self, device_id=None, blocking=True):
+def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
     """The tensor on a GPU; itself when it is there.
 
     Args:
@@ -230,13 +234,13 @@ def cuda(self, device_id=None, blocking=True):
 
 
 @_attach
-def pin_memory(self, blocking=True):
+def pin_memory(self, blocking: Any = True) -> Any:
     """The tensor itself: XLA manages host memory for transfers."""
     return self
 
 
 @_attach
-def get_device(self):
+def get_device(self) -> int:
     """The number of the GPU the tensor is on, -1 for the CPU.
 
     Example:
@@ -250,7 +254,7 @@ def get_device(self):
     return place.get_device_id()
 
 
-def _device(self):
+def _device(self) -> Device:
     """The device, a `paddle.device.Device`: the text "cpu" or "gpu:0"."""
     return Device(self.place)
 
@@ -264,7 +268,7 @@ Tensor._place_str = property(lambda self: str(self.place), doc="The place as tex
 
 
 @_attach
-def dim(var):
+def dim(var: Tensor) -> int:
     """The number of axes.
 
     Example:
@@ -278,7 +282,7 @@ Tensor.ndimension = dim
 
 
 @_attach
-def element_size(self):
+def element_size(self) -> int:
     """How many bytes one element takes.
 
     Example:
@@ -288,7 +292,7 @@ def element_size(self):
     return numpy_dtype(self).itemsize
 
 
-def _strides(shape):
+def _strides(shape: Sequence[int]) -> list[Any]:
     steps = []
     step = 1
     for n in reversed(shape):
@@ -298,7 +302,7 @@ def _strides(shape):
 
 
 @_attach
-def stride(self, dim=None):
+def stride(self, dim: Any = None) -> int | list[int]:
     """How far apart neighbours along each axis (or along `dim`) lie, in elements: always row by row.
 
     Example:
@@ -312,29 +316,29 @@ def stride(self, dim=None):
 
 
 @_attach
-def get_strides(self):
+def get_strides(self) -> list[Any]:
     """The same as `stride()`."""
     return _strides(plain_shape(self))
 
 
 @_attach
-def contiguous(self, *, memory_format=None):
+def contiguous(self, *, memory_format: Any = None) -> Tensor:
     """The tensor itself: elements always lie row by row. memory_format is ignored, as in Paddle."""
     return self
 
 
 @_attach
-def is_contiguous(self):
+def is_contiguous(self) -> bool:
     """True: elements always lie row by row."""
     return True
 
 
-def _transposed(self):
+def _transposed(self) -> Tensor:
     """The tensor with its axes in reverse order."""
     return manipulation.permute_axes(self, tuple(range(self.ndim))[::-1])
 
 
-def _matrix_transposed(self):
+def _matrix_transposed(self) -> Tensor:
     """The tensor with its last two axes swapped."""
     if self.ndim < 2:
         raise ValueError(f"mT: got a tensor of {self.ndim} axes; it needs at least 2")
@@ -350,7 +354,7 @@ Tensor.offset = property(lambda self: 0, doc="Where the tensor begins in its mem
 
 
 @_attach
-def is_same_shape(self, y):
+def is_same_shape(self, y: Tensor) -> bool:
     """Whether another tensor, dense or sparse, has the same shape.
 
     Example:
@@ -361,7 +365,7 @@ def is_same_shape(self, y):
 
 
 @_attach
-def dense_dim(self):
+def dense_dim(self) -> Any:
     """How many of the axes are stored densely: all.
 
     Example:
@@ -371,8 +375,8 @@ def dense_dim(self):
     return self.ndim
 
 
-def _answer(name, value, doc):
-    def method(self):
+def _answer(name: str, value: int, doc: str) -> None:
+    def method(self) -> Any:
         return value
 
     method.__name__ = method.__qualname__ = name
@@ -397,7 +401,7 @@ Tensor.take_along_dim = gathering.take_along_axis
 
 @_attach
 @variadic_method
-def repeat(input, repeats):
+def repeat(input: Tensor, repeats: Any) -> Tensor:
     """Repeats the whole tensor along its axes: x.repeat(2, 1) or x.repeat([2, 1]). See `tile`.
 
     Example:
@@ -411,7 +415,7 @@ def repeat(input, repeats):
 
 
 @_attach
-def set_value(self, value):
+def set_value(self, value: Any) -> None:
     """Replaces the value, in place and unrecorded.
 
     Args:
@@ -440,7 +444,7 @@ def set_value(self, value):
 
 
 @_attach
-def copy_(self, other, blocking=True, *, non_blocking=False):
+def copy_(self, other: Tensor, blocking: bool = True, *, non_blocking: bool = False) -> Tensor:
     """Takes over the value of another tensor, unrecorded; returns the tensor.
 
     Args:
@@ -465,13 +469,13 @@ def copy_(self, other, blocking=True, *, non_blocking=False):
 
 
 @_attach
-def clone(self, *, memory_format=None):
+def clone(self, *, memory_format: Any = None) -> Tensor:
     """A copy that takes part in recording. memory_format is ignored, as in Paddle. See `paddle.clone`."""
     return creation.clone(self)
 
 
 @_attach
-def fill_(x, value):
+def fill_(x: Tensor, value: Any) -> Tensor:
     """Fills the tensor in place with a number; returns it.
 
     Raises:
@@ -487,7 +491,7 @@ def fill_(x, value):
 
 
 @_attach
-def zero_(x):
+def zero_(x: Tensor) -> Tensor:
     """Fills the tensor in place with zeros; returns it.
 
     Example:
@@ -499,7 +503,7 @@ def zero_(x):
 
 
 @_attach
-def apply(self, func):
+def apply(self, func: Callable[..., Any]) -> Tensor:
     """func(tensor), for tensors outside of recording.
 
     Raises:
@@ -516,13 +520,13 @@ def apply(self, func):
 
 
 @_attach
-def apply_(self, func):
+def apply_(self, func: Callable[..., Any]) -> Tensor:
     """Puts func(tensor) into the tensor; returns it. See `apply`."""
     return self._adopt(apply(self, func))
 
 
 @_attach
-def resize_(x, shape, fill_zero=False, name=None):
+def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = None) -> Tensor:
     """Changes shape and size in place: keeps the elements in order, cuts off or adds zeros at the end;
     returns the tensor.
 
@@ -541,7 +545,14 @@ def resize_(x, shape, fill_zero=False, name=None):
 
 
 @_attach
-def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
+def set_(
+    x: Tensor,
+    source: Tensor | None = None,
+    shape: Any = None,
+    stride: Any = None,
+    offset: Any = 0,
+    name: str | None = None,
+) -> Tensor:
     """Takes over the elements of another tensor, read with a shape, steps and offset of one's own; without
     one becomes empty. Returns the tensor.
 
@@ -578,7 +589,7 @@ Tensor.grad_ = property(lambda self: self._grad, doc="The gradient, the same as 
 
 
 @_attach
-def gradient(self):
+def gradient(self) -> np.ndarray | None:
     """The gradient as a NumPy array, or None.
 
     Example:
@@ -591,7 +602,7 @@ def gradient(self):
 
 
 @_attach
-def requires_grad_(self, requires_grad=True):
+def requires_grad_(self, requires_grad: bool = True) -> Tensor:
     """Says whether gradients are wanted, the opposite of stop_gradient; returns the tensor.
 
     Example:
@@ -603,38 +614,46 @@ def requires_grad_(self, requires_grad=True):
 
 
 @_attach
-def value(self):
+def value(self) -> Tensor:
     """The tensor itself, as older programs expect it behind a variable."""
     return self
 
 
 @_attach
-def get_tensor(self):
+def get_tensor(self) -> DenseTensor:
     """The storage of the tensor, a DenseTensor."""
     return DenseTensor(Behind(self))
 
 
 @_attach
-def data_ptr(self):
+def data_ptr(self) -> Any:
     """The address of the first element."""
     return self._value.unsafe_buffer_pointer()
 
 
 @_attach
-def __long__(self):
+def __long__(self) -> int:
     return int(self)
 
 
 @_attach
-def __nonzero__(self):
+def __nonzero__(self) -> bool:
     return bool(self)
 
 
 # tensors of the same kind -----------------------------------------------------------------------------------
 
 
-def _new(make):
-    def method(var, size, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+def _new(make: Callable[..., Any]) -> Callable[..., Any]:
+    def method(
+        var: Tensor,
+        size: Any,
+        *,
+        dtype: str | None = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> Tensor:
         return make(
             size,
             var.dtype if dtype is None else dtype,
@@ -655,7 +674,16 @@ for _make in (creation.zeros, creation.ones, creation.empty):
 
 
 @_attach
-def new_full(var, size, fill_value, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+def new_full(
+    var: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor filled with one value, with the dtype and device of this one by default. See `full`.
 
     Example:

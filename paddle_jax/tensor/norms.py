@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -19,24 +20,26 @@ from paddle_jax.tensor.reduced import all_axes
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import Axes, DTypeLike
+    from paddle_jax._core.kernels.lifted_attributes import Number
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 
-def _root(total):
+def _root(total: jax.Array) -> jax.Array:
     """A square root whose gradient at 0 is 0."""
     zero = total == 0
     return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, total)))
 
 
-def _squares(x):
+def _squares(x: jax.Array) -> jax.Array:
     if jnp.iscomplexobj(x):
         return jnp.real(x) ** 2 + jnp.imag(x) ** 2
     return x * x
 
 
-def vector_power_norm(x, p, axes, keepdim):
+def vector_power_norm(x: jax.Array, p: Number | float, axes: Any, keepdim: bool) -> jax.Array:
     """The p-norm over the given axes. Where it is not smooth (a zero vector) the gradient is 0."""
     if p == 2:
         return _root(jnp.sum(_squares(x), axes, keepdims=keepdim))
@@ -62,30 +65,30 @@ def vector_power_norm(x, p, axes, keepdim):
     return jnp.where(flat, total ** (1 / p), jnp.where(flat, 1, total) ** (1 / p))
 
 
-def _adjoint(x):
+def _adjoint(x: Any) -> jax.Array:
     return jnp.conj(jnp.swapaxes(x, -1, -2))
 
 
-def _turned(h, k):
+def _turned(h: Any, k: Any) -> Any:
     """The X with X h + h X = k for a Hermitian positive definite h, differentiable without derivatives
     of eigenvectors."""
     values, vectors = jnp.linalg.eigh(lax.stop_gradient(h))
 
-    def solve(_, k):
+    def solve(_: Any, k: Any) -> Any:
         return (
             vectors
             @ (_adjoint(vectors) @ k @ vectors / (values[..., :, None] + values[..., None, :]))
             @ _adjoint(vectors)
         )
 
-    def transposed(_, k):
+    def transposed(_: Any, k: Any) -> Any:
         return jnp.swapaxes(solve(None, jnp.swapaxes(k, -1, -2)), -1, -2)
 
     return lax.custom_linear_solve(lambda x: x @ h + h @ x, k, solve, transposed)
 
 
 @jax.custom_jvp
-def _polar(x):
+def _polar(x: jax.Array) -> jax.Array:
     """The factor Q of x = Q H with orthonormal columns, H Hermitian; x has at least as many
     rows as columns."""
     u, _, vh = jnp.linalg.svd(x, full_matrices=False)
@@ -93,7 +96,7 @@ def _polar(x):
 
 
 @_polar.defjvp
-def _polar_tangent(primals, tangents):
+def _polar_tangent(primals: Any, tangents: Any) -> tuple[Any | jax.Array, Any | jax.Array]:
     """dQ = Q X + (1 - Q Q^H) dx H^-1 with X H + H X = Q^H dx - dx^H Q (Higham, Functions
     of Matrices, 8.9)."""
     (x,), (t,) = primals, tangents
@@ -113,17 +116,19 @@ def _polar_tangent(primals, tangents):
 
 
 @jax.custom_jvp
-def _nuclear(x):
+def _nuclear(x: jax.Array) -> jax.Array:
     """The sum of singular values. It is smooth where singular values are equal, unlike these."""
     return jnp.sum(jnp.linalg.svd(x, compute_uv=False), -1)
 
 
 @_nuclear.defjvp
-def _nuclear_tangent(primals, tangents):
+def _nuclear_tangent(
+    primals: Sequence[jax.Array], tangents: Sequence[jax.Array]
+) -> tuple[jax.Array, jax.Array]:
     return _nuclear(*primals), jnp.sum(jnp.real(jnp.conj(_polar(*primals)) * tangents[0]), (-2, -1))
 
 
-def matrix_order_norm(x, p, axes, keepdim):
+def matrix_order_norm(x: jax.Array, p: Any, axes: Any, keepdim: bool) -> jax.Array:
     """The matrix norm of order p over two axes."""
     rows, columns = axes
     if p == "fro":
@@ -145,13 +150,13 @@ def matrix_order_norm(x, p, axes, keepdim):
     return jnp.squeeze(out, axes)
 
 
-def _typed(x, dtype):
+def _typed(x: jax.Array, dtype: str | None) -> jax.Array:
     if dtype is None:
         return as_float(x)
     return x.astype(dtypes.convert(dtype).np)
 
 
-def _pair(name, axis, ndim):
+def _pair(name: str, axis: Sequence[int] | int, ndim: int) -> tuple[Any, ...]:
     if not isinstance(axis, tuple | list):
         raise TypeError(f"{name}: axis: got {axis!r}; it must be a list of two axes")
     if len(axis) != 2:
@@ -162,7 +167,7 @@ def _pair(name, axis, ndim):
     return tuple(a % ndim for a in axis)
 
 
-def _check_order(name, p):
+def _check_order(name: str, p: Any) -> None:
     if p not in MATRIX_ORDERS:
         raise ValueError(
             f"{name}: p: got {p!r}; allowed for matrices are {', '.join(map(str, MATRIX_ORDERS))}"
@@ -332,7 +337,15 @@ def _norm(x: jax.Array, p: Any, axis: Axes, keepdim: bool, dtype: DTypeLike) -> 
         "f(2,3,4), 'nuc'",
     ],
 )
-def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
+def norm(
+    x: Tensor,
+    p: Any = None,
+    axis: int | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The norm of vectors, or of matrices where two axes are given.
 
     Args:
@@ -392,7 +405,7 @@ def dist(x: jax.Array, y: jax.Array, p: Any = 2, name: str | None = None) -> jax
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
-def _pairwise(x, y, p, mode):
+def _pairwise(x: jax.Array, y: jax.Array, p: Number | float, mode: str) -> jax.Array:
     by_product = mode == MODES[1] or (mode == MODES[0] and (x.shape[-2] > 25 or y.shape[-2] > 25))
     if p == 2 and by_product:
         lengths = jnp.sum(x * x, -1)[..., :, None] + jnp.sum(y * y, -1)[..., None, :]

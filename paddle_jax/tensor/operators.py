@@ -1,7 +1,11 @@
 """Python operators of Tensor: numbers and NumPy arrays on the other side become operands, the
 op does the rest."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +26,7 @@ _DIVISIONS = ("__truediv__", "__rtruediv__")
 _NUMBERS = bool | int | float | complex | np.number | np.bool_
 
 
-def operands(x, other, name):
+def operands(x: Tensor, other: Any, name: str) -> tuple[Tensor, ...]:
     """Both sides as Tensors of the dtype the operation runs in.
 
     A number takes the dtype of the tensor; a float with an integer tensor makes the tensor float32, an int
@@ -53,18 +57,18 @@ _EXACT = 1 << 24  # integers below are exact in float32
 
 
 @ft.lru_cache(maxsize=4096)
-def _number(value, dtype):
+def _number(value: float, dtype: np.dtype) -> Tensor:
     """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to
     the device with others."""
     return wrap(host_numbers((float(value),), aval_of((), dtype)))
 
 
-def _binary(name, op, swapped=False):
+def _binary(name: str, op: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
     made = op.op
     kernels = []
     repeats = op is math.multiply
 
-    def method(self, y):
+    def method(self, y: Any) -> Tensor:
         if isinstance(y, Tensor):
             left = self
             right = y
@@ -95,12 +99,12 @@ def _binary(name, op, swapped=False):
     return method
 
 
-def _product(name, swapped=False):
+def _product(name: str, swapped: bool = False) -> Callable[..., Any]:
     """The operator `@`: what stands beside the Tensor (on the right, if both are Tensors) is brought to its
     dtype, unless that is bool or one of them is complex."""
     general = _binary(name, linalg.matmul, swapped)
 
-    def method(self, y):
+    def method(self, y: Tensor) -> Tensor:
         if isinstance(y, np.ndarray):
             raw = y
         elif isinstance(y, Tensor):
@@ -115,11 +119,11 @@ def _product(name, swapped=False):
     return ft.update_wrapper(method, general)
 
 
-def _divided(name, op, swapped=False):
+def _divided(name: str, op: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
     """As `_binary`, for operators that refuse to divide integers by zero."""
     general = _binary(name, op, swapped)
 
-    def method(self, y):
+    def method(self, y: Any) -> Tensor:
         check_divisor(op.__name__, *((y, self) if swapped else (self, y)))
         return general(self, y)
 
@@ -129,15 +133,15 @@ def _divided(name, op, swapped=False):
 _general_power = _binary("__pow__", math.pow)
 
 
-def _power(self, y):
+def _power(self, y: Any) -> Tensor:
     """The operator `**`: see `pow`. Squares, the most frequent power by far, are products."""
     if type(y) in (int, float) and y == 2 and numpy_dtype(self).kind in "fcV":
         return ops.square(self)
     return _general_power(self, y)
 
 
-def _compare(name, op):
-    def method(self, y):
+def _compare(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self, y: Any) -> Tensor:
         left = self
         if not isinstance(y, Tensor):
             if not isinstance(y, _NUMBERS | np.ndarray):
@@ -150,11 +154,11 @@ def _compare(name, op):
     return method
 
 
-def _bits(name, op, swapped=False):
+def _bits(name: str, op: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
     """Operators on bits: a number on the other side takes the dtype of the tensor; a float
     there is refused."""
 
-    def method(self, y, *args, **kwargs):
+    def method(self, y: Any, *args: Any, **kwargs: Any) -> Tensor:
         if not isinstance(y, Tensor):
             if not isinstance(y, bool | int):
                 raise ArgumentError(f"{name}: y: got {type(y).__name__}; allowed are Tensor, int and bool")
@@ -168,7 +172,7 @@ def _bits(name, op, swapped=False):
     return method
 
 
-def install():
+def install() -> None:
     """Puts the operators on Tensor."""
     arithmetic = {
         "add": math.add,
@@ -213,7 +217,7 @@ def install():
         setattr(Tensor, f"__r{name}__", _bits(f"__r{name}__", op, swapped=True))
 
 
-def install_aliases():
+def install_aliases() -> None:
     """Gives methods their second names: `x.mul(y)` for `x.multiply(y)`, in-place twins included."""
     second = {
         "clamp": "clip",

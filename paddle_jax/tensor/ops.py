@@ -4,6 +4,8 @@ taken as float32."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +21,7 @@ POSITIVE = ["pos(2,3)", "pos_d(3)", "pos()", "f(0,3)", "pos_i(3)", "c(3)", "f(4)
 UNIT = ["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "u(-0.9, 0.9)", "f(0,3)", "const([0, 1])", "c(3)"]
 
 
-def as_float(x):
+def as_float(x: jax.Array) -> jax.Array:
     """Integers and bools as float32, the rest as it is."""
     if jnp.issubdtype(x.dtype, jnp.inexact):
         return x
@@ -246,7 +248,7 @@ def atan(x: jax.Array, name: str | None = None) -> jax.Array:
     return jnp.arctan(as_float(x))
 
 
-def _half_exp(x):
+def _half_exp(x: jax.Array) -> jax.Array:
     """exp(|x|) / 2 without overflow where it is finite. XLA takes exp(|x| - log 2), whose rounded argument
     costs 24 ulp at 60."""
     size = jnp.abs(x)
@@ -254,13 +256,13 @@ def _half_exp(x):
 
 
 @jax.custom_jvp
-def _sinh(x):
+def _sinh(x: jax.Array) -> jax.Array:
     rise = _half_exp(x)
     return jnp.where(jnp.abs(x) < 1, jnp.sinh(x), jnp.copysign(rise - 0.25 / rise, x))
 
 
 @jax.custom_jvp
-def _cosh(x):
+def _cosh(x: jax.Array) -> jax.Array:
     rise = _half_exp(x)
     return rise + 0.25 / rise
 
@@ -442,7 +444,7 @@ def ceil(x: jax.Array, name: str | None = None) -> jax.Array:
     return x
 
 
-def _log_base(x, log, base):
+def _log_base(x: jax.Array, log: Callable[..., Any], base: float) -> jax.Array:
     """Real numbers through the exact routine; complex ones through the natural logarithm."""
     x = as_float(x)
     if jnp.iscomplexobj(x):

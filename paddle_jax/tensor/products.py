@@ -1,11 +1,18 @@
 """The matrix product, and picking along an axis, as one operation of JAX each: what `jax.numpy` has for them
 takes several times as long to trace."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
+if TYPE_CHECKING:
+    import jax
 
-def product(x, y, turned_x=False, turned_y=False):
+
+def product(x: jax.Array, y: jax.Array, turned_x: bool = False, turned_y: bool = False) -> jax.Array:
     """x @ y over the last two axes, which may be exchanged first; leading axes broadcast, vectors count as
     one row (x) or one column (y)."""
     n = x.ndim
@@ -26,13 +33,13 @@ def product(x, y, turned_x=False, turned_y=False):
     return lax.dot_general(x, y, (([at_x], [at_y]), (batch, batch)))
 
 
-def _turned(a, wanted):
+def _turned(a: jax.Array, wanted: bool) -> jax.Array:
     if wanted and a.ndim > 1:
         return jnp.swapaxes(a, -1, -2)
     return a
 
 
-def along_axis(x, index, axis):
+def along_axis(x: jax.Array, index: jax.Array, axis: Any) -> jax.Array:
     """x at an index along an axis; the other axes are equally long. An index that does not exist gives NaN
     (in integers the least number)."""
     axis %= x.ndim

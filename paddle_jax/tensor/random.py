@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -19,19 +20,20 @@ from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.base.dtype import DType
 
 
 ALIAS = {"size": "shape"}
 
 
-def _inexact(name, dtype):
+def _inexact(name: str, dtype: Any) -> DType:
     dtype = as_numpy_dtype(dtype)
     if not jnp.issubdtype(dtype, jnp.inexact):
         raise RuntimeError(f"{name}: dtype: got {dtype.name}; allowed are floating and complex dtypes")
     return dtypes.convert(dtype)
 
 
-def _between(key, shape, dtype, low, high):
+def _between(key: Any, shape: Sequence[int], dtype: np.dtype, low: jax.Array, high: jax.Array) -> jax.Array:
     """Uniform numbers from [low, high); both parts of a complex one are."""
     if jnp.issubdtype(dtype, jnp.complexfloating):
         parts = jax.random.uniform(key, (2, *shape), np.empty(0, dtype).real.dtype) * (high - low) + low
@@ -39,7 +41,7 @@ def _between(key, shape, dtype, low, high):
     return (jax.random.uniform(key, shape, dtype) * (high - low) + low).astype(dtype)
 
 
-def lengths(name, shape, listed=False):
+def lengths(name: str, shape: Any, listed: bool = False) -> tuple[Any, ...]:
     """A shape argument as a tuple of lengths. listed: whether it has to be a list, a tuple or a Tensor."""
     items = shape if isinstance(shape, list | tuple) else [shape]
     if any(isinstance(s, bool | list | tuple) for s in items) or (listed and isinstance(shape, int)):
@@ -89,14 +91,14 @@ def draw_gaussian(
     return (jax.random.normal(key, shape, dtype.np) * std + mean).astype(dtype.np)
 
 
-def _operand(value, dtype=np.float64):
+def _operand(value: Tensor | float, dtype: Any = np.float64) -> Tensor:
     """A parameter of a distribution as a Tensor."""
     if isinstance(value, Tensor):
         return value
     return wrap(np.asarray(value, dtype))
 
 
-def bound(op, name, value, dtype=np.float64):
+def bound(op: str, name: str, value: Any, dtype: Any = np.float64) -> Tensor:
     """A parameter that has to be one number."""
     if isinstance(value, Tensor) and value.size != 1:
         raise AssertionError(
@@ -120,7 +122,16 @@ def bound(op, name, value, dtype=np.float64):
         "[2], 'int32'",
     ],
 )
-def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+def rand(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Random numbers, uniform on [0, 1).
 
     Args:
@@ -146,7 +157,16 @@ rand = variadic(rand, 0)
     alias=ALIAS,
     cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~[2], 'complex64'", "[-1]"],
 )
-def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+def randn(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Random numbers of the standard normal distribution. Arguments as for `rand`; complex
     dtypes are allowed.
 
@@ -161,7 +181,15 @@ randn = variadic(randn, 0)
 
 
 @composite(method=False, cases=["~[2, 3]", "2, 3", "~[2], 'float64'", "~[2], 'complex64'"])
-def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
+def standard_normal(
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Random numbers of the standard normal distribution. See `randn`.
 
     Example:
@@ -196,8 +224,17 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
     ],
 )
 def uniform(
-    shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None, requires_grad=False
-):
+    shape: Any,
+    dtype: DTypeLike | None = None,
+    min: Any = 0,
+    max: Any = 1.0,
+    seed: Any = 0,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Random numbers, uniform on [min, max).
 
     Args:
@@ -225,8 +262,17 @@ def uniform(
 
 
 def gaussian(
-    shape, mean=0.0, std=1.0, seed=0, dtype=None, name=None, *, out=None, device=None, requires_grad=False
-):
+    shape: Any,
+    mean: float = 0.0,
+    std: float = 1.0,
+    seed: Any = 0,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Random numbers of a normal distribution, under the name that code bases import.
 
     Args:
@@ -260,7 +306,9 @@ def gaussian(
     return finish(read_raw(made), out, device, requires_grad)
 
 
-def _seeded_uniform(seed, shape, dtype, low, high):
+def _seeded_uniform(
+    seed: int, shape: Sequence[int], dtype: np.dtype, low: jax.Array, high: jax.Array
+) -> jax.Array:
     key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
     return _between(key, shape, dtype, low, high)
 
@@ -279,7 +327,13 @@ def _seeded_uniform(seed, shape, dtype, low, high):
     ],
 )
 # Paddle's default, never changed
-def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006
+def randint(
+    low: int = 0,
+    high: int | None = None,
+    shape: Any = [1],  # noqa: B006
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Random integers from [low, high).
 
     Args:
@@ -302,7 +356,7 @@ def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006
     )
 
 
-def _range(name, low, high):
+def _range(name: str, low: int, high: int | None) -> Any:
     low = number(name, low, "low")
     if high is None:
         if low <= 0:
@@ -323,7 +377,16 @@ def draw_permutation(n: Any, dtype: DTypeLike, *, key: jax.Array) -> jax.Array:
 
 
 @composite(method=False, cases=["~5", "~0", "-1", "~5, 'int32'", "~5, 'float32'", "~const(4, 'int64')"])
-def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+def randperm(
+    n: int,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """The numbers 0 to n - 1 in random order.
 
     Args:
@@ -354,7 +417,9 @@ def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_gra
         "f(3), f(2)",
     ],
 )
-def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Random numbers of a normal distribution.
 
     Args:

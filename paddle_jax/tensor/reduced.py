@@ -1,11 +1,19 @@
 """What reductions share: checks of the axes they work over, and the dtype they accumulate in."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 
 from paddle_jax._core.base.errors import ArgumentError
 
+if TYPE_CHECKING:
+    import jax
 
-def accumulated(function, x, *args, **kwargs):
+
+def accumulated(function: Callable[..., Any], x: jax.Array, *args: Any, **kwargs: Any) -> jax.Array:
     """function(x, ...) with float16 and bfloat16 accumulated as float32, which XLA does for
     parts of a sum only."""
     if x.dtype not in (jnp.float16, jnp.bfloat16):
@@ -13,12 +21,12 @@ def accumulated(function, x, *args, **kwargs):
     return function(x.astype(jnp.float32), *args, **kwargs).astype(x.dtype)
 
 
-def total(x, axes=None, keepdims=False):
+def total(x: jax.Array, axes: Any = None, keepdims: bool = False) -> jax.Array:
     """The sum over axes in the dtype of x."""
     return accumulated(lambda x: jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdims), x)
 
 
-def one_axis(op, axis, ndim):
+def one_axis(op: str, axis: Any, ndim: Any) -> int:
     """A single axis in 0..ndim-1; a 0-d tensor counts as having one axis.
 
     Raises:
@@ -33,7 +41,7 @@ def one_axis(op, axis, ndim):
     return axis % rank
 
 
-def all_axes(op, axis, ndim):
+def all_axes(op: str, axis: Any, ndim: Any) -> tuple[int, ...] | tuple[()]:
     """The axes to reduce over as a sorted tuple of numbers in 0..ndim-1. None and an empty list mean all.
 
     Raises:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools as ft
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from paddle_jax.tensor.reduced import accumulated, all_axes, total
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import Axes, DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 
 X_DIM = {"input": "x", "dim": "axis"}
@@ -34,12 +36,12 @@ FORMS = [
 ]
 
 
-def count(x, axes):
+def count(x: jax.Array, axes: Any) -> int:
     """The number of elements that a reduction over these axes combines."""
     return ft.reduce(lambda n, a: n * x.shape[a], axes, 1)
 
 
-def _widened(x, dtype):
+def _widened(x: jax.Array, dtype: str | None) -> jax.Array:
     """The operand of a sum in the dtype it is summed in: int32 and bool sum as int64."""
     if dtype is not None:
         return x.astype(dtypes.convert(dtype).np)
@@ -198,7 +200,14 @@ def _product(x: jax.Array, axis: Axes, keepdim: bool, dtype: DTypeLike) -> jax.A
         "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1",
     ],
 )
-def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
+def prod(
+    x: Tensor,
+    axis: int | None = None,
+    keepdim: bool = False,
+    dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Multiplies elements over the given axes; 1 where there are none.
 
     Args:
@@ -216,7 +225,7 @@ def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
     return _product(x, axis, keepdim, dtype, out=out)
 
 
-def _extreme(name, reduce, x, axis, keepdim):
+def _extreme(name: str, reduce: Callable[..., Any], x: jax.Array, axis: Any, keepdim: bool) -> jax.Array:
     axes = all_axes(name, axis, x.ndim)
     if count(x, axes) == 0:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -41,7 +42,7 @@ X_DIM = {"input": "x", "dim": "axis"}
         "f(2,3), (0,), (-1,)",
     ]
 )
-def moveaxis(x, source, destination, name=None):
+def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
     """Moves axes to new places; the others keep their order.
 
     Args:
@@ -68,7 +69,7 @@ def moveaxis(x, source, destination, name=None):
     return permute_axes(x, tuple(order))
 
 
-def _moves(name, axes, ndim):
+def _moves(name: str, axes: Sequence[int] | float, ndim: int) -> list[Any]:
     axes = [axes] if isinstance(axes, int) else list(axes)
     if not all(isinstance(a, int | np.integer) for a in axes):
         raise TypeError(f"moveaxis: {name}: got {axes}; it must hold ints")
@@ -203,7 +204,7 @@ def roll(x: jax.Array, shifts: Any, axis: Axes = None, name: str | None = None) 
         "f(2,6), -1, (3, 2)",
     ],
 )
-def unflatten(x, axis, shape, name=None):
+def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tensor:
     """Splits one axis into several.
 
     Args:
@@ -225,7 +226,7 @@ def unflatten(x, axis, shape, name=None):
 
 
 @composite(cases=["f(2,3)", "f()", "i(0,2)"])
-def ravel(input):
+def ravel(input: Tensor) -> Tensor:
     """The elements as a 1-D tensor.
 
     Example:
@@ -257,7 +258,9 @@ def ravel(input):
         "i(2,3), 3, -1",
     ],
 )
-def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
+def repeat_interleave(
+    x: Tensor, repeats: int, axis: int | None = None, name: str | None = None, *, output_size: Any = None
+) -> Tensor:
     """Repeats each element (or slice along an axis) some times in place.
 
     Args:
@@ -294,7 +297,7 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
     return repeat_each(x, to_int(repeats), axis)
 
 
-def _repeated(repeats, length, total):
+def _repeated(repeats: Tensor, length: int, total: int | None) -> Tensor:
     check_index_dtype("repeat_interleave", repeats, name="repeats")
     values = concrete(repeats)
     if values is None:
@@ -315,7 +318,7 @@ def repeat_each(x: jax.Array, repeats: Any, axis: Axes) -> jax.Array:
     return jnp.repeat(x, repeats, axis)
 
 
-def pairs_of(x):
+def pairs_of(x: jax.Array) -> jax.Array:
     """Real and imaginary parts along a new last axis."""
     return jnp.stack([x.real, x.imag], -1)
 
@@ -367,7 +370,7 @@ def as_real(x: jax.Array, name: str | None = None) -> jax.Array:
 
 
 @composite(cases=["f(2,2)", "f(2,3)"])
-def view_as_complex(input):
+def view_as_complex(input: Tensor) -> Tensor:
     """The same as `as_complex`.
 
     Example:
@@ -378,7 +381,7 @@ def view_as_complex(input):
 
 
 @composite(cases=["c(2)", "f(2)"])
-def view_as_real(input):
+def view_as_real(input: Tensor) -> Tensor:
     """The same as `as_real`.
 
     Example:
@@ -388,7 +391,7 @@ def view_as_real(input):
     return as_real(input)
 
 
-def _at_least(inputs, grow):
+def _at_least(inputs: Sequence[Any], grow: Callable[..., Any]) -> Tensor | list[Tensor]:
     if (
         len(inputs) == 1
         and isinstance(inputs[0], list | tuple)
@@ -404,7 +407,7 @@ def _at_least(inputs, grow):
 
 # ~: the real Paddle gives no gradient to a leaf that comes back as it is
 @composite(cases=["f()", "f(2)", "~f(), f(2,3)", "3", "const(1, 'int64'), [2]", "~[f(), f(2)]"])
-def atleast_1d(*inputs, name=None):
+def atleast_1d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
     """Makes 0-D tensors 1-D and leaves others alone.
 
     Args:
@@ -419,7 +422,7 @@ def atleast_1d(*inputs, name=None):
 
 
 @composite(cases=["f()", "f(2)", "f(2,3)", "f(2), 3", "[f(), f(2)]"])
-def atleast_2d(*inputs, name=None):
+def atleast_2d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
     """Adds axes in front until there are 2. See `atleast_1d`.
 
     Example:
@@ -430,7 +433,7 @@ def atleast_2d(*inputs, name=None):
 
 
 @composite(cases=["f()", "f(2)", "f(2,3)", "f(2,3), f(2)", "[f(), f(2)]"])
-def atleast_3d(*inputs, name=None):
+def atleast_3d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
     """Adds axes until there are 3: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]. See `atleast_1d`.
 
     Example:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,15 +31,19 @@ from paddle_jax.tensor.random import (
     uniform,
 )
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
+
 X = {"input": "x"}
 
 
-def _need_float(op, x):
+def _need_float(op: str, x: Sequence[float] | Tensor) -> None:
     if not jnp.issubdtype(numpy_dtype(x), jnp.floating):
         raise RuntimeError(f"{op}: x: got dtype {numpy_dtype(x).name}; it must be floating")
 
 
-def _within(op, name, tensor, low, high, error):
+def _within(op: str, name: str, tensor: Tensor, low: int, high: float, error: type) -> None:
     value = traced_value(tensor)
     if value is not None:
         if value.size:
@@ -55,7 +62,14 @@ def _within(op, name, tensor, low, high, error):
 
 
 @composite(method=False, cases=["~f(2,3)", "~f(2), dtype='float64'", "i(2)", "~d(0,2)"])
-def rand_like(input, name=None, *, dtype=None, device=None, requires_grad=False):
+def rand_like(
+    input: Tensor,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Uniform random numbers on [0, 1) with the shape and dtype of a tensor (or another dtype). See `rand`.
 
     Example:
@@ -66,7 +80,14 @@ def rand_like(input, name=None, *, dtype=None, device=None, requires_grad=False)
 
 
 @composite(method=False, alias=X, cases=["~f(2,3)", "~f(2), 'float64'", "i(2)"])
-def randn_like(x, dtype=None, name=None, *, device=None, requires_grad=False):
+def randn_like(
+    x: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Standard normal random numbers with the shape and dtype of a tensor (or another dtype). See `randn`.
 
     Example:
@@ -80,7 +101,9 @@ def randn_like(x, dtype=None, name=None, *, device=None, requires_grad=False):
     method=False,
     cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"],
 )
-def randint_like(x, low=0, high=None, dtype=None, name=None):
+def randint_like(
+    x: Tensor, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Random integers from [low, high) with the shape and dtype of a tensor (or another
     dtype). See `randint`.
 
@@ -115,7 +138,7 @@ def draw_bernoulli(x: jax.Array, p: jax.Array, *, key: jax.Array) -> jax.Array:
         "~ud(0,1,2,2)",
     ],
 )
-def bernoulli(x, p=None, name=None):
+def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
     """Random zeros and ones: one with the probability that x gives.
 
     Args:
@@ -164,7 +187,9 @@ def draw_classes(x: jax.Array, count: int, replacement: bool, *, key: jax.Array)
         "~pos(3), const(1, 'int64')",
     ],
 )
-def multinomial(x, num_samples=1, replacement=False, name=None):
+def multinomial(
+    x: Tensor, num_samples: Any = 1, replacement: bool = False, name: str | None = None
+) -> Tensor:
     """Random class numbers with given weights.
 
     Args:
@@ -193,7 +218,7 @@ def multinomial(x, num_samples=1, replacement=False, name=None):
     return draw_classes(x, count, bool(replacement))
 
 
-def _check_weights(weights, count, replacement, classes):
+def _check_weights(weights: np.ndarray, count: int, replacement: bool, classes: int) -> None:
     if weights is not None and weights.size:
         if not weights.min() >= 0 or not weights.sum(-1).min() > 0:
             raise ValueError(
@@ -219,7 +244,7 @@ def draw_poisson(x: jax.Array, *, key: jax.Array) -> jax.Array:
 
 @known_as(pir="poisson")
 @composite(method=False, cases=["~pos(2,3)", "const([0.0, 0.0])", "i(2)", "~pos_d(3)"])
-def poisson(x, name=None):
+def poisson(x: Tensor, name: str | None = None) -> Tensor:
     """Random numbers of Poisson distributions.
 
     Args:
@@ -246,7 +271,7 @@ def draw_gamma(x: jax.Array, *, key: jax.Array) -> jax.Array:
 
 
 @composite(method=False, cases=["~pos(2,3)", "i(2)", "~pos_d(3)"])
-def standard_gamma(x, name=None):
+def standard_gamma(x: Tensor, name: str | None = None) -> Tensor:
     """Random numbers of gamma distributions of scale 1.
 
     Args:
@@ -277,7 +302,7 @@ def draw_binomial(count: jax.Array, prob: jax.Array, *, key: jax.Array) -> jax.A
         "const([3, 3], 'int64'), const([0.5, 0.5, 0.5])",
     ],
 )
-def binomial(count, prob, name=None):
+def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
     """Random numbers of binomial distributions.
 
     Args:
@@ -297,7 +322,7 @@ def binomial(count, prob, name=None):
 
 
 @composite(method=False, cases=["~0.0, 1.0, [2]", "~f(2), 1.0", "~f(3), pos(3)", "i(2), 1.0"])
-def log_normal(mean=1.0, std=2.0, shape=None, name=None):
+def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Random numbers whose logarithm is normal. Arguments as for `normal`: mean and std are those
     of the logarithm.
 
@@ -331,13 +356,15 @@ def draw_cauchy(x: jax.Array, *, key: jax.Array) -> jax.Array:
     return jax.random.cauchy(key, x.shape, jnp.float32 if x.dtype.itemsize < 4 else x.dtype)
 
 
-def _ready(op, x, floating=True):
+def _ready(op: str, x: Tensor, floating: bool = True) -> None:
     check_inplace(op, x)
     if floating:
         _need_float(op, x)
 
 
-def uniform_(x, min=0, max=1.0, seed=0, name=None, **names):
+def uniform_(
+    x: Tensor, min: Any = 0, max: Any = 1.0, seed: Any = 0, name: str | None = None, **names: Any
+) -> Tensor:
     """Fills a tensor in place with uniform random numbers on [min, max).
 
     Args:
@@ -360,7 +387,7 @@ def uniform_(x, min=0, max=1.0, seed=0, name=None, **names):
     return layout.fill(x, uniform(list(x.shape), x.dtype, low, high, seed))
 
 
-def normal_(x, mean=0.0, std=1.0, name=None):
+def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
     """Fills a tensor in place with normal random numbers. Complex numbers have the variance std**2 in all.
 
     Args:
@@ -382,7 +409,7 @@ def normal_(x, mean=0.0, std=1.0, name=None):
     return layout.fill(x, draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
 
 
-def log_normal_(x, mean=1.0, std=2.0, name=None):
+def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = None) -> Tensor:
     """Fills a tensor in place with random numbers whose logarithm is normal with this mean and standard
     deviation; returns it.
 
@@ -396,7 +423,7 @@ def log_normal_(x, mean=1.0, std=2.0, name=None):
     )
 
 
-def exponential_(x, lam=1.0, name=None, *, lambd=None):
+def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None, *, lambd: Any = None) -> Tensor:
     """Fills a tensor in place with exponential random numbers of rate lam (`lambd` is accepted as a
     name); returns it.
 
@@ -413,7 +440,7 @@ def exponential_(x, lam=1.0, name=None, *, lambd=None):
     return layout.fill(x, (draw_tail(x) / rate).astype(x.dtype))
 
 
-def bernoulli_(x, p=0.5, name=None):
+def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
     """Fills a tensor in place with zeros and ones, ones with probability p (a number, or a Tensor that
     broadcasts to x); returns it.
 
@@ -425,7 +452,7 @@ def bernoulli_(x, p=0.5, name=None):
     return layout.fill(x, draw_bernoulli(x, _operand(p)))
 
 
-def cauchy_(x, loc=0, scale=1, name=None):
+def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
     """Fills a tensor in place with Cauchy random numbers around loc; returns it.
 
     Example:
@@ -436,7 +463,7 @@ def cauchy_(x, loc=0, scale=1, name=None):
     return layout.fill(x, (draw_cauchy(x) * scale + loc).astype(x.dtype))
 
 
-def geometric_(x, probs, name=None):
+def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     """Fills a tensor in place with waiting times for an event of probability probs per step, returns it.
 
     As in Paddle the times are not rounded up to whole steps: they are exponential of rate -log(1 - probs);
@@ -465,7 +492,7 @@ def _rate_of(x: jax.Array) -> jax.Array:
     return -jnp.log1p(-x)
 
 
-def random_(x, from_=0, to=None, *, generator=None):
+def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
     """Fills a tensor in place with random integers from [from_, to); returns it.
 
     Args:
@@ -492,7 +519,7 @@ def random_(x, from_=0, to=None, *, generator=None):
     )
 
 
-def _largest(dtype):
+def _largest(dtype: np.dtype) -> int:
     if jnp.issubdtype(dtype, jnp.floating):
         return 2 ** (jnp.finfo(dtype).nmant + 1)
     if not jnp.issubdtype(dtype, jnp.integer):
@@ -518,8 +545,16 @@ def draw_nucleus(x: jax.Array, ps: jax.Array, *, key: jax.Array) -> tuple[jax.Ar
 
 
 def top_p_sampling(
-    x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False, name=None
-):
+    x: Tensor,
+    ps: Tensor,
+    threshold: Tensor | None = None,
+    topp_seed: Any = None,
+    seed: Any = -1,
+    k: Any = 0,
+    mode: str = "truncated",
+    return_top: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
     """Draws one class of each row among the likeliest ones that together reach the probability ps.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools as ft
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -52,7 +53,15 @@ ARG = [
 ]
 
 
-def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
+def _arg_extreme(
+    name: str,
+    find: Callable[..., Any],
+    worst: float,
+    x: jax.Array,
+    axis: float | None,
+    keepdim: bool,
+    dtype: str,
+) -> jax.Array:
     dtype = dtypes.convert(dtype).np
     if dtype.name not in ("int32", "int64"):
         raise ValueError(f"{name}: dtype: got {dtype.name}; allowed are int32, int64")
@@ -76,7 +85,7 @@ def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
 _INT32 = (1 << 31) - 1
 
 
-def _first_extreme(x, axis, keepdims, largest):
+def _first_extreme(x: jax.Array, axis: int | None, keepdims: bool, largest: bool) -> jax.Array:
     """The index of the first extreme by two plain reductions; XLA:CPU does not vectorise the search
     for both at once."""
     if axis is None:
@@ -162,7 +171,9 @@ TopKRetType.__module__ = "paddle.tensor.search"
         "f(0,2), 1",
     ],
 )
-def topk(x, k, axis=None, largest=True, sorted=True, name=None):
+def topk(
+    x: Tensor, k: Any, axis: Any = None, largest: bool = True, sorted: bool = True, name: str | None = None
+) -> Any:
     """The k largest (or smallest) elements along an axis, in order, and their indices.
 
     Args:
@@ -215,7 +226,7 @@ def choose(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.where(condition, x, y)
 
 
-def _branch(name, value):
+def _branch(name: str, value: Any) -> Tensor:
     if isinstance(value, bool | int | float | complex | np.number | np.bool_):
         return wrap(np.asarray(value, dtypes.number_np(value)))
     if isinstance(value, Tensor):
@@ -246,7 +257,9 @@ def _branch(name, value):
         "b(3), c(3), f(3)",
     ],
 )
-def where(condition, x=None, y=None, name=None):
+def where(
+    condition: Tensor, x: Any = None, y: Any = None, name: str | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """Takes x where the condition is true and y elsewhere; without x and y the indices of the true elements.
 
     Args:
@@ -290,7 +303,7 @@ def where(condition, x=None, y=None, name=None):
         "b(2,0)",
     ],
 )
-def nonzero(x, as_tuple=False):
+def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The indices of the elements that are not zero.
 
     Args:
@@ -313,7 +326,7 @@ def nonzero(x, as_tuple=False):
 
 
 @composite(cases=["i_(5)", "i_(2,3)", "i()"])
-def argwhere(input):
+def argwhere(input: Any) -> Tensor:
     """The indices of the elements that are not zero, as a matrix. See `nonzero`.
 
     Example:
@@ -323,7 +336,9 @@ def argwhere(input):
     return nonzero(input)
 
 
-def where_(condition, x=None, y=None, name=None):
+def where_(
+    condition: Tensor, x: Tensor | None = None, y: Tensor | None = None, name: str | None = None
+) -> Tensor:
     """In-place where: puts the result into x and returns it. See `where`.
 
     Raises:
@@ -347,7 +362,7 @@ Tensor.where_ = where_
 # order ------------------------------------------------------------------------------------------------------
 
 
-def _order(name, x, axis, descending):
+def _order(name: str, x: jax.Array, axis: int, descending: bool) -> jax.Array:
     """Indices that sort x; equal elements keep their order, NaN counts as larger than all."""
     if x.ndim == 0:
         one_axis(name, axis, 1)
@@ -413,7 +428,7 @@ def sort(
 
 
 @composite(out=True, cases=["f(3,2)", "f(4)", "i_(5)"])
-def msort(input):
+def msort(input: Tensor) -> Tensor:
     """Sorts along the first axis.
 
     Example:
@@ -466,7 +481,9 @@ def kthvalue(
     return _picked(x, lax.slice_in_dim(order, k - 1, k, axis=axis), axis, keepdim)
 
 
-def _picked(x, index, axis, keepdim):
+def _picked(
+    x: jax.Array, index: jax.Array, axis: int, keepdim: bool
+) -> tuple[jax.Array, Any] | tuple[jax.Array, jax.Array]:
     values = along_axis(x, index, axis)
     index = index.astype(jnp.int64)
     if keepdim:
@@ -545,7 +562,7 @@ def find_sorted(sorted_sequence: jax.Array, values: jax.Array, out_int32: bool, 
     return jnp.searchsorted(rows, wanted, side=side).astype(dtype)
 
 
-def _by_sorter(op, sequence, sorter):
+def _by_sorter(op: str, sequence: Tensor, sorter: Tensor) -> Tensor:
     if list(sorter.shape) != list(sequence.shape):
         raise ValueError(
             f"{op}: sorter: got shape {list(sorter.shape)}; the sequence has {list(sequence.shape)}"
@@ -573,8 +590,16 @@ def _by_sorter(op, sequence, sorter):
     ],
 )
 def searchsorted(
-    sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, out=None, sorter=None
-):
+    sorted_sequence: Tensor,
+    values: Tensor,
+    out_int32: bool = False,
+    right: bool = False,
+    name: str | None = None,
+    *,
+    side: str | None = None,
+    out: Tensor | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
     """Where values would be inserted into sorted sequences so that they stay sorted.
 
     Args:
@@ -619,7 +644,9 @@ def searchsorted(
         "f(2,3), const([-1.0, 0.0, 1.0]), True",
     ],
 )
-def bucketize(x, sorted_sequence, out_int32=False, right=False, name=None):
+def bucketize(
+    x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None
+) -> Tensor:
     """In which interval between sorted boundaries each element lies. See `searchsorted`.
 
     Args:

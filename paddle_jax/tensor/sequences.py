@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     import jax
 
     from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.lazy.lengths import Length
 
 
-def _bound(op, name, value):
+def _bound(op: str, name: str, value: Any) -> Any:
     """A bound as a Python or NumPy number."""
     if isinstance(value, Tensor):
         if value.size != 1:
@@ -39,7 +41,7 @@ def _bound(op, name, value):
     return value
 
 
-def _sequence_dtype(bounds, dtype):
+def _sequence_dtype(bounds: Sequence[Any], dtype: Any) -> np.dtype:
     if dtype is not None:
         return dtypes.convert(dtype).np
     if all(is_symbolic(b) or np.asarray(b).dtype.kind in "biu" for b in bounds):
@@ -71,17 +73,17 @@ def _sequence_dtype(bounds, dtype):
     ],
 )
 def arange(
-    start=0,
-    end=None,
-    step=1,
-    dtype=None,
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: DTypeLike | None = None,
     *,
-    out=None,
-    device=None,
-    requires_grad=False,
-    pin_memory=False,
-    name=None,
-):
+    out: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Numbers from start up to, not including, end in steps.
 
     Args:
@@ -122,12 +124,12 @@ def arange(
     return finish(_steps(start, step, count, dtype), out, device, requires_grad)
 
 
-def _unknown(*numbers):
+def _unknown(*numbers: Any) -> bool:
     """Whether a number is not known: a Length, or a Variable, while a model file is recorded."""
     return local.ctx.frame.has_unknown(numbers)
 
 
-def _unknown_sequence(start, end, step, dtype):
+def _unknown_sequence(start: int, end: Length | Tensor, step: int, dtype: Any) -> Tensor:
     bounds = [
         local.ctx.frame.numbers_of(b.reshape([])) if isinstance(b, Tensor) else b for b in (start, end, step)
     ]
@@ -150,7 +152,7 @@ def unknown_linspace(start: Any, stop: Any, num: Any, dtype: DTypeLike) -> jax.A
     return jnp.linspace(start, stop, num, dtype=dtype)
 
 
-def _steps(start, step, count, dtype):
+def _steps(start: float, step: float, count: int, dtype: np.dtype) -> np.ndarray:
     if dtype.kind == "i":
         work = dtype
     elif dtype.kind in "ub":
@@ -173,7 +175,17 @@ def _steps(start, step, count, dtype):
         "0, 0.3, 0.1",
     ],
 )
-def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, name=None):
+def range(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: DTypeLike | None = None,
+    *,
+    out: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Numbers from start to end, which is included. Arguments as for `arange`; the default dtype is floating.
 
     Example:
@@ -210,7 +222,17 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
         "start=0, end=1, steps=3",
     ],
 )
-def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`num` equally spaced numbers from start to stop, both included.
 
     Args:
@@ -240,7 +262,7 @@ def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, 
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in compiled code, which does not warn
-def _spaced(start, stop, num, dtype):
+def _spaced(start: Any, stop: Any, num: int, dtype: np.dtype) -> np.ndarray:
     """Counts up from start in the first half and down from stop in the second, so that
     both ends are exact."""
     work = np.dtype(np.float64)
@@ -264,7 +286,9 @@ def _spaced(start, stop, num, dtype):
         "0, 1, -1",
     ],
 )
-def logspace(start, stop, num, base=10.0, dtype=None, name=None):
+def logspace(
+    start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """`num` numbers from base**start to base**stop whose logarithms are equally spaced.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import jax
 
     from paddle_jax._annotations import Axes
+    from paddle_jax._core.lazy.lengths import Length
+    from paddle_jax._core.tensors.views import ViewRule
 
 
 @known_as(code="indexing:cut")
@@ -33,21 +36,21 @@ def cut(x: jax.Array, starts: jax.Array, sizes: Any) -> jax.Array:
     return lax.dynamic_slice(x, [starts[i] for i in range(x.ndim)], sizes)
 
 
-def _cut(x, starts, sizes):
+def _cut(x: Tensor, starts: Sequence[int], sizes: Sequence[Length | int]) -> Tensor:
     return cut(x, wrap(np.asarray(starts, np.int64)), tuple(sizes))
 
 
-def _checked(op, x, axes, *lists):
+def _checked(op: str, x: Tensor, axes: Sequence[int] | int, *lists: Any) -> tuple[Any, ...]:
     """Axes in [0, ndim) and lists of as many ints."""
     if not isinstance(axes, list | tuple) or not axes:
         raise ValueError(f"{op}: axes: got {axes!r}; it must be a list or tuple of one axis or more")
-    lists = [ints(op, values, "starts, ends or strides") for values in lists]
-    if any(len(values) != len(axes) for values in lists):
+    numbers = [ints(op, values, "starts, ends or strides") for values in lists]
+    if any(len(values) != len(axes) for values in numbers):
         raise ValueError(
-            f"{op}: got {len(axes)} axes and lists of {[len(v) for v in lists]} numbers; "
+            f"{op}: got {len(axes)} axes and lists of {[len(v) for v in numbers]} numbers; "
             "give one number per axis"
         )
-    return [one_axis(op, a, x.ndim, "axes") for a in axes], *lists
+    return [one_axis(op, a, x.ndim, "axes") for a in axes], *numbers
 
 
 @known_as(pir="slice axes:i64s infer_flags:i64s decrease_axis:i64s", code="indexing:slice_form")
@@ -65,7 +68,7 @@ def _checked(op, x, axes, *lists):
         "i(3,4), [1], [-3], [-1]",
     ]
 )
-def slice(input, axes, starts, ends):
+def slice(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
     """Cuts ranges out of axes.
 
     Args:
@@ -92,13 +95,15 @@ def slice(input, axes, starts, ends):
     return _cut(input, begin, sizes)
 
 
-def _range(start, stop, step, length):
+def _range(start: int, stop: int, step: int, length: int) -> tuple[int, int, int]:
     """The bounds that Python's slice rules give; a start below -length begins at the first element."""
     low, high, step = np.s_[start:stop:step].indices(length)
     return low, high, step
 
 
-def _indexed(x, axes, starts, ends, strides):
+def _indexed(
+    x: Tensor, axes: Any, starts: Sequence[int], ends: Sequence[Length | int], strides: Sequence[int]
+) -> Tensor:
     """The same by an index, where numbers are made of lengths that are not known."""
     item = [np.s_[:]] * x.ndim
     for axis, start, stop, step in zip(axes, starts, ends, strides, strict=True):
@@ -119,7 +124,9 @@ def _indexed(x, axes, starts, ends, strides):
         "i(5,3), [0, 1], [-4, 2], [100, -4], [3, -1]",
     ]
 )
-def strided_slice(x, axes, starts, ends, strides, name=None):
+def strided_slice(
+    x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
+) -> Tensor:
     """Cuts ranges with steps out of axes. Arguments as for `slice`.
 
     Args:
@@ -165,7 +172,7 @@ def every(x: jax.Array, steps: Any) -> jax.Array:
         "f(3,4)",
     ]
 )
-def crop(x, shape=None, offsets=None, name=None):
+def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = None) -> Tensor:
     """Cuts a block of a given shape out of a tensor.
 
     Args:
@@ -216,7 +223,7 @@ def crop(x, shape=None, offsets=None, name=None):
         "f(3,4), -1, 0, 0",
     ]
 )
-def narrow(input, dim, start, length):
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """The part of an axis that begins at `start` and has `length` elements.
 
     Args:
@@ -247,7 +254,7 @@ def narrow(input, dim, start, length):
     return _cut(input, begin, sizes)
 
 
-def _without_overlap(layout, attrs):
+def _without_overlap(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule | None:
     """`view` of as_strided: where no element is shown twice."""
     reach, (shape, stride, _) = 0, attrs
     if not all(type(n) is int for n in (*shape, *stride)):
@@ -300,7 +307,7 @@ def as_strided(x: jax.Array, shape: Any, stride: Any, offset: int = 0, name: str
     return x.reshape(-1)[at]
 
 
-def _windows_apart(layout, attrs):
+def _windows_apart(layout: Sequence[int], attrs: Sequence[int]) -> ViewRule | None:
     """`view` of unfold: where windows do not overlap."""
     _, size, step = attrs
     if type(size) is type(step) is int and step >= size:
@@ -350,7 +357,7 @@ def unfold(x: jax.Array, axis: Axes, size: Any, step: Any, name: str | None = No
     return jnp.moveaxis(jnp.take(x.reshape(x.shape or (1,)), at, axis=axis), axis + 1, -1)
 
 
-def _plane(op, ndim, axis1, axis2, error=IndexError):
+def _plane(op: str, ndim: int, axis1: int, axis2: int, error: Any = IndexError) -> tuple[Any, Any]:
     if ndim < 2:
         raise error(f"{op}: got a tensor of {ndim} axes; it needs at least 2")
     first = one_axis(op, axis1, ndim, "axis1", error)
@@ -399,7 +406,7 @@ def diagonal(
     return jnp.moveaxis(x, (first, second), (-2, -1))[..., rows, columns]
 
 
-def _diagonal_at(height, width, offset):
+def _diagonal_at(height: int, width: int, offset: int) -> tuple[np.ndarray, ...]:
     rows = np.arange(max(0, min(height + min(offset, 0), width - max(offset, 0))))
     if offset >= 0:
         return (rows, rows + offset)
@@ -415,7 +422,7 @@ def put_diagonal(x: jax.Array, y: jax.Array, offset: int, first: Any, second: An
     return jnp.moveaxis(planes.at[..., rows, columns].set(y.astype(x.dtype)), (-2, -1), (first, second))
 
 
-def _on_diagonal(op, x, y, offset, axis1, axis2):
+def _on_diagonal(op: str, x: Tensor, y: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
     first, second = _plane(op, x.ndim, axis1, axis2)
     want = [n for i, n in enumerate(x.shape) if i not in (first, second)] + [
         len(_diagonal_at(x.shape[first], x.shape[second], offset)[0])
@@ -427,7 +434,9 @@ def _on_diagonal(op, x, y, offset, axis1, axis2):
 
 # the oracle gives y no gradient
 @composite(cases=["~f(2,3), f(2)", "i(2,3), i(2), 1", "f(2,3), f(3)", "i(2,3,4), i(3,2), 0, 0, 2"])
-def diagonal_scatter(x, y, offset=0, axis1=0, axis2=1, name=None):
+def diagonal_scatter(
+    x: Tensor, y: Tensor, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, name: str | None = None
+) -> Tensor:
     """x with y in place of a diagonal. Arguments as for `diagonal`.
 
     Args:
@@ -446,7 +455,9 @@ def diagonal_scatter(x, y, offset=0, axis1=0, axis2=1, name=None):
     inplace=True,
     cases=["~f(3,3), f(3)", "i(3,3), i(2), 1", "i(2,3,3), i(2,3), 0, 1, 2", "f(3,3), f(2)", "i(3,2), i(2)"],
 )
-def fill_diagonal_tensor(x, y, offset=0, dim1=0, dim2=1, name=None):
+def fill_diagonal_tensor(
+    x: Tensor, y: Tensor, offset: Any = 0, dim1: Any = 0, dim2: Any = 1, name: str | None = None
+) -> Tensor:
     """x with y in place of a diagonal. See `diagonal_scatter`.
 
     Example:
@@ -462,7 +473,9 @@ def put_flat(x: jax.Array, value: jax.Array, at: Any) -> jax.Array:
     return x.reshape(-1).at[np.asarray(at, np.int64)].set(value).reshape(x.shape)
 
 
-def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
+def fill_diagonal_(
+    x: Tensor, value: float, offset: int = 0, wrap: bool = False, name: str | None = None
+) -> Tensor:
     """Fills the main diagonal in place, shifted by offset columns.
 
     Args:
@@ -492,7 +505,7 @@ def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
     return x._adopt(put_flat(x, wrap_value(from_value), at))
 
 
-def wrap_value(array):
+def wrap_value(array: Any) -> Tensor:
     """A Tensor of a NumPy or jax scalar."""
     return wrap(jnp.asarray(array))
 
@@ -519,7 +532,7 @@ def paste(x: jax.Array, value: jax.Array, starts: jax.Array, sizes: Any, steps: 
         "f(2,3), f(3), 5, 0",
     ]
 )
-def select_scatter(x, values, axis, index, name=None):
+def select_scatter(x: Tensor, values: Tensor, axis: Any, index: Any, name: str | None = None) -> Tensor:
     """x with `values` in place of one slice.
 
     Args:
@@ -546,7 +559,9 @@ def select_scatter(x, values, axis, index, name=None):
     return _paste(x, values.reshape([*want[:axis], 1, *want[axis:]]), starts, sizes, [1] * x.ndim)
 
 
-def _paste(x, value, starts, sizes, steps):
+def _paste(
+    x: Tensor, value: Tensor, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]
+) -> Tensor:
     return paste(x, value, wrap(np.asarray(starts, np.int64)), tuple(sizes), tuple(steps))
 
 
@@ -559,7 +574,9 @@ def _paste(x, value, starts, sizes, steps):
         "f(3,4), f(3,3), [1], [0], [4], [2]",
     ]
 )
-def slice_scatter(x, value, axes, starts, ends, strides, name=None):
+def slice_scatter(
+    x: Tensor, value: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
+) -> Tensor:
     """x with `value` in place of the part that `strided_slice` with the same arguments takes.
 
     Args:
@@ -599,7 +616,7 @@ def localize(input: jax.Array, size: Any, shard_id: int, ignore_value: int) -> j
         "const([3, 7], 'int32'), 9, 4, 1",
     ]
 )
-def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
+def shard_index(input: Tensor, index_num: Any, nshards: Any, shard_id: Any, ignore_value: Any = -1) -> Tensor:
     """Turns indices of the whole into indices inside one shard; those of other shards become ignore_value.
 
     Args:

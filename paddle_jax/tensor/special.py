@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -25,7 +26,7 @@ REAL = ["f(2,3)", "d(3)", "f()", "f(0,3)", "i(3)"]
 POSITIVE = ["pos(2,3)", "pos_d(3)", "pos()", "f(0,3)", "pos_i(3)"]
 
 
-def _digits(fn, *xs):
+def _digits(fn: Any, *xs: Any) -> jax.Array:
     """fn in float64 where the device has it: XLA's float32 routines of the gamma family lose up to all digits
     near their zeros."""
     if xs[0].dtype == jnp.float64 or not has_float64():
@@ -34,7 +35,7 @@ def _digits(fn, *xs):
 
 
 @jax.custom_jvp
-def _lgamma(x):
+def _lgamma(x: jax.Array) -> jax.Array:
     return _digits(sp.gammaln, x)
 
 
@@ -42,7 +43,7 @@ _lgamma.defjvps(lambda t, _, x: t * _polygamma(0, x))
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _polygamma(n, x):
+def _polygamma(n: int, x: jax.Array) -> jax.Array:
     """Derivatives of digamma on the whole real line. XLA's zeta function knows positive arguments only; the
     rest comes by reflection: psi_n(x) = (-1)^n psi_n(1 - x) - d^n/dx^n (pi cot(pi x)), and the n-th
     derivative of the cotangent is a polynomial of it."""
@@ -50,15 +51,17 @@ def _polygamma(n, x):
 
 
 @_polygamma.defjvp
-def _polygamma_tangent(n, primals, tangents):
+def _polygamma_tangent(
+    n: int, primals: Sequence[jax.Array], tangents: Sequence[jax.Array]
+) -> tuple[Any, Any]:
     return _polygamma(n, *primals), tangents[0] * _polygamma(n + 1, *primals)
 
 
-def _digamma(x):
+def _digamma(x: jax.Array) -> jax.Array:
     return jnp.where(x == 0, -jnp.copysign(jnp.inf, x).astype(x.dtype), sp.digamma(x))
 
 
-def _reflected(n, x):
+def _reflected(n: int, x: jax.Array) -> jax.Array:
     cot = np.polynomial.Polynomial([0, 1])
     for _ in range(n):
         cot = -cot.deriv() * np.polynomial.Polynomial([1, 0, 1])
@@ -224,7 +227,7 @@ def polygamma(x: jax.Array, n: Any, name: str | None = None) -> jax.Array:
 _P, _Q = incomplete_gamma.functions(_lgamma, _polygamma)
 
 
-def _incomplete(op, function, x, y):
+def _incomplete(op: str, function: Callable[..., Any], x: Tensor, y: Tensor | float) -> Tensor:
     """The inner op `function` on operands that are checked where their values are known."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
         check_equal_dtypes(op, x, y)
@@ -262,7 +265,7 @@ INCOMPLETE = [
 
 
 @composite(inplace=True, cases=INCOMPLETE)
-def gammainc(x, y, name=None):
+def gammainc(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     """The regularized lower incomplete gamma function P(x, y).
 
     Args:
@@ -279,7 +282,7 @@ def gammainc(x, y, name=None):
 
 @known_as(pir="gammaincc")
 @composite(inplace=True, cases=INCOMPLETE)
-def gammaincc(x, y, name=None):
+def gammaincc(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y). Arguments as for `gammainc`.
 
     Example:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -40,12 +41,16 @@ SPREAD = [
 ]
 
 
-def _variance(name, x, axis, correction, keepdim):
+def _variance(
+    name: str, x: jax.Array, axis: Sequence[int] | int | None, correction: float, keepdim: bool
+) -> jax.Array:
     axes = all_axes(name, axis, x.ndim)
     return accumulated(_variance_over_axes, x, axes, count(x, axes), correction, keepdim)
 
 
-def _variance_over_axes(x, axes, n, correction, keepdim):
+def _variance_over_axes(
+    x: jax.Array, axes: Sequence[int], n: int, correction: float, keepdim: bool
+) -> jax.Array:
     if jnp.issubdtype(x.dtype, jnp.integer):
         average = lax.div(jnp.sum(x, axes, dtype=x.dtype, keepdims=True), jnp.asarray(n or 1, x.dtype))
         squares = jnp.sum((x - average) ** 2, axes, dtype=x.dtype, keepdims=keepdim)
@@ -154,30 +159,30 @@ def nanmean(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | 
     )
 
 
-def _last(x, axes):
+def _last(x: jax.Array, axes: Sequence[int]) -> jax.Array:
     """x with the given axes flattened into a last one."""
     kept = [i for i in range(x.ndim) if i not in axes]
     return x.transpose(*kept, *axes).reshape(*[x.shape[i] for i in kept], count(x, axes))
 
 
-def _restore(out, x, axes, keepdim):
+def _restore(out: jax.Array, x: jax.Array, axes: Sequence[int], keepdim: bool) -> jax.Array:
     if keepdim:
         return out.reshape([1 if i in axes else n for i, n in enumerate(x.shape)])
     return out
 
 
-def _share(x, value):
+def _share(x: jax.Array, value: jax.Array) -> jax.Array:
     """`value` with its gradient spread evenly over the elements of x (last axis) that equal it."""
     same = x == value[..., None]
     flow = jnp.where(same & jnp.isfinite(x), x - lax.stop_gradient(x), 0)
     return lax.stop_gradient(value) + jnp.sum(flow, -1) / jnp.maximum(jnp.sum(same, -1), 1).astype(x.dtype)
 
 
-def _pick(rows, place):
+def _pick(rows: jax.Array, place: jax.Array) -> jax.Array:
     return along_axis(rows, place[..., None], -1)[..., 0]
 
 
-def _middle(rows, ignore_nan):
+def _middle(rows: jax.Array, ignore_nan: bool) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """The two middle values of each row in order, where the lower one stands, and how many count."""
     order = stable_order(lax.stop_gradient(rows))
     ordered = along_axis(rows, order, -1)
@@ -191,7 +196,9 @@ def _middle(rows, ignore_nan):
     return _pick(ordered, low_at), _pick(ordered, high_at), _pick(order, low_at), n
 
 
-def _median(x, axes, keepdim, mode, ignore_nan):
+def _median(
+    x: jax.Array, axes: Sequence[int], keepdim: bool, mode: str, ignore_nan: bool
+) -> tuple[jax.Array, jax.Array]:
     rows = _last(x, axes)
     if rows.size == 0:
         empty = jnp.zeros(rows.shape[:-1], jnp.int64)
@@ -225,7 +232,7 @@ def _median_of(x: jax.Array, axes: Any, keepdim: bool, mode: str, ignore_nan: bo
     return _median(x, axes, keepdim, mode, ignore_nan)
 
 
-def _check_median(name, x, mode):
+def _check_median(name: str, x: Tensor, mode: str) -> None:
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}: x: got {type(x).__name__}; it must be a Tensor")
     if mode not in ("avg", "min"):
@@ -264,7 +271,9 @@ _AVG = "".join(("a", "vg"))
         "h(4)",
     ],
 )
-def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
+def median(
+    x: Tensor, axis: int | None = None, keepdim: bool = False, mode: Any = _AVG, name: str | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """The median over all elements or along an axis; NaN if there is a NaN.
 
     Args:
@@ -322,7 +331,9 @@ def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
         "f(3), mode='x'",
     ]
 )
-def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
+def nanmedian(
+    x: Tensor, axis: int | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """The median of what is not NaN; NaN if nothing is left.
 
     Args:
@@ -352,7 +363,7 @@ def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
 INTERPOLATION = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
-def _between(rows, at, interpolation):
+def _between(rows: jax.Array, at: jax.Array, interpolation: str) -> jax.Array:
     """Values of sorted rows at fractional places."""
     low = jnp.floor(at)
     high = jnp.ceil(at)
@@ -395,7 +406,15 @@ def _quantile_of(
     return jnp.stack(outs)
 
 
-def _quantile(name, x, q, axis, keepdim, interpolation, ignore_nan):
+def _quantile(
+    name: str,
+    x: Tensor,
+    q: Any,
+    axis: Sequence[int] | int | None,
+    keepdim: bool,
+    interpolation: str,
+    ignore_nan: bool,
+) -> Tensor:
     if isinstance(q, Tensor) and q.ndim > 1:
         raise ValueError(f"{name}: q: got shape {list(q.shape)}; it must have at most one axis")
     q = freeze(q)
@@ -437,7 +456,14 @@ QUANTILES = [
 
 
 @composite(out=True, alias=X_DIM, cases=QUANTILES)
-def quantile(x, q, axis=None, keepdim=False, interpolation="linear", name=None):
+def quantile(
+    x: Tensor,
+    q: float,
+    axis: int | None = None,
+    keepdim: bool = False,
+    interpolation: str = "linear",
+    name: str | None = None,
+) -> Tensor:
     """Values below which the given shares of the elements lie; NaN if there is a NaN.
 
     Args:
@@ -459,7 +485,9 @@ def quantile(x, q, axis=None, keepdim=False, interpolation="linear", name=None):
 
 
 @composite(cases=[*QUANTILES, "const([[1.0, float('nan')], [3.0, float('nan')]], 'float32'), 0.25, 0"])
-def nanquantile(x, q, axis=None, keepdim=False, interpolation="linear"):
+def nanquantile(
+    x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear"
+) -> Tensor:
     """Quantiles of what is not NaN; NaN if nothing is left. Arguments as for `quantile`.
 
     Example:

@@ -1,11 +1,16 @@
 """Constructors named after a dtype: FloatTensor, LongTensor and so on."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import empty, to_tensor
 
 
-def _make(name, dtype, args, device):
+def _make(name: str, dtype: str, args: Sequence[Any], device: str | None) -> Tensor:
     if not args:
         return empty([0], dtype, device=device)
     first = args[0]
@@ -27,8 +32,8 @@ def _make(name, dtype, args, device):
     return empty(list(args), dtype, device=device)
 
 
-def _constructor(name, dtype):
-    def make(cls, *args, device=None):
+def _constructor(name: str, dtype: str) -> type:
+    def make(cls, *args: Any, device: str | None = None) -> Tensor:
         return _make(name, dtype, args, device)
 
     doc = f"""Makes a Tensor of dtype {dtype} from a list or tuple, or one of the given lengths.

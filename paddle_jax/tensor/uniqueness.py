@@ -1,6 +1,10 @@
 """Distinct elements."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +19,12 @@ from paddle_jax.tensor.creation import clone
 from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.manipulation import reshape
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _rows(op, x, axis):
+
+def _rows(op: str, x: Tensor | type, axis: Tensor | int | None) -> tuple[Any, ...]:
     """The tensor flattened (axis None) and the axis along which its slices are compared, with the slices on
     the host as a matrix."""
     if axis is not None and x.ndim == 0:
@@ -31,14 +39,16 @@ def _rows(op, x, axis):
     return x, axis, slices.reshape(slices.shape[0], math.prod(slices.shape[1:]))
 
 
-def _index_dtype(op, dtype):
+def _index_dtype(op: str, dtype: str) -> np.dtype:
     found = dtypes.convert(dtype).np
     if found.name not in ("int32", "int64"):
         raise NotImplementedError(f"{op}: dtype: got {found.name}; allowed are int32, int64")
     return found
 
 
-def _results(x, axis, first, extras, dtype):
+def _results(
+    x: Tensor, axis: int, first: np.ndarray, extras: Sequence[Any], dtype: np.dtype
+) -> Tensor | tuple[Tensor, ...]:
     """The slices at `first` and the index tensors asked for."""
     if x.size == 0:
         made = clone(x)
@@ -72,15 +82,15 @@ def _results(x, axis, first, extras, dtype):
     ]
 )
 def unique(
-    x,
-    return_index=False,
-    return_inverse=False,
-    return_counts=False,
-    axis=None,
-    dtype="int64",
-    sorted=True,
-    name=None,
-):
+    x: Tensor,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
+    sorted: bool = True,
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The distinct elements, or distinct slices along an axis, in ascending order.
 
     Args:
@@ -131,7 +141,14 @@ def unique(
         "f(), axis=0",
     ],
 )
-def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None):
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The first of each run of equal elements, or of equal slices along an axis.
 
     Args:

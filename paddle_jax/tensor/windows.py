@@ -1,13 +1,29 @@
 """Window functions for spectra."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.creation import as_numpy_dtype, to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
 
-def _window(name, function, length, periodic, dtype, device, requires_grad) -> Tensor:
+
+def _window(
+    name: str,
+    function: Callable[..., Any],
+    length: float,
+    periodic: bool,
+    dtype: str,
+    device: Any,
+    requires_grad: bool,
+) -> Tensor:
     """The symmetric window of NumPy, or the periodic one: a symmetric one of one more point
     without its last."""
     if not isinstance(length, int | np.integer):
@@ -24,15 +40,15 @@ def _window(name, function, length, periodic, dtype, device, requires_grad) -> T
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
 def bartlett_window(
-    window_length,
-    periodic=True,
+    window_length: int,
+    periodic: bool = True,
     *,
-    dtype="float32",
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-):
+    dtype: DTypeLike = "float32",
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """The triangular window.
 
     Args:
@@ -56,15 +72,15 @@ def bartlett_window(
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
 def blackman_window(
-    window_length,
-    periodic=True,
+    window_length: Any,
+    periodic: bool = True,
     *,
-    dtype="float32",
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-):
+    dtype: DTypeLike = "float32",
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N). Arguments as for `bartlett_window`.
 
     Example:
@@ -89,17 +105,17 @@ def blackman_window(
     ],
 )
 def hamming_window(
-    window_length,
-    periodic=True,
-    alpha=0.54,
-    beta=0.46,
+    window_length: Any,
+    periodic: bool = True,
+    alpha: Any = 0.54,
+    beta: Any = 0.46,
     *,
-    dtype="float32",
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-):
+    dtype: DTypeLike = "float32",
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """alpha - beta cos(2 pi n / N). Other arguments as for `bartlett_window`.
 
     Example:
@@ -107,7 +123,7 @@ def hamming_window(
         0.08
     """
 
-    def general(count):
+    def general(count: Any) -> np.ndarray:
         if count != 1:
             return alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1))
         return np.array([alpha + beta])
@@ -117,15 +133,15 @@ def hamming_window(
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, dtype='int64'"])
 def hann_window(
-    window_length,
-    periodic=True,
+    window_length: Any,
+    periodic: bool = True,
     *,
-    dtype="float32",
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-):
+    dtype: DTypeLike = "float32",
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """0.5 - 0.5 cos(2 pi n / N). Arguments as for `bartlett_window`.
 
     Example:
@@ -137,16 +153,16 @@ def hann_window(
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 5.0"])
 def kaiser_window(
-    window_length,
-    periodic=True,
-    beta=12.0,
+    window_length: Any,
+    periodic: bool = True,
+    beta: Any = 12.0,
     *,
-    dtype="float32",
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-):
+    dtype: DTypeLike = "float32",
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """I0(beta sqrt(1 - x^2)) / I0(beta) for x from -1 to 1 (Kaiser and Schafer, 1980). Other arguments as for
     `bartlett_window`.
 

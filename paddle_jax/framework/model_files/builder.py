@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from paddle_jax.framework.model_files.constant_folding import np_dtype
 from paddle_jax.framework.model_files.length_writer import write_expression
 from paddle_jax.framework.model_files.program import TYPES, VERSION
 from paddle_jax.framework.model_files.signatures import signature
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.lazy.lengths import LengthBool
+
 
 _CODES = {name: code for code, name in TYPES.items()}
 _SCALARS = {
@@ -55,11 +60,11 @@ class Value:
         self.items = items
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return len(self.shape)
 
     @property
-    def type(self):
+    def type(self) -> tuple[Any, ...]:
         """(dtype, shape), to make a value like it."""
         return self.dtype, self.shape
 
@@ -85,20 +90,20 @@ def _nothing_likely(number: int) -> None:
     return None
 
 
-def dims(shape):
+def dims(shape: Any) -> list[int]:
     """A shape with -1 for what is not known."""
     return [-1 if isinstance(n, Length) else int(n) for n in shape]
 
 
-def _type(dtype, shape):
+def _type(dtype: str, shape: Sequence[Length | int]) -> dict[str, Any]:
     return {"#": "0.t_dtensor", "D": [{"#": _CODES[dtype]}, dims(shape), "NCHW", [], 0]}
 
 
-def _bools(name, values):
+def _bools(name: str, values: Sequence[bool]) -> dict[str, Any]:
     return {"N": name, "AT": {"#": "0.a_array", "D": [{"#": "0.a_bool", "D": v} for v in values]}}
 
 
-def _number(code, value):
+def _number(code: str, value: float | str) -> dict[str, Any]:
     if not isinstance(value, float) or math.isfinite(value):
         return {"#": code, "D": value}
     if math.isnan(value):
@@ -106,7 +111,7 @@ def _number(code, value):
     return {"#": code, "VD": "INF" if value > 0 else "-INF"}
 
 
-def _encoded(kind, value):
+def _encoded(kind: str, value: Any) -> dict[str, Any] | dict[str, str]:
     if kind == "place":
         return _PLACE
     if kind == "ints":
@@ -136,7 +141,7 @@ class Builder:
         extension_names: set of the names of operations that are not Paddle's.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.ops: list[dict] = []
         self.parameter_ops: list[dict] = []
         self.arrays: dict[str, np.ndarray] = {}
@@ -151,12 +156,12 @@ class Builder:
 
     # values -------------------------------------------------------------------------------------------------
 
-    def value(self, dtype, shape):
+    def value(self, dtype: DTypeLike, shape: Any) -> Value:
         """A new value of a tensor type."""
         self.count += 1
         return Value(self.count, dtype, shape)
 
-    def parameter(self, name, array, trainable):
+    def parameter(self, name: str, array: Any, trainable: bool) -> Value:
         """A value from the parameter file."""
         array = np.asarray(array)
         while name in self.arrays:
@@ -175,7 +180,7 @@ class Builder:
         )
         return value
 
-    def data(self, name, dtype, shape):
+    def data(self, name: str, dtype: DTypeLike, shape: Any) -> Value:
         """An input."""
         value = self.value(dtype, shape)
         self._append(
@@ -193,7 +198,7 @@ class Builder:
 
     # operations ---------------------------------------------------------------------------------------------
 
-    def op(self, name, inputs, out, **attrs):
+    def op(self, name: str, inputs: Any, out: Any, **attrs: Any) -> list[Value] | Value:
         """Adds an operation of pd_op. `out`: (dtype, shape) of its result, or a list of those, None for a
         result that is not used.
 
@@ -206,13 +211,13 @@ class Builder:
             return outputs
         return outputs[0]
 
-    def undo(self, op_count):
+    def undo(self, op_count: Any) -> None:
         """Takes back the operations after the first `op_count`."""
         removed = {out["%"] for op in self.ops[op_count:] for out in op["O"]}
         del self.ops[op_count:]
         self.cache = {key: value for key, value in self.cache.items() if value.number not in removed}
 
-    def list_op(self, name, inputs, outs, **attrs):
+    def list_op(self, name: str, inputs: Any, outs: Any, **attrs: Any) -> list[Value]:
         """Adds an operation whose one result is a list of tensors; gives its items."""
         self.count += 1
         whole = self.count
@@ -221,7 +226,7 @@ class Builder:
         self._append("0.split", {}, [Value(whole, None, [])], items, None)
         return items
 
-    def lists_op(self, name, inputs, outs, **attrs):
+    def lists_op(self, name: Any, inputs: Any, outs: Any, **attrs: Any) -> list[Any]:
         """Adds an operation of which some results are lists of tensors, given as lists of types; gives all
         items one after the other."""
         outputs: list[Any] = []
@@ -243,14 +248,22 @@ class Builder:
             values[start : start + len(items)] = items
         return values
 
-    def combine(self, values):
+    def combine(self, values: Any) -> Value:
         """A list of values as one value."""
         self.count += 1
         combined = Value(self.count, None, [], list(values))
         self._append("0.combine", {}, values, [(combined.number, [v.type for v in values])], None)
         return combined
 
-    def _append(self, full_name, attrs, inputs, outputs, name, stop=None):
+    def _append(
+        self,
+        full_name: str,
+        attrs: dict[str, Any],
+        inputs: Sequence[Value | None],
+        outputs: Sequence[Any],
+        name: str | None,
+        stop: bool | None = None,
+    ) -> None:
         known = signature(name)
         unknown = set(attrs) - {a for a, _, _ in known}
         if unknown:
@@ -284,7 +297,7 @@ class Builder:
         )
 
     @contextlib.contextmanager
-    def block(self, args=()):
+    def block(self, args: Any = ()) -> Iterator[Any]:
         """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that
         come in, as `block.args`."""
         outer_ops = self.ops
@@ -306,22 +319,22 @@ class Builder:
             "blocks": [{"#": f"block_{number}", "args": arguments, "ops": block_ops}],
         }
 
-    def _argument(self, kind):
+    def _argument(self, kind: Sequence[Any]) -> Value:
         self.argument_count -= 1
         return Value(self.argument_count, *kind)
 
-    def yields(self, values):
+    def yields(self, values: Any) -> None:
         """Ends a block with its results."""
         self.ops.append({"#": "2.yield", "A": [], "I": [{"%": v.number} for v in values], "O": [], "OA": []})
 
-    def control_flow(self, name, inputs, regions, outs):
+    def control_flow(self, name: str, inputs: Any, regions: Any, outs: Any) -> list[Value]:
         """Adds `if` or `while`."""
         outputs = [self.value(*kind) for kind in outs]
         self._append("1." + name, {}, inputs, outputs, name)
         self.ops[-1]["regions"] = [region.document for region in regions]
         return outputs
 
-    def extension_op(self, name, inputs, outs, attrs):
+    def extension_op(self, name: str, inputs: Any, outs: Any, attrs: str) -> list[Value]:
         """Adds an operation that only paddle_jax knows; its attributes are one text."""
         outputs = [self.value(*kind) for kind in outs]
         self._append("1." + name, {}, inputs, outputs, None)
@@ -329,7 +342,7 @@ class Builder:
         self.extension_names.add(name)
         return outputs
 
-    def rnn(self, inputs, size, states, **attrs):
+    def rnn(self, inputs: Any, size: Any, states: Any, **attrs: Any) -> tuple[Value, list[Value]]:
         """The recurrent operation, of which one result is a list: (outputs, [last states])."""
         done = self.value(*size)
         mask = self.value("uint8", [])
@@ -347,13 +360,13 @@ class Builder:
         self._append("0.split", {}, [Value(whole, None, [])], last, None)
         return done, last
 
-    def dropout_state(self):
+    def dropout_state(self) -> list[Value] | Value:
         """What the recurrent operation wants for the state of its dropout, which evaluation does not use."""
         return self.op("full", [], ("uint8", []), shape=[], value=0.0, dtype="uint8")
 
     # numbers ------------------------------------------------------------------------------------------------
 
-    def full(self, value, dtype="float32", shape=(1,)):
+    def full(self, value: Any, dtype: DTypeLike = "float32", shape: Any = (1,)) -> list[Value] | Value:
         """A tensor of one number."""
         if is_length(value) or has_lengths(tuple(shape)):
             raise NotWritable(
@@ -366,14 +379,14 @@ class Builder:
             self.cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value, dtype=dtype)
         return self.cache[key]
 
-    def _infinite(self, value, dtype, shape):
+    def _infinite(self, value: float, dtype: str, shape: Sequence[Any]) -> list[Value] | Value:
         """As `full` of a number that is not finite: Paddle writes such attributes, but cannot read them."""
         name = f"constant_{value}_{dtype}"
         if name not in self.stored:
             self.stored[name] = None, self.parameter(name, np.full((), value, np_dtype(dtype)), False)
         return self.op("expand", [self.stored[name][1], self.ints(shape)], (dtype, list(shape)))
 
-    def ints(self, numbers):
+    def ints(self, numbers: Any) -> Value:
         """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
         numbers = list(numbers)
         if not any(map(is_length, numbers)) and all(isinstance(n, int | np.integer) for n in numbers):
@@ -385,14 +398,14 @@ class Builder:
             return self.cache[key]
         return self.combine([self._int(n) for n in numbers])
 
-    def vector(self, numbers):
+    def vector(self, numbers: Any) -> Value | list[Value]:
         """As `ints`, as one tensor."""
         operand = self.ints(numbers)
         if operand.dtype:
             return operand
         return self.op("stack", [operand], ("int64", [len(operand.items)]), axis=0)
 
-    def _int(self, number):
+    def _int(self, number: Any) -> Any:
         """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
         if isinstance(number, tuple):
             value, more = number
@@ -403,11 +416,11 @@ class Builder:
             return self.length(number)
         return self.full(number, "int64", ())
 
-    def length(self, number):
+    def length(self, number: Length | LengthBool) -> list[Value] | Value:
         """A 0-D tensor of a number that depends on the inputs: int64, float64 or bool."""
         return write_expression(self, expression_of(number))
 
-    def number(self, number, dtype, shape=()):
+    def number(self, number: Any, dtype: DTypeLike, shape: Any = ()) -> list[Value] | Value:
         """A tensor of one number, which may depend on the inputs."""
         if not is_length(number):
             return self.full(number, dtype, shape)
@@ -418,14 +431,14 @@ class Builder:
             return self.op("reshape", [value, self.ints(shape)], (dtype, list(shape)))
         return value
 
-    def copy(self, value):
+    def copy(self, value: Value) -> list[Value] | Value:
         """A copy of a number: Paddle computes in place, also on what a list holds, and so does `assign`. For
         `maximum` it has no such form."""
         if value.dtype == "bool":
             return self.op("any", [value], value.type, axis=[])
         return self.op("maximum", [value, value], value.type)
 
-    def constant(self, array):
+    def constant(self, array: Any) -> list[Value] | Value:
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""
         array = np.asarray(array)
         kind = array.dtype.name, list(array.shape)
@@ -448,7 +461,7 @@ class Builder:
                 )
         return self.parameter(f"constant_{len(self.arrays)}", array, False)
 
-    def document(self):
+    def document(self) -> bytes:
         """The JSON bytes of the program."""
         block = {"#": "block_0", "args": [], "ops": [*self.parameter_ops, *self.ops]}
         return json.dumps(

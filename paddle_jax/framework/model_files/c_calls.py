@@ -7,12 +7,16 @@ of them, n a list of ints, s a number, d a dtype, a anything else. What a call c
 the operation in model files, a line in `c_rules.py`, or the function of the same name.
 """
 
+from __future__ import annotations
+
 import ast
 import functools as ft
 import importlib.resources
 import inspect
 import keyword
 import types
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +33,7 @@ _TENSORS = ("t", "o", "l", "lo")
 
 
 @ft.cache
-def signatures():
+def signatures() -> dict[str, Any]:
     """{name: (results, [(argument, kind, default)])}; a default of `inspect.Parameter.empty`: it
     has to be given."""
     found = {}
@@ -45,19 +49,19 @@ def signatures():
     return found
 
 
-def _argument(text):
+def _argument(text: str) -> tuple[Any, ...]:
     name, _, rest = text.partition(":")
     kind, given, default = rest.partition("=")
     return name, kind, ast.literal_eval(default) if given else inspect.Parameter.empty
 
 
-def names():
+def names() -> list[Any]:
     """The names of the functions that are there."""
     return [name for name in signatures() if _rule(name) is not None]
 
 
 @ft.cache
-def find(name):
+def find(name: str) -> Callable[..., Any]:
     """The function of a name.
 
     Raises:
@@ -69,7 +73,7 @@ def find(name):
     return _function(name, *signatures()[name], rule)
 
 
-def _rule(name):
+def _rule(name: str) -> Callable[..., Any] | None:
     """What computes a function; that of `name_` is that of `name`."""
     for one in (name, name.removesuffix("_")) if name in signatures() else ():
         rule = c_rules.RULES.get(one) or rule_of(one) or _by_name(one, signatures()[name][1])
@@ -78,7 +82,7 @@ def _rule(name):
     return None
 
 
-def _by_name(name, arguments):
+def _by_name(name: str, arguments: Sequence[Any]) -> Any:
     """A rule that calls the public function of a name, if that takes the same arguments."""
     op = OPS.get(name)
     if op is not None:
@@ -93,7 +97,9 @@ def _by_name(name, arguments):
     )
 
 
-def _function(name, results, arguments, rule):
+def _function(
+    name: str, results: str, arguments: Sequence[Any], rule: Callable[..., Any]
+) -> Callable[..., Any]:
     kinds = [kind for _, kind, _ in arguments]
     tensors = sum(kind in _TENSORS for kind in kinds)
     wanted = getattr(rule, "operands", None)  # how many operands the rule takes, None for all
@@ -108,7 +114,7 @@ def _function(name, results, arguments, rule):
     else:
         written = {}
 
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Tensor:
         values = _bound(name, arguments, args, kwargs)
         for place in written.values():
             for target in values[place] if isinstance(values[place], list) else [values[place]]:
@@ -142,7 +148,7 @@ def _function(name, results, arguments, rule):
     return call
 
 
-def _ordered(arguments):
+def _ordered(arguments: Sequence[Any]) -> list[Any]:
     """Arguments of which none without a default follows one with a default, as Python wants it."""
     last = max(
         (k for k, (_, _, default) in enumerate(arguments) if default is inspect.Parameter.empty), default=-1
@@ -153,7 +159,7 @@ def _ordered(arguments):
     ]
 
 
-def _bound(name, arguments, args, kwargs):
+def _bound(name: str, arguments: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The values of all arguments."""
     if len(args) > len(arguments):
         raise ArgumentError(f"{name}() takes {len(arguments)} arguments, but {len(args)} are given")
@@ -192,11 +198,11 @@ def _bound(name, arguments, args, kwargs):
     return values
 
 
-def _is_list(value):
+def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(v, Tensor) for v in value)
 
 
-def _operand(value):
+def _operand(value: Sequence[Any] | Tensor) -> Any:
     """A value in the form that rules take."""
     if isinstance(value, list | tuple):
         if any(isinstance(v, Tensor) for v in value):
@@ -207,7 +213,7 @@ def _operand(value):
     return np.asarray(value)
 
 
-def _attribute(kind, value):
+def _attribute(kind: str, value: Any) -> Any:
     """A value in the form that attributes have in model files."""
     if kind == "d":
         if value is None or value == "undefined":
@@ -227,7 +233,7 @@ def _attribute(kind, value):
     return value
 
 
-def _as_results(found, results, written):
+def _as_results(found: Any, results: str, written: dict[str, Any]) -> Any:
     """The results of a rule as the C++ function gives them."""
     if results[0] != "l":
         count = int(results.rstrip("i"))
@@ -246,7 +252,7 @@ def _as_results(found, results, written):
 
 
 @ft.cache
-def find_legacy(name):
+def find_legacy(name: str) -> Callable[..., Any]:
     """The function of a name with the arguments of older programs: Tensors first, then names and values of
     attributes in turn.
 
@@ -258,7 +264,7 @@ def find_legacy(name):
     _, arguments = signatures()[current]
     tensors = [one for one, kind, _ in arguments if kind in _TENSORS]
 
-    def call(*args):
+    def call(*args: Any) -> Any:
         first = next((k for k, value in enumerate(args) if isinstance(value, str)), len(args))
         pairs = dict(zip(args[first::2], args[first + 1 :: 2], strict=True))
         pairs = {

@@ -1,6 +1,11 @@
 """What `_C_ops` has beside the operations of model files: `rule(attributes, *operands)` as
 in `reading.py`."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import from_numpy
@@ -13,14 +18,14 @@ from paddle_jax.framework.model_files.reading_helpers import P, with_operand_for
 RULES = {}
 
 
-def define(rules):
+def define(rules: dict[str, Any]) -> None:
     """Adds rules; their operands are brought into the form their parameters ask for."""
     RULES.update(
         {name: with_operand_forms(function) for names, function in rules.items() for name in names.split()}
     )
 
 
-def _untaped(function):
+def _untaped(function: Callable[..., Any]) -> Callable[..., Any]:
     """The rule of an operation that has no gradient."""
     rule = with_operand_forms(function)
     untaped = no_grad()(rule)
@@ -28,23 +33,23 @@ def _untaped(function):
     return untaped
 
 
-def _dtype(name):
+def _dtype(name: Any) -> Any:
     if name == "Undefined":
         return None
     return name
 
 
-def _filled(x, values):
+def _filled(x: Any, values: Any) -> Any:
     return P.cast(values, x.dtype).reshape(x.shape)
 
 
 # gradients --------------------------------------------------------------------------------------------------
 
 
-def _gradient(name, *differentiable):
+def _gradient(name: str, *differentiable: Any) -> Callable[..., Any]:
     """The rule of a gradient: of the operation before `_grad`, in some of its operands."""
 
-    def rule(a, *operands):
+    def rule(a: Any, *operands: Any) -> Any:
         *inputs, last = operands
         leaves = {k: inputs[k].detach() for k in differentiable if inputs[k] is not None}
         for leaf in leaves.values():
@@ -72,7 +77,7 @@ _FORWARD = {
 # optimizers: new values of what changes, in the order of the results ----------------------------------------
 
 
-def _sgd(a, param, rate, slope, master):
+def _sgd(a: Any, param: Any, rate: Any, slope: Any, master: Any) -> tuple[Any, Any | None]:
     wide = P.cast(param, "float32") if master is None else master
     new = P.cast(
         P.subtract(wide, P.multiply(P.cast(slope, wide.dtype), P.cast(rate, wide.dtype))),
@@ -81,7 +86,9 @@ def _sgd(a, param, rate, slope, master):
     return P.cast(new, param.dtype), None if master is None else new
 
 
-def _momentum(a, param, slope, velocity, rate, master):
+def _momentum(
+    a: Any, param: Any, slope: Any, velocity: Any, rate: Any, master: Any
+) -> tuple[Any, Any, Any | None]:
     wide = param if master is None else master
     slope = P.cast(slope, wide.dtype) * a.rescale_grad
     if a.regularization_method == "l2_decay":
@@ -93,8 +100,21 @@ def _momentum(a, param, slope, velocity, rate, master):
 
 
 def _adam(
-    a, param, slope, rate, first, second, most, power1, power2, master, skip, s_beta1, s_beta2, s_epsilon
-):
+    a: Any,
+    param: Any,
+    slope: Any,
+    rate: Any,
+    first: Any,
+    second: Any,
+    most: Any,
+    power1: Any,
+    power2: Any,
+    master: Any,
+    skip: Any,
+    s_beta1: Any,
+    s_beta2: Any,
+    s_epsilon: Any,
+) -> tuple[Any, Any, Any, Any, Any, Any, Any] | tuple[Any, Any, Any, Any, Any, Any, Any | None]:
     if skip is not None and bool(skip):
         return param, first, second, most, power1, power2, master
     wide = param if master is None else master
@@ -122,22 +142,22 @@ def _adam(
     )
 
 
-def _unscale(a, xs, scale):
+def _unscale(a: Any, xs: Any, scale: Any) -> tuple[list[Any], Any]:
     found = [x / P.cast(scale, x.dtype) for x in xs]
     bad = P.any(P.stack([P.logical_not(P.all(P.isfinite(x))) for x in xs])).reshape([1])
     return found, bad
 
 
-def _normalised(a, x):
+def _normalised(a: Any, x: Any) -> tuple[Any, Any]:
     length = P.sqrt(P.sum(P.square(x), a.axis, keepdim=True) + a.epsilon)
     return x / length, length
 
 
-def _attention(a, q, k, v, offset, mask):
+def _attention(a: Any, q: Any, k: Any, v: Any, offset: Any, mask: Any) -> tuple[Any, None, None, None]:
     return P.scaled_dot_product_attention(q, k, v, mask, a.dropout, a.causal, not a.is_test), None, None, None
 
 
-def _weight_gradient(a, x, slope, weight, bias):
+def _weight_gradient(a: Any, x: Any, slope: Any, weight: Any, bias: Any) -> tuple[Any | None, ...]:
     kind = "float32" if a.multi_precision else x.dtype
     x, slope = (P.cast(t, kind).reshape([-1, t.shape[-1]]) for t in (x, slope))
     found = P.matmul(x, slope, True), P.sum(slope, 0) if a.has_bias else None
@@ -147,7 +167,7 @@ def _weight_gradient(a, x, slope, weight, bias):
     )
 
 
-def _upper(a, x):
+def _upper(a: Any, x: Any) -> Any:
     return P.softmax(x + P.triu(P.full([x.shape[-2], x.shape[-1]], -1e9, x.dtype), 1), -1)
 
 
@@ -245,7 +265,7 @@ LEGACY = {
 WITH_SHAPE = ("reshape2", "transpose2", "squeeze2", "unsqueeze2")  # a second result is for their gradients
 
 
-def legacy_value(name, value):
+def legacy_value(name: Any, value: Any) -> Any:
     """The value of an attribute of an older call: dtypes are numbers there."""
     if name == "dtype" and type(value) is int:
         return VarType(value)

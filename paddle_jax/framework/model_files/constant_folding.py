@@ -4,6 +4,11 @@ compute from sizes.
 Kept out of JAX so that shapes, axes and loop bounds stay numbers while a program is compiled.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
@@ -12,12 +17,12 @@ from paddle_jax._core.lazy.length_expressions import FUNCTIONS
 LIMIT = 4096  # elements; larger results are Tensors
 
 
-def np_dtype(name):
+def np_dtype(name: str) -> np.dtype:
     """The NumPy dtype of a name in a program."""
     return dtypes.convert(name).np
 
 
-def _slice(a, x, starts, ends, strides=None):
+def _slice(a: Any, x: np.ndarray, starts: np.ndarray, ends: np.ndarray, strides: Any = None) -> np.ndarray:
     index = [slice(None)] * x.ndim
     for i, axis in enumerate(a.axes):
         step = 1 if strides is None else int(strides[i])
@@ -32,7 +37,7 @@ def _slice(a, x, starts, ends, strides=None):
     return found.reshape([n for axis, n in enumerate(found.shape) if axis not in dropped])
 
 
-def _scale(a, x, factor):
+def _scale(a: Any, x: Any, factor: Any) -> np.ndarray:
     if a.bias_after_scale:
         y = x * factor.item() + a.bias
     else:
@@ -40,11 +45,11 @@ def _scale(a, x, factor):
     return np.asarray(y).astype(x.dtype)
 
 
-def _reshape(x, shape):
+def _reshape(x: Any, shape: Any) -> Any:
     return x.reshape([x.shape[i] if n == 0 else int(n) for i, n in enumerate(shape)])
 
 
-def _squeeze(x, axes):
+def _squeeze(x: Any, axes: Any) -> Any:
     if len(axes):
         chosen = [int(i) % x.ndim for i in axes]
     else:
@@ -52,15 +57,15 @@ def _squeeze(x, axes):
     return x.reshape([n for i, n in enumerate(x.shape) if i not in chosen or n != 1])
 
 
-def _reduced(function):
+def _reduced(function: Any) -> Callable[..., Any]:
     return lambda a, x, axes: function(x, axis=tuple(int(i) for i in axes) or None, keepdims=a.keepdim)
 
 
-def _binary(function):
+def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda a, x, y: function(x, y)
 
 
-def _unary(function):
+def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda a, x: function(x)
 
 
@@ -139,12 +144,12 @@ _BROADCAST = ("where", *_BINARY)
 HOST |= {name: _binary(function) for name, function in _BINARY.items()}
 
 
-def known(value) -> bool:
+def known(value: Any) -> bool:
     """Whether a value of a program is a number on the host, or a list of such."""
     return isinstance(value, np.ndarray) or (isinstance(value, list) and all(map(known, value)))
 
 
-def _elements(name, attrs, operands):
+def _elements(name: str, attrs: Any, operands: Sequence[np.ndarray]) -> Any:
     """About how many elements a result has, before memory for it is asked for. Operands have LIMIT at most,
     so what is not listed has no more."""
     if name in ("full", "assign_value_"):
@@ -163,7 +168,7 @@ def _elements(name, attrs, operands):
     return 0
 
 
-def fold(op, attrs, operands):
+def fold(op: Callable[..., Any], attrs: Any, operands: Any) -> np.ndarray | None:
     """The result of an operation as an ndarray, or None when it has to be computed by JAX."""
     rule = HOST.get(op.name)
     if rule is None or not all(map(known, operands)):

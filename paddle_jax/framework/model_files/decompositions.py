@@ -1,7 +1,11 @@
 """Operations that Paddle does not have, as calls of functions that it has: `decompose` of a Lowering."""
 
+from __future__ import annotations
+
 import functools as ft
 import types
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TracedValueError
@@ -12,8 +16,12 @@ from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.records import lowering_of
 
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def decomposition_of(kernel, attrs, tensors):
+
+def decomposition_of(kernel: Kernel, attrs: Any, tensors: Sequence[Tensor]) -> Any:
     """A function that gives what a kernel computes by the decomposition of its op, or None where it has none.
 
     Args:
@@ -37,32 +45,32 @@ class OpaqueOp:
         op: Op, whose operands are one list, and whose attributes the rule for writing gets.
     """
 
-    def __init__(self, name, write):
+    def __init__(self, name: str, write: Callable[..., Any]) -> None:
         self.op = Op(_never_run, "*tensors")
         self.op.name = name
         self.op.record = Record(write=write)
 
-    def call(self, tensors, settings):
+    def call(self, tensors: Any, settings: Any) -> tuple[Kernel, tuple[tuple[tuple[Any, Any], ...]]]:
         """(kernel, tuple of the attributes) for operands and a dict of settings."""
         attrs = (tuple([(name, freeze(value)) for name, value in settings.items()]),)
         return self.op.kernel((len(tensors),), attrs), attrs
 
 
-def _never_run(tensors, settings=()):
+def _never_run(tensors: Any, settings: Any = ()) -> NoReturn:
     raise TracedValueError("a function that is saved")
 
 
-def is_empty(x) -> bool:
+def is_empty(x: Tensor) -> bool:
     """Whether a Tensor is known to have no elements."""
     return any(not is_length(n) and n == 0 for n in x.shape)
 
 
-def is_fixed(x) -> bool:
+def is_fixed(x: Any) -> bool:
     """Whether all lengths of a Tensor are known."""
     return not any(map(is_length, x.shape))
 
 
-def _grouped(layout, tensors):
+def _grouped(layout: Sequence[int], tensors: Sequence[Tensor]) -> list[Any]:
     """The operands of an op from those of its kernel: Tensors, lists of them, and None."""
     rest = iter(tensors)
     found = []
@@ -76,7 +84,7 @@ def _grouped(layout, tensors):
     return found
 
 
-def _promoted(op, operands):
+def _promoted(op: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """The operands in the dtype in which the op computes."""
     if not op.promote:
         return operands
@@ -91,7 +99,7 @@ def _promoted(op, operands):
     else:
         common = ft.reduce(dtypes.promote_np, [numpy_dtype(t) for t in tensors])
 
-    def same(value):
+    def same(value: Any) -> Any:
         if isinstance(value, list):
             return [same(one) for one in value]
         if numpy_dtype(value) == common:
@@ -101,7 +109,7 @@ def _promoted(op, operands):
     return [same(value) if i in chosen else value for i, value in enumerate(operands)]
 
 
-def _composite_rule(record):
+def _composite_rule(record: Record) -> Any:
     """The rule that records a composite as one operation of Paddle, or None."""
     return lowering_of(record.code).record_composite
 

@@ -1,11 +1,19 @@
 """Operations of detectors in Paddle's model files and `_C_ops`: boxes, regions and which of them are
 kept."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.framework.model_files.reading_helpers import P, with_operand_forms
 from paddle_jax.vision.ops.suppression import multiclass_nms
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _prior_box(a, x, image):
+
+def _prior_box(a: Any, x: Any, image: Any) -> Any:
     return P.prior_box(
         x,
         image,
@@ -21,7 +29,7 @@ def _prior_box(a, x, image):
     )
 
 
-def _box_coder(a, anchors, factors, boxes):
+def _box_coder(a: Any, anchors: Any, factors: Any, boxes: Any) -> Any:
     return P.box_coder(
         anchors,
         list(a.variance) if factors is None else factors,
@@ -32,7 +40,7 @@ def _box_coder(a, anchors, factors, boxes):
     )
 
 
-def _matrix_nms(a, boxes, scores):
+def _matrix_nms(a: Any, boxes: Any, scores: Any) -> tuple[Any, Any, Any]:
     out, count, number = P.matrix_nms(
         boxes,
         scores,
@@ -49,7 +57,7 @@ def _matrix_nms(a, boxes, scores):
     return out, number, count
 
 
-def _multiclass_nms(a, boxes, scores, counts):
+def _multiclass_nms(a: Any, boxes: Any, scores: Any, counts: Any) -> tuple[Tensor, Tensor, Tensor]:
     return multiclass_nms(
         boxes,
         scores,
@@ -63,7 +71,7 @@ def _multiclass_nms(a, boxes, scores, counts):
     )
 
 
-def _generate_proposals(a, scores, deltas, size, anchors, variances):
+def _generate_proposals(a: Any, scores: Any, deltas: Any, size: Any, anchors: Any, variances: Any) -> Any:
     return P.generate_proposals(
         scores,
         deltas,
@@ -80,7 +88,7 @@ def _generate_proposals(a, scores, deltas, size, anchors, variances):
     )
 
 
-def _pooled(function, **more):
+def _pooled(function: str, **more: Any) -> Callable[..., Any]:
     return lambda a, x, boxes, counts: getattr(P, function)(
         x,
         boxes,
@@ -91,11 +99,11 @@ def _pooled(function, **more):
     )
 
 
-def _roi_pool(a, x, boxes, counts):
+def _roi_pool(a: Any, x: Any, boxes: Any, counts: Any) -> tuple[Any, None]:
     return _pooled("roi_pool")(a, x, boxes, counts), None
 
 
-def _yolo_loss(a, x, boxes, labels, scores):
+def _yolo_loss(a: Any, x: Any, boxes: Any, labels: Any, scores: Any) -> tuple[Any, None, None]:
     loss = P.yolo_loss(
         x,
         boxes,
@@ -112,14 +120,14 @@ def _yolo_loss(a, x, boxes, labels, scores):
     return loss, None, None
 
 
-def _distribute(a, regions, counts):
+def _distribute(a: Any, regions: Any, counts: Any) -> tuple[Any, Any, Any]:
     parts, restore, per_image = P.distribute_fpn_proposals(
         regions, a.min_level, a.max_level, a.refer_level, a.refer_scale, a.pixel_offset, counts
     )
     return parts, per_image, restore
 
 
-def _deformable_conv(a, x, offset, weight, mask):
+def _deformable_conv(a: Any, x: Any, offset: Any, weight: Any, mask: Any) -> Any:
     return P.deform_conv2d(
         x,
         offset,

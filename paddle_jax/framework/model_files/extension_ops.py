@@ -1,7 +1,11 @@
 """Operations of ours that Paddle does not have, in a program: `paddle_jax.<name>` with the
 attributes as one text. Lengths that are not fixed are operands after the others; the text says which."""
 
+from __future__ import annotations
+
 import ast
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +21,7 @@ from paddle_jax.framework.pickle_names import CorruptFileError
 PREFIX = "paddle_jax."
 
 
-def encode(attrs) -> tuple:
+def encode(attrs: dict[str, Any]) -> tuple:
     """(the attributes of an operation as text, list of the numbers among them that depend on lengths).
 
     Raises:
@@ -27,7 +31,7 @@ def encode(attrs) -> tuple:
     return repr({name: _plain(name, value, numbers) for name, value in attrs.items()}), numbers
 
 
-def _plain(name, value, numbers):
+def _plain(name: str, value: float, numbers: Sequence[Any]) -> Any:
     if is_length(value):
         numbers.append(value)
         return {"number": len(numbers) - 1}
@@ -44,7 +48,7 @@ def _plain(name, value, numbers):
     raise NotWritable(f"{name}={value!r}: a {type(value).__name__} has no form in a file")
 
 
-def _value(plain, numbers):
+def _value(plain: Any, numbers: Sequence[Any]) -> Any:
     if isinstance(plain, tuple):
         return tuple([_value(v, numbers) for v in plain])
     if isinstance(plain, dict):
@@ -56,19 +60,19 @@ def _value(plain, numbers):
     return plain
 
 
-def _count(plain):
+def _count(plain: Any) -> int:
     """How many numbers attributes take from operands."""
     if isinstance(plain, tuple):
         return sum(map(_count, plain))
     return int(isinstance(plain, dict) and "number" in plain)
 
 
-def identity(op) -> str:
+def identity(op: Callable[..., Any]) -> str:
     """What an operation of ours is called in files: the same wherever its code stands."""
     return op.record.id or op.name
 
 
-def find(name) -> Op | None:
+def find(name: str) -> Op | None:
     """The declared operation of a name in a program: nothing is imported for it, and nothing but
     operations can be named.
 
@@ -80,7 +84,9 @@ def find(name) -> Op | None:
     return OWN.get(name.removeprefix(PREFIX)) or OWN.get(name.rpartition(".")[2])
 
 
-def call(op, text, operands, tensor):
+def call(
+    op: Callable[..., Any], text: str, operands: Any, tensor: Callable[..., Any]
+) -> Tensor | tuple[Tensor, ...]:
     """Runs an operation with the attributes in a text. tensor: function that makes Tensors of operands."""
     try:
         texts = ast.literal_eval(text)

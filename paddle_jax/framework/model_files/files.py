@@ -1,12 +1,19 @@
 """A model's two files on disk: `<prefix>.json` and `<prefix>.pdiparams`."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.model_files.program import parse
 from paddle_jax.framework.pickle_names import CorruptFileError
+
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.program import Program
 
 
 class CorruptModelError(CorruptFileError, RuntimeError):
@@ -14,14 +21,14 @@ class CorruptModelError(CorruptFileError, RuntimeError):
 
 
 @contextlib.contextmanager
-def _naming(where, path):
+def _naming(where: str, path: Any) -> Iterator[None]:
     try:
         yield
     except CorruptFileError as error:
         raise CorruptModelError(f"{where}: cannot read {path}: {error}.") from error
 
 
-def read_program(where, path):
+def read_program(where: str, path: Any) -> Any:
     """The Program in a `.json` file.
 
     Raises:
@@ -33,7 +40,7 @@ def read_program(where, path):
     return program
 
 
-def read_parameters(where, path, program):
+def read_parameters(where: str, path: Any, program: Program) -> dict[Any, Any]:
     """The arrays of a program's parameters by name; `path` may be missing for a program without.
 
     Raises:
@@ -51,7 +58,7 @@ def read_parameters(where, path, program):
         return parameters.decode(Path(path).read_bytes(), program.parameters)
 
 
-def split_prefix(where, path):
+def split_prefix(where: str, path: str) -> str:
     """The prefix of a model's files as a str.
 
     Raises:

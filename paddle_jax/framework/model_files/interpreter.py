@@ -5,6 +5,11 @@ either. Results are the same whether a program runs operation by operation or, a
 compiled kernel per input shape.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,6 +35,10 @@ from paddle_jax.framework.model_files.reading import rule_of
 from paddle_jax.framework.model_files.reading_helpers import as_tensor
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.program import Block, Program
+
+
 # result -> operand it is written into; else the first into the first
 WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}
 _SKIP = ("parameter", "data", "fetch")
@@ -42,7 +51,7 @@ class UnknownOpError(NotImplementedError, ValueError):
     have been damaged."""
 
 
-def walk(block):
+def walk(block: Block) -> Iterator[Any]:
     """All operations of a block and of those inside it."""
     for op in block.ops:
         yield op
@@ -50,7 +59,7 @@ def walk(block):
             yield from walk(inner)
 
 
-def check(program):
+def check(program: Program) -> None:
     """Raises UnknownOpError naming all operations of a program that have no rule."""
     ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if extension_ops.find(name) is None}
@@ -64,7 +73,7 @@ def check(program):
         )
 
 
-def is_random(program) -> bool:
+def is_random(program: Program) -> bool:
     """Whether a program draws random numbers."""
     own = (extension_ops.find(op.name) for op in walk(program.block))
     return any(op.random for op in own if op is not None) or any(
@@ -72,7 +81,7 @@ def is_random(program) -> bool:
     )
 
 
-def to_tensor(value):
+def to_tensor(value: Tensor) -> Tensor:
     """A Tensor of a value of a program; a list of one stands for its item."""
     if isinstance(value, list) and len(value) == 1:
         return to_tensor(value[0])
@@ -81,7 +90,7 @@ def to_tensor(value):
     return wrap(from_numpy(np.asarray(value)))
 
 
-def run_block(block, env):
+def run_block(block: Block, env: Any) -> list[Any | None] | None:
     """Runs the operations of a block; `env` is {number: value} and is filled. Returns what
     the block yields."""
     for op in block.ops:
@@ -110,16 +119,18 @@ class MissingAttributeError(CorruptFileError, AttributeError):
 class _Attributes:
     """The attributes of an operation by name."""
 
-    def __init__(self, op):
+    def __init__(self, op: Callable[..., Any]) -> None:
         self.__dict__.update(op.attrs, _name=op.name)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         raise MissingAttributeError(
             f"operation {self._name} has no attribute {name!r}; the model is damaged, or of another version"
         )
 
 
-def _apply(op, operands):
+def _apply(
+    op: Callable[..., Any], operands: Sequence[Tensor | np.ndarray | None]
+) -> list[Any] | tuple[Tensor | None, ...]:
     attrs = _Attributes(op)
     folded = fold(op, attrs, operands)
     if folded is not None:
@@ -136,7 +147,9 @@ def _apply(op, operands):
     return [found]
 
 
-def _if(op, operands, env):
+def _if(
+    op: Callable[..., Any], operands: Sequence[Tensor], env: dict[Any, Any]
+) -> list[Any | None] | list[Any]:
     test, (yes, no) = operands[0], op.blocks
     if known(test) or not holds_tracer(test):
         if bool(test if known(test) else host_value(test, "pd_op.if")):
@@ -147,8 +160,8 @@ def _if(op, operands, env):
 
     written = _written(op, env)
 
-    def branch(block):
-        def traced():
+    def branch(block: Block) -> Callable[..., Any]:
+        def traced() -> list[jax.Array]:
             inside = dict(env)
             found = run_block(block, inside) or []
             return [_array(value) for value in [*found, *[inside[n] for n in written]]]
@@ -164,7 +177,7 @@ def _if(op, operands, env):
     return found[: len(found) - len(written)]
 
 
-def _while(op, operands, env):
+def _while(op: Callable[..., Any], operands: Sequence[Tensor], env: dict[Any, Any]) -> Any:
     test = operands[0]
     values = operands[1:]
     body = op.blocks[0]
@@ -179,7 +192,7 @@ def _while(op, operands, env):
     _no_lists("while", values)
     types_of = [np.asarray(value).dtype if known(value) else numpy_dtype(value) for value in values]
 
-    def step(state):
+    def step(state: Any) -> Any:
         inside = dict(env)
         inside.update(zip([*body.args, *written], map(_wrap, state[1:]), strict=True))
         found = [_array(value) for value in [*run_block(body, inside), *[inside[n] for n in written]]]
@@ -198,7 +211,7 @@ def _while(op, operands, env):
     return found[: len(body.args)]
 
 
-def _shaped_as(old, new):
+def _shaped_as(old: Tensor, new: Tensor) -> Tensor:
     """The new value of a variable of a loop, in the shape of the old one where both have one element."""
     if isinstance(old, list) or isinstance(new, list) or np.size(old) != 1 or np.size(new) != 1:
         return new
@@ -207,7 +220,7 @@ def _shaped_as(old, new):
     return new.reshape(old.shape)
 
 
-def _pylayer(op, operands, env):
+def _pylayer(op: Any, operands: Any, env: Any) -> list[Any | None] | None:
     """The forward part; derivatives are its own."""
     return run_block(op.blocks[0], env)
 
@@ -215,7 +228,7 @@ def _pylayer(op, operands, env):
 _CONTROLS = {"if": _if, "while": _while, "pylayer": _pylayer}
 
 
-def _written(op, env):
+def _written(op: Callable[..., Any], env: dict[Any, Any]) -> list[Any]:
     """Numbers of the values from outside that the blocks of an operation write into."""
     ops = [one for block in op.blocks for one in walk(block)]
     inputs = [
@@ -230,18 +243,18 @@ def _written(op, env):
     return found
 
 
-def _no_lists(name, values):
+def _no_lists(name: str, values: Sequence[Tensor]) -> None:
     if any(isinstance(value, list) for value in values):
         raise TracedValueError(name, "a list of tensors that changes there runs operation by operation only")
 
 
-def _array(value):
+def _array(value: Tensor) -> jax.Array:
     if isinstance(value, Tensor):
         return computed_array(value)
     return jnp.asarray(value)
 
 
-def _wrap(array):
+def _wrap(array: jax.Array) -> Tensor:
     return wrap(array, array.dtype.kind not in "fcV")
 
 
@@ -258,14 +271,14 @@ class Runner:
         new_shapes: counts the calls with other shapes.
     """
 
-    def __init__(self, program):
+    def __init__(self, program: Program) -> None:
         check(program)
         self.program = program
         self.kernels: dict | None = None if is_random(program) else {}
         self.new_shapes = NewShapes()
         self._names = list(program.parameters)
 
-    def __call__(self, parameters, inputs):
+    def __call__(self, parameters: dict[str, Any], inputs: Sequence[Tensor]) -> list[Tensor]:
         operands = [*(parameters[name] for name in self._names), *inputs]
         if self.kernels is None or local.ctx.frame.single_steps:
             return self.steps(operands)
@@ -279,7 +292,7 @@ class Runner:
             self.kernels = None
             return self.steps(operands)
 
-    def arrays(self, parameters, inputs):
+    def arrays(self, parameters: dict[str, Any], inputs: Any) -> list[jax.Array] | tuple[jax.Array, ...]:
         """The results as arrays, without the tape: parameters and inputs are arrays."""
         operands = [*(parameters[name] for name in self._names), *inputs]
         if self.kernels is not None:
@@ -293,7 +306,7 @@ class Runner:
                 self.kernels = None
         return self._array_steps(operands)
 
-    def steps(self, operands):
+    def steps(self, operands: Sequence[Tensor]) -> list[Any | Tensor | Any]:
         """Runs operation by operation."""
         numbers = [
             *(self.program.parameters[name][0] for name in self._names),
@@ -304,14 +317,14 @@ class Runner:
         run_block(self.program.block, env)
         return [to_tensor(env[fetch[1]]) for fetch in self.program.fetches]
 
-    def _array_steps(self, operands):
+    def _array_steps(self, operands: Sequence[jax.Array | np.ndarray]) -> list[Any | jax.Array]:
         with no_grad():
             tensors = [
                 wrap(persistent_from_numpy(one) if type(one) is np.ndarray else one) for one in operands
             ]
             return [_array(value) for value in self.steps(tensors)]
 
-    def _compiled(self, shapes):
+    def _compiled(self, shapes: Sequence[Any]) -> Any:
         """The kernel for these shapes of inputs; None where they run operation by operation."""
         kernel = self.kernels.get(shapes)
         if kernel is None and not self.new_shapes.runs_op_by_op(shapes):
@@ -323,7 +336,7 @@ class Runner:
                 self.kernels.pop(next(iter(self.kernels)), None)
         return kernel
 
-    def _pure(self, *arrays):
+    def _pure(self, *arrays: Any) -> tuple[Any | jax.Array, ...]:
         """The program as a function of arrays, for compiling: operations run at once inside the trace,
         whatever the thread's modes are."""
         outer = local.ctx

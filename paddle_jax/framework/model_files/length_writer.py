@@ -1,10 +1,18 @@
 """Writing expressions of unknown lengths as operations on tensors without axes: whole numbers are int64,
 floats are float64."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.lazy.length_expressions import FUNCTIONS
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder, Value
 
-def write_expression(w, node):
+
+def write_expression(w: Builder, node: Any) -> Any:
     """The Value of an expression. w: the Builder."""
     if isinstance(node, bool):
         return w.full(int(node), "bool", ())
@@ -21,7 +29,7 @@ def write_expression(w, node):
 # leaves -----------------------------------------------------------------------------------------------------
 
 
-def _dim(w, number, axis):
+def _dim(w: Builder, number: int, axis: int) -> Value:
     likely = w.likely(number)
     if likely is not None and likely[axis] is not None:
         return write_expression(w, likely[axis])
@@ -32,7 +40,7 @@ def _dim(w, number, axis):
     return _element(w, w.cache[key], axis)
 
 
-def _element(w, vector, position):
+def _element(w: Builder, vector: Value, position: int) -> Any:
     return w.op(
         "slice",
         [vector, w.ints([position]), w.ints([position + 1])],
@@ -43,7 +51,7 @@ def _element(w, vector, position):
     )
 
 
-def _item(w, number, position):
+def _item(w: Builder, number: int, position: int) -> Value:
     value = w.resolve(number)
     if value.ndim:
         value = _element(w, w.op("reshape", [value, w.ints([-1])], (value.dtype, [-1])), position)
@@ -52,7 +60,7 @@ def _item(w, number, position):
     return _cast(w, value, "float64" if value.dtype.startswith(("float", "bfloat")) else "int64")
 
 
-def _cast(w, value, dtype):
+def _cast(w: Builder, value: Value, dtype: str) -> Any:
     if value.dtype == dtype:
         return value
     return w.op("cast", [value], (dtype, []), dtype=dtype)
@@ -61,7 +69,7 @@ def _cast(w, value, dtype):
 # whole numbers ----------------------------------------------------------------------------------------------
 
 
-def _sum(w, constant, terms):
+def _sum(w: Builder, constant: int, terms: Sequence[Any]) -> Value | None:
     total = None
     for atom, factor in terms:
         term = write_expression(w, atom)
@@ -76,31 +84,31 @@ def _sum(w, constant, terms):
     return total
 
 
-def _operation(w, name, left, right):
+def _operation(w: Builder, name: str, left: Value, right: Value) -> Any:
     """An operation on two Values of one dtype. Paddle may compute in place on the first one: it is copied."""
     return w.op(name, [w.copy(left), right], (left.dtype, []))
 
 
-def _whole(name):
+def _whole(name: str) -> Callable[..., Any]:
     return lambda w, left, right: _operation(w, name, write_expression(w, left), write_expression(w, right))
 
 
-def _abs(w, node):
+def _abs(w: Any, node: Any) -> Any:
     value = w.copy(write_expression(w, node))
     return w.op("abs", [value], value.type)
 
 
-def _rounded(name):
+def _rounded(name: str) -> Callable[..., Any]:
     """floor, ceil or trunc of a float as a whole number."""
 
-    def write(w, node):
+    def write(w: Any, node: Any) -> Any:
         value = _float(w, node)
         return _cast(w, w.op(name, [value], value.type), "int64")
 
     return write
 
 
-def _round(w, node):
+def _round(w: Any, node: Any) -> Any:
     """The nearest whole number; of two the even one, as Python rounds."""
     value = _float(w, node)
     up = w.op("floor", [_operation(w, "add", value, write_expression(w, 0.5))], value.type)
@@ -117,48 +125,48 @@ def _round(w, node):
 # floats -----------------------------------------------------------------------------------------------------
 
 
-def _float(w, node):
+def _float(w: Any, node: Any) -> Any:
     return _cast(w, write_expression(w, node), "float64")
 
 
-def _floats(name):
+def _floats(name: str) -> Callable[..., Any]:
     return lambda w, left, right: _operation(w, name, _float(w, left), _float(w, right))
 
 
-def _function(name):
-    def write(w, node):
+def _function(name: str) -> Callable[..., Any]:
+    def write(w: Any, node: Any) -> Any:
         value = _float(w, node)
         return w.op(name, [value], value.type)
 
     return write
 
 
-def _negative(w, node):
+def _negative(w: Any, node: Any) -> Any:
     return _operation(w, "subtract", write_expression(w, 0.0), _float(w, node))
 
 
 # answers ----------------------------------------------------------------------------------------------------
 
 
-def _compared(name, convert):
+def _compared(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
     return lambda w, left, right: w.op(name, [convert(w, left), convert(w, right)], ("bool", []))
 
 
-def _compared_to_zero(name):
+def _compared_to_zero(name: str) -> Callable[..., Any]:
     return lambda w, node: w.op(name, [write_expression(w, node), write_expression(w, 0)], ("bool", []))
 
 
-def _logical(name):
+def _logical(name: str) -> Callable[..., Any]:
     return lambda w, left, right: w.op(
         name, [write_expression(w, left), write_expression(w, right)], ("bool", [])
     )
 
 
-def _not(w, node):
+def _not(w: Builder, node: Sequence[int | str]) -> Any:
     return w.op("logical_not", [write_expression(w, node)], ("bool", []))
 
 
-def _where(w, answer, yes, no):
+def _where(w: Builder, answer: Sequence[Any], yes: Sequence[Any], no: Sequence[Any]) -> Any:
     values = [write_expression(w, yes), write_expression(w, no)]
     if values[0].dtype != values[1].dtype:
         values = [_cast(w, value, "float64") for value in values]

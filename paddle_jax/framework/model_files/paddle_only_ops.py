@@ -7,6 +7,10 @@ Paddle's does (`median` has two results there). What an op of ours is written as
 `code=` of `known_as`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax.framework.model_files import detection_ops, graph_ops
@@ -14,6 +18,10 @@ from paddle_jax.framework.model_files.custom_lowerings.images import read_antial
 from paddle_jax.framework.model_files.custom_lowerings.indexing import put_index
 from paddle_jax.framework.model_files.reading_helpers import P, as_numbers, as_tensor, with_operand_forms
 from paddle_jax.incubate import softmax_mask_fuse_upper_triangle
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 RANDOM = {
     "bernoulli",
@@ -35,44 +43,44 @@ RANDOM = {
 }
 
 
-def _axes(given):
+def _axes(given: Any) -> Any:
     """An axis operand: an empty list stands for all axes."""
     if not isinstance(given, list) or given:
         return given
     return None
 
 
-def _lone(axis):
+def _lone(axis: Any) -> Any:
     if isinstance(axis, list) and len(axis) == 1:
         return axis[0]
     return _axes(axis)
 
 
-def _set_numbers(a, x, n_starts, n_ends, n_steps):
+def _set_numbers(a: Any, x: Any, n_starts: Any, n_ends: Any, n_steps: Any) -> Any:
     value = P.to_tensor(np.array(a.values), dtype=x.dtype).reshape(a.shape)
     return put_index.read(a, x, value, n_starts, n_ends, n_steps)
 
 
-def _full_batch_size_like(a, x):
+def _full_batch_size_like(a: Any, x: Any) -> Any:
     shape = list(a.shape)
     shape[a.output_dim_idx] = x.shape[a.input_dim_idx]
     return P.full(shape, a.value, a.dtype)
 
 
-def _take_list(values, at):
+def _take_list(values: Any, at: Any) -> Any:
     if not 0 <= at < len(values):
         raise IndexError(f"array_read: index {at} of a list of {len(values)} tensors")
     return values[at]
 
 
-def _write_list(values, at, item):
+def _write_list(values: Any, at: Any, item: Any) -> Any:
     done = list(values)
     done += [item] * (at + 1 - len(done))
     done[at] = item
     return done
 
 
-def _to_tensor(a, values):
+def _to_tensor(a: Any, values: Any) -> Any:
     if a.use_stack:
         joined = P.stack(values, a.axis)
     else:
@@ -80,17 +88,17 @@ def _to_tensor(a, values):
     return joined, np.array([1 if a.use_stack else v.shape[a.axis] for v in values], np.int32)
 
 
-def _unique(a, x):
+def _unique(a: Any, x: Any) -> Any:
     found = P.unique(x, True, True, True, _one_axis(a.axis), a.dtype)
     return found
 
 
-def _fill_diagonal(a, x, y):
+def _fill_diagonal(a: Any, x: Any, y: Any) -> Any:
     shape = list(P.diagonal(x, a.offset, a.dim1, a.dim2).shape)
     return P.fill_diagonal_tensor(x, P.reshape(y, shape), a.offset, a.dim1, a.dim2)
 
 
-def _one_axis(axis):
+def _one_axis(axis: Any) -> Any:
     if isinstance(axis, list) and axis:
         return axis[0]
     if isinstance(axis, list):
@@ -98,13 +106,13 @@ def _one_axis(axis):
     return axis
 
 
-def _dtype(name):
+def _dtype(name: Any) -> Any:
     if name.startswith("Undefined"):
         return None
     return name
 
 
-def _dropout(a, x, seed, s_p):
+def _dropout(a: Any, x: Any, seed: Any, s_p: Any) -> Any:
     return P.dropout(
         x,
         s_p,
@@ -113,19 +121,19 @@ def _dropout(a, x, seed, s_p):
     )
 
 
-def _nll(a, x, label, w):
+def _nll(a: Any, x: Any, label: Any, w: Any) -> tuple[Any, None]:
     loss = P.nll_loss(x, label, w, a.ignore_index, a.reduction)
     return loss, None
 
 
-def _margins(a, x, label):
+def _margins(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
     loss, shares = P.margin_cross_entropy(
         x, label, a.margin1, a.margin2, a.margin3, a.scale, return_softmax=True, reduction=None
     )
     return shares, loss
 
 
-def _identity_loss(a, x):
+def _identity_loss(a: Any, x: Any) -> Any:
     if a.reduction == 2:
         return x
     if a.reduction == 1:
@@ -133,15 +141,15 @@ def _identity_loss(a, x):
     return P.sum(x)
 
 
-def _masked_softmax(a, x):
+def _masked_softmax(a: Any, x: Any) -> Tensor:
     return softmax_mask_fuse_upper_triangle(x)
 
 
-def _ctc(a, x, labels, lengths, sizes):
+def _ctc(a: Any, x: Any, labels: Any, lengths: Any, sizes: Any) -> Any:
     return P.ctc_loss(x, labels, lengths, sizes, a.blank, "none").reshape([-1, 1])
 
 
-def _accuracy(indices, label):
+def _accuracy(indices: Any, label: Any) -> tuple[Any, Any, Any]:
     hit = P.cast(P.any(P.equal(indices, P.cast(label, indices.dtype)), 1), "int32")
     right = P.sum(hit, dtype="int32")
     count = indices.shape[0]

@@ -1,7 +1,10 @@
 """Parameter files of models (`.pdiparams`): tensor records one after the other, in the order of the sorted
 names, which the file does not hold."""
 
+from __future__ import annotations
+
 import io
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +12,7 @@ from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.tensor_record import read_record, write_record
 
 
-def encode(arrays) -> bytes:
+def encode(arrays: dict[str, Any]) -> bytes:
     """The bytes of a file that holds a dict of arrays."""
     stream = io.BytesIO()
     for name in sorted(arrays):
@@ -17,7 +20,7 @@ def encode(arrays) -> bytes:
     return stream.getvalue()
 
 
-def decode(data, parameters) -> dict:
+def decode(data: Any, parameters: dict[str, Any]) -> dict:
     """The arrays of a file's bytes by name.
 
     Args:

@@ -8,8 +8,12 @@ An operation has a name ("#", with the number of its dialect in front), attribut
 "p". Inputs are `pd_op.data`, outputs `pd_op.fetch`.
 """
 
+from __future__ import annotations
+
 import json
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
@@ -41,7 +45,9 @@ class Op:
 
     __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "types")
 
-    def __init__(self, name, attrs, inputs, outputs, types, blocks=()):
+    def __init__(
+        self, name: str, attrs: dict[str, Any], inputs: Any, outputs: Any, types: Any, blocks: Any = ()
+    ) -> None:
         self.name = name
         self.attrs = attrs
         self.inputs = inputs
@@ -55,7 +61,7 @@ class Block:
 
     __slots__ = ("args", "ops")
 
-    def __init__(self, args, ops):
+    def __init__(self, args: Any, ops: Any) -> None:
         self.args = args
         self.ops = ops
 
@@ -70,7 +76,7 @@ class Program:
 
     file = "the program in memory"
 
-    def __init__(self, block, document=None):
+    def __init__(self, block: Block, document: dict[str, Any] | None = None) -> None:
         self.block = block
         self.document = document
         self.parameters = {}
@@ -94,21 +100,21 @@ class Program:
                 )
         self.fetches = [fetch for _, fetch in sorted(fetches, key=lambda pair: pair[0])]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "{\n" + _text(self.block, "    ") + "}\n"
 
-    def num_blocks(self):
+    def num_blocks(self) -> int:
         """1: what control flow holds is counted with its operation."""
         return 1
 
 
-def _tensor_type(kind):
+def _tensor_type(kind: Sequence[Any]) -> tuple[list[Any], str]:
     if not isinstance(kind, tuple) or len(kind) != 2 or not isinstance(kind[0], str):
         raise CorruptFileError("a parameter, an input or an output is no tensor")
     return list(kind[1]), kind[0]
 
 
-def parse(data) -> Program:
+def parse(data: Any) -> Program:
     """Reads the bytes of a `.json` file.
 
     Raises:
@@ -137,11 +143,11 @@ def parse(data) -> Program:
         raise CorruptFileError(f"it is damaged or not a model ({shortened(error)})") from error
 
 
-def _block(raw):
+def _block(raw: dict[str, Any]) -> Block:
     return Block([int(arg["#"]) for arg in raw["args"]], [_op(one) for one in raw["ops"]])
 
 
-def _op(raw):
+def _op(raw: dict[str, Any]) -> Any:
     if raw["#"] == "p":
         name, output, (persistable, _, trainable) = raw["A"][3], raw["O"], raw["OA"]
         if not isinstance(name, str):
@@ -159,13 +165,13 @@ def _op(raw):
     )
 
 
-def _number(raw):
+def _number(raw: dict[str, Any]) -> int:
     if type(raw["%"]) is not int:
         raise CorruptFileError("a value has no number")
     return raw["%"]
 
 
-def _attribute(raw):
+def _attribute(raw: dict[str, Any]) -> Any:
     if "VD" in raw:
         return _SPECIAL[raw["VD"]]
     value = raw.get("D")
@@ -176,7 +182,7 @@ def _attribute(raw):
     return value
 
 
-def _type(raw):
+def _type(raw: dict[str, Any]) -> Any:
     """(dtype, dims) of a tensor, a list of types of a list, None of anything else."""
     if raw.get("#") == "0.t_dtensor":
         dtype = raw["D"][0]["#"]
@@ -189,7 +195,7 @@ def _type(raw):
     return None
 
 
-def _check(block, known):
+def _check(block: Block, known: set[Any] | set[int]) -> None:
     """Every operand has been made before, every value once, and names are names."""
     known = known | set(block.args)
     for op in block.ops:
@@ -204,7 +210,7 @@ def _check(block, known):
         known |= set(op.outputs)
 
 
-def _text(block, indent):
+def _text(block: Any, indent: Any) -> str:
     lines = []
     for op in block.ops:
         results = ", ".join(f"%{n}" for n in op.outputs)

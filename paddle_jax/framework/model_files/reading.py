@@ -1,6 +1,10 @@
 """The rule that runs each PIR operation by our functions; see `reading_helpers.py`."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.kernels.op_record import READS
 from paddle_jax._core.ops.op import OPS
@@ -13,15 +17,19 @@ from paddle_jax.framework.model_files.reading_helpers import (
 )
 from paddle_jax.framework.model_files.records import lowering_of, parse_record
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.records import Attribute
 
-def rule_of(name):
+
+def rule_of(name: str) -> Any:
     """The rule that runs an operation: what a record says, or a rule of `paddle_only_ops.py`; None
     where there is neither."""
     return _recorded(name, READS.get(name)) or RULES.get(name)
 
 
 @ft.lru_cache(maxsize=512)
-def _recorded(name, op):
+def _recorded(name: str, op: Callable[..., Any] | None) -> Callable[..., Any] | None:
     if op is None:
         return None
     code = op.record.read or lowering_of(op.record.code).read
@@ -30,7 +38,7 @@ def _recorded(name, op):
     return reader(op)
 
 
-def reader(op):
+def reader(op: Callable[..., Any]) -> Callable[..., Any]:
     """A rule that runs an operation of Paddle's files as the text of a record says."""
     known = parse_record(op.record.pir)
     twin = OPS.get(op.name)  # the public function checks what the op behind it does not
@@ -43,12 +51,12 @@ def reader(op):
     flags = [one for one in ours if one.kind == "none"]
     decided_by_flag = {one.parameter for one in flags}  # a flag says whether they are None
 
-    def value_of(one, value):
+    def value_of(one: Attribute, value: Any) -> Any:
         if one.parameter in decided_by_flag:
             return value
         return one.from_file(value)
 
-    def rule(attrs, *operands):
+    def rule(attrs: Any, *operands: Any) -> Tensor:
         args = [as_tensor(value) for value in operands]
         named = {}
         if known.operands is not None:
@@ -77,7 +85,7 @@ def reader(op):
     return rule
 
 
-def _attribute_value(attrs, one):
+def _attribute_value(attrs: Any, one: Attribute) -> Any:
     """An attribute as it stands in a file; older ones may lack what has a default."""
     if one.default is None:
         return getattr(attrs, one.name)
@@ -87,14 +95,14 @@ def _attribute_value(attrs, one):
 _OPERANDS = {"": as_tensor, "out": as_tensor, "ints": as_numbers, "size": as_numbers}
 
 
-def _variadic_parameter(op):
+def _variadic_parameter(op: Callable[..., Any]) -> str | None:
     """The parameter that takes any number of Tensors, if there is one."""
     return next(
         (name for name, one in op.signature.parameters.items() if one.kind is one.VAR_POSITIONAL), None
     )
 
 
-def _placed(results, found):
+def _placed(results: Any, found: Tensor) -> Any:
     """Our results at the places that the operation of Paddle gives them."""
     if results is None:
         return found

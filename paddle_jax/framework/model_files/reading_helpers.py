@@ -5,7 +5,11 @@ of a rule that is named `n_...` gets Python numbers: a list, or the Tensor where
 named `s_...` gets a single number. Every other parameter gets Tensors.
 """
 
+from __future__ import annotations
+
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +21,14 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 class _Public:
     """The public functions of declared operations by name."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         return OPS[name].public
 
 
 P = _Public()
 
 
-def as_tensor(value):
+def as_tensor(value: Any) -> Any:
     """An operand as a Tensor; lists item by item."""
     if isinstance(value, list):
         return [as_tensor(one) for one in value]
@@ -33,7 +37,7 @@ def as_tensor(value):
     return value
 
 
-def as_numbers(value):
+def as_numbers(value: Any) -> list[int]:
     """An operand as Python numbers where they are known."""
     if isinstance(value, list):
         return [as_number(one) for one in value]
@@ -42,7 +46,7 @@ def as_numbers(value):
     return value
 
 
-def as_number(value):
+def as_number(value: Any) -> Any:
     """An operand of one element as a Python number where it is known."""
     if isinstance(value, np.ndarray):
         return value.item()
@@ -54,13 +58,13 @@ def as_number(value):
 _FORMS = {"n_": as_numbers, "s_": as_number}
 
 
-def with_operand_forms(function):
+def with_operand_forms(function: Callable[..., Any]) -> Callable[..., Any]:
     """A rule whose operands are brought into the form that the parameters of a function ask for."""
     code = function.__code__
     forms = [_FORMS.get(name[:2], as_tensor) for name in code.co_varnames[1 : code.co_argcount]]
     rest = code.co_flags & inspect.CO_VARARGS
 
-    def rule(attrs, *operands):
+    def rule(attrs: Any, *operands: Any) -> Any:
         if rest:
             chosen = [*forms, *[as_tensor] * (len(operands) - len(forms))]
         else:

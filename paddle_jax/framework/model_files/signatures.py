@@ -6,7 +6,10 @@ int64 of its own kind. Read off the files that Paddle 3.3.1 writes. `fetch` and 
 inputs of a program.
 """
 
+from __future__ import annotations
+
 import functools as ft
+from typing import Any
 
 from paddle_jax.framework.model_files.records import parse_attribute
 from paddle_jax.framework.model_files.records import signature as recorded
@@ -76,7 +79,7 @@ matrix_rank_tol use_default_tol:bool=False hermitian:bool=False
 
 
 @ft.cache
-def listed():
+def listed() -> dict[str, Any]:
     """{operation: its attributes} of those below."""
     found = {}
     for line in _TEXT.strip().replace("\n ", " ").splitlines():
@@ -85,7 +88,7 @@ def listed():
     return found
 
 
-def signature(name):
+def signature(name: str | None) -> list[Any]:
     """[(attribute, kind, default)] of an operation; a default of None: it has to be given."""
     found = listed().get(name)
     if found is None:

@@ -5,8 +5,12 @@ a: the attributes; out: (dtype, shape) of each result; operands: Values, lists o
 None where left out.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import types
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +22,15 @@ from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.extension_ops import PREFIX, encode, find, identity
 from paddle_jax.framework.model_files.records import TENSORS, lowering_of, pir_record
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax.framework.model_files.builder import Builder
+    from paddle_jax.framework.model_files.records import Attribute, PirRecord
 
-def write_row(op, w, attrs, out, *operands):
+
+def write_row(
+    op: Callable[..., Any], w: Builder, attrs: Any, out: Any, *operands: Any
+) -> Value | list[Value]:
     """Writes an op as the text of its record says."""
     known = pir_record(op)
     if known.operands is None:
@@ -52,7 +63,9 @@ def write_row(op, w, attrs, out, *operands):
 _OF_WHOLE = {"cast", "one_hot", "full_like", "bernoulli"}
 
 
-def _as_floats(op, w, known, out, operands):
+def _as_floats(
+    op: Callable[..., Any], w: Builder, known: PirRecord, out: Sequence[Any], operands: Sequence[Value]
+) -> Any:
     """The operands of a function: whole numbers as floats, of which Paddle's has floats as results."""
     if len(op.tensors) != 1 or not isinstance(operands[0], Value) or known.names[0] in _OF_WHOLE:
         return operands
@@ -62,7 +75,9 @@ def _as_floats(op, w, known, out, operands):
     return operands
 
 
-def _by_name(op, known, operands):
+def _by_name(
+    op: Callable[..., Any], known: PirRecord, operands: Sequence[Any]
+) -> dict[Any, Any] | dict[Any | int, Any]:
     """{name in the text: operand of ours}; an op inside another one may call its operands otherwise,
     in the same order."""
     names = [one.name for one in known.operands if one.kind in TENSORS and one.name != "_"]
@@ -76,7 +91,14 @@ def _by_name(op, known, operands):
     return left
 
 
-def _operand(one, op, w, attrs, out, tensors):
+def _operand(
+    one: Attribute,
+    op: Callable[..., Any],
+    w: Builder,
+    attrs: Any,
+    out: Sequence[Any],
+    tensors: dict[str, Any],
+) -> Any:
     if one.kind in TENSORS:
         value = tensors.get(one.name)
         if value is not None and one.kind == "out":
@@ -103,7 +125,7 @@ def _operand(one, op, w, attrs, out, tensors):
     return w.full(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:])
 
 
-def _attribute(one, op, attrs, out):
+def _attribute(one: Attribute, op: Callable[..., Any], attrs: Any, out: Sequence[Any]) -> Any:
     if one.parameter in op.attrs:
         value = one.to_file(getattr(attrs, one.parameter))
     else:
@@ -115,7 +137,7 @@ def _attribute(one, op, attrs, out):
     return value
 
 
-def _refuse_others(op, known, attrs):
+def _refuse_others(op: Callable[..., Any], known: PirRecord, attrs: Any) -> None:
     """Refuses attributes that the text does not have; one named dtype is in the result where an operand
     is cast to that."""
     listed = {one.parameter for one in [*(known.operands or ()), *known.attributes]}
@@ -126,7 +148,7 @@ def _refuse_others(op, known, attrs):
             raise NotWritable(f"{op.name} with {left}={getattr(attrs, left)!r} has no form in PIR")
 
 
-def rule_of(op):
+def rule_of(op: Callable[..., Any]) -> Any:
     """The rule that writes an op: code, or what its record says; None where Paddle has no such operation."""
     record = op.record
     return (
@@ -134,7 +156,7 @@ def rule_of(op):
     )
 
 
-def apply(w, op, attrs, operands, out):
+def apply(w: Builder, op: Callable[..., Any], attrs: dict[str, Any], operands: Any, out: Any) -> list[Value]:
     """Adds one of our operations to the program: as operations of Paddle where there is a rule, else as one
     of our own, which only paddle_jax reads.
 
@@ -172,7 +194,7 @@ def apply(w, op, attrs, operands, out):
     return w.extension_op(name, [*inputs, *map(w.length, numbers)], out, text)
 
 
-def _promoted(w, op, operands):
+def _promoted(w: Builder, op: Callable[..., Any], operands: Sequence[Value]) -> list[Any]:
     if isinstance(op.promote, tuple):
         names = op.promote
     else:
@@ -191,9 +213,9 @@ def _promoted(w, op, operands):
 
 
 class _Like:
-    def __init__(self, dtype, ndim):
+    def __init__(self, dtype: DTypeLike, ndim: Any) -> None:
         self.dtype, self.ndim, self.shape = dtype, ndim, (1,) * ndim
 
 
-def _like(value):
+def _like(value: Value) -> _Like:
     return _Like(dtypes.convert(value.dtype).np, value.ndim)

@@ -20,7 +20,7 @@ def _listed(values: Sequence[Tensor] | Tensor) -> list[Any]:
     return [values]
 
 
-def _start(func: Callable[..., Any], xs: Sequence[Tensor] | Tensor) -> tuple[Any, list[Any], list[Any | Any]]:
+def _start(func: Callable[..., Any], xs: Sequence[Tensor] | Tensor) -> tuple[Any, list[Any], list[Any]]:
     """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a
     list, the copies). What is computed from the copies flows back to those of xs that want gradients."""
     if not all(isinstance(x, Tensor) for x in _listed(xs)):

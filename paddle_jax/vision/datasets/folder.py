@@ -145,7 +145,7 @@ class DatasetFolder(Dataset):
         classes = sorted(entry.name for entry in Path(dir).iterdir() if entry.is_dir())
         return classes, {name: number for number, name in enumerate(classes)}
 
-    def __getitem__(self, index: int) -> tuple[Any | Any, Any]:
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
         path, number = self.samples[index]
         sample = self.loader(path)
         return sample if self.transform is None else self.transform(sample), number
@@ -191,7 +191,7 @@ class ImageFolder(Dataset):
         self.loader = default_loader if loader is None else loader
         self.extensions, self.samples, self.transform = extensions, samples, transform
 
-    def __getitem__(self, index: int) -> list[Any | Any]:
+    def __getitem__(self, index: int) -> list[Any]:
         sample = self.loader(self.samples[index])
         return [sample if self.transform is None else self.transform(sample)]
 

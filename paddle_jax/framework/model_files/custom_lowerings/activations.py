@@ -1,16 +1,24 @@
 """Activations."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.framework.model_files.builder_helpers import binary, positive
 from paddle_jax.framework.model_files.records import Lowering
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _gelu(w, a, out, x):
+
+def _gelu(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     return w.op("gelu", [x], out[0], approximate=a.approximate in (True, "tanh"))
 
 
-def _onnx_gelu(g, op, x):
+def _onnx_gelu(g: Graph, op: Any, x: str) -> str:
     dtype = op.kind()
     if op.approximate:
         cube = g.node("Mul", [x, g.node("Mul", [x, x])])
@@ -29,7 +37,7 @@ def _onnx_gelu(g, op, x):
     return g.node("Mul", [g.node("Mul", [x, gate]), g.number(0.5, dtype)])
 
 
-def _prelu(w, a, out, x, weight):
+def _prelu(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     return w.op(
         "prelu",
@@ -40,13 +48,13 @@ def _prelu(w, a, out, x, weight):
     )
 
 
-def _onnx_prelu(g, op, x, w):
+def _onnx_prelu(g: Any, op: Any, x: Any, w: Any) -> Any:
     shape = [1] * max(op.ndim() - 1, 1)
     shape[0] = -1 if op.ndim() > 1 and op.mode != "all" else 1
     return g.node("PRelu", [x, g.node("Reshape", [w, g.ints(shape)])])
 
 
-def _glu(w, a, out, x):
+def _glu(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     first, second = w.list_op(
         "split_with_num", [x, w.full(positive(a.axis, x.ndim), "int32")], [out[0], out[0]], num=2
     )

@@ -1,7 +1,11 @@
 """Linear algebra: norms, products and decompositions, by several operations where Paddle needs them."""
 
+from __future__ import annotations
+
 import math
 import string
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +20,15 @@ from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
 from paddle_jax.tensor.einsum import einsum as public_einsum
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder, Value
+
+
 # norms ------------------------------------------------------------------------------------------------------
 
 
-def vector_length(x, p, axes, keepdim):
+def vector_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
     """The p-norm over some axes."""
     if len(axes) == 1:
         return P.vector_norm(x, float(p), axes[0], keepdim)
@@ -34,19 +43,19 @@ def vector_length(x, p, axes, keepdim):
     return P.pow(P.sum(P.pow(size, float(p)), list(axes), keepdim=keepdim), 1 / p)
 
 
-def _typed(x, dtype):
+def _typed(x: Any, dtype: Any) -> Any:
     if dtype is None:
         return x
     return P.cast(x, dtype)
 
 
-def _all_axes(axis, ndim):
+def _all_axes(axis: int, ndim: int) -> list[int] | list[Any]:
     if axis is None or axis == ():
         return list(range(ndim))
     return [i % ndim for i in (axis if isinstance(axis, tuple | list) else [axis])]
 
 
-def matrix_length(x, p, axes, keepdim):
+def matrix_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
     """The norm of an order of matrices on two axes."""
     first, second = (axis % x.ndim for axis in axes)
     if p == "fro":
@@ -69,14 +78,14 @@ def matrix_length(x, p, axes, keepdim):
     return P.squeeze(found, sorted([first, second]))
 
 
-def _vector_norm(a, x):
+def _vector_norm(a: Any, x: Any) -> Any:
     axes = _all_axes(a.axis, x.ndim)
     if len(axes) < 2 or is_empty(x) or (len(axes) == x.ndim and a.axis is None):
         return None
     return vector_length(_typed(x, a.dtype), a.p, axes, a.keepdim)
 
 
-def _norm(a, x):
+def _norm(a: Any, x: Tensor) -> Any:
     if is_empty(x) or a.p in (None, "fro") and not isinstance(a.axis, tuple):
         return None
     is_pair = isinstance(a.axis, tuple) and len(a.axis) == 2
@@ -89,7 +98,7 @@ def _norm(a, x):
     return vector_length(_typed(x, a.dtype), 2 if a.p in (None, "fro") else a.p, axes, a.keepdim)
 
 
-def _matrix_norm(a, x):
+def _matrix_norm(a: Any, x: Any) -> Any:
     if is_empty(x):
         return None
     if not (x.dtype.is_floating or x.dtype.is_complex):
@@ -97,7 +106,7 @@ def _matrix_norm(a, x):
     return matrix_length(x, a.p, a.axis, a.keepdim)
 
 
-def _cond(a, x):
+def _cond(a: Any, x: Any) -> Any:
     p = 2 if a.p is None else a.p
     if p in (2, -2):
         values = P.svdvals(x)
@@ -109,11 +118,11 @@ def _cond(a, x):
     return matrix_length(x, p, (-2, -1), False) * matrix_length(P.inv(x), p, (-2, -1), False)
 
 
-def _cdist(a, x, y):
+def _cdist(a: Any, x: Any, y: Any) -> Any:
     return P.vector_norm(P.unsqueeze(x, -2) - P.unsqueeze(y, -3), float(a.p), -1)
 
 
-def _pdist(a, x):
+def _pdist(a: Any, x: Any) -> Any:
     if is_length(x.shape[0]) or x.shape[0] < 2:
         return None
     first, second = (P.to_tensor(one.astype(np.int64)) for one in np.triu_indices(x.shape[0], 1))
@@ -123,7 +132,7 @@ def _pdist(a, x):
 # products ---------------------------------------------------------------------------------------------------
 
 
-def _inner(w, a, out, x, y):
+def _inner(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     if not x.ndim or not y.ndim:
         return w.op("multiply", [x, y], out[0])
     if y.ndim == 1 and x.ndim == 1:
@@ -141,7 +150,7 @@ def _inner(w, a, out, x, y):
     return reshape(w, found, out[0][1])
 
 
-def _contract(a, x, y):
+def _contract(a: Any, x: Any, y: Any) -> Any:
     left, right = ([axis % t.ndim for axis in axes] for t, axes in zip((x, y), a.axes, strict=True))
     kept = [i for i in range(x.ndim) if i not in left], [i for i in range(y.ndim) if i not in right]
     shape = [*[x.shape[i] for i in kept[0]], *[y.shape[i] for i in kept[1]]]
@@ -152,11 +161,11 @@ def _contract(a, x, y):
     return P.reshape(P.matmul(rows, columns), shape)
 
 
-def _vecdot(a, x, y):
+def _vecdot(a: Any, x: Any, y: Any) -> Any:
     return P.sum((P.conj(x) if x.dtype.is_complex else x) * y, a.axis, dtype=x.dtype)
 
 
-def _cross(w, a, out, x, y):
+def _cross(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     axis = x.shape.index(3) if a.axis in (9, None) else a.axis
     return w.op("cross", [x, y], out[0], axis=axis)
 
@@ -164,12 +173,12 @@ def _cross(w, a, out, x, y):
 # decompositions and equations -------------------------------------------------------------------------------
 
 
-def _adjoint(x):
+def _adjoint(x: Any) -> Any:
     perm = [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
     return P.transpose(P.conj(x) if x.dtype.is_complex else x, perm)
 
 
-def _cholesky_inverse(a, x):
+def _cholesky_inverse(a: Any, x: Any) -> Any:
     inverse = P.inv(x)
     other = _adjoint(inverse)
     if a.upper:
@@ -177,32 +186,32 @@ def _cholesky_inverse(a, x):
     return P.matmul(other, inverse)
 
 
-def _qr(w, a, out, x):
+def _qr(w: Any, a: Any, out: Any, x: Any) -> Any:
     if a.mode == "r":
         return w.op("qr", [x], [(x.dtype, [0]), out[0]], mode=a.mode)[1]
     return w.op("qr", [x], out, mode=a.mode)
 
 
-def _read_qr(a, x):
+def _read_qr(a: Any, x: Any) -> Any:
     found = P.qr(x, a.mode)
     if a.mode == "r":
         return (None, found)
     return found
 
 
-def _lu(w, a, out, x):
+def _lu(w: Any, a: Any, out: Any, x: Any) -> Any:
     return w.op("lu", [x], out, pivot=True)
 
 
-def _unpacked(w, a, out, x, pivots):
+def _unpacked(w: Any, a: Any, out: Any, x: Any, pivots: Any) -> Any:
     return w.op("lu_unpack", [x, pivots], out, unpack_ludata=True, unpack_pivots=True)
 
 
-def _least_squares(w, a, out, x, y):
+def _least_squares(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     return w.op("lstsq", [x, y, w.number(a.rcond, "float32", (1,))], out, driver="gelsd")
 
 
-def _pinv(a, x):
+def _pinv(a: Any, x: Any) -> Any:
     if is_empty(x):
         return None
     floor = max(a.rcond, float(np.finfo(numpy_dtype(x)).eps) * max(x.shape[-2:]))
@@ -218,7 +227,7 @@ def _pinv(a, x):
     return P.matmul(_adjoint(right) * inverse, _adjoint(left))
 
 
-def _rank(w, a, out, x, limit, absolute, relative):
+def _rank(w: Any, a: Any, out: Any, x: Any, limit: Any, absolute: Any, relative: Any) -> Any:
     if limit is not None:
         return w.op("matrix_rank_tol", [x, limit], out[0], use_default_tol=False, hermitian=a.hermitian)
     if absolute is not None or relative is not None:
@@ -226,7 +235,7 @@ def _rank(w, a, out, x, limit, absolute, relative):
     return w.op("matrix_rank", [x], out[0], tol=0.0, use_default_tol=True, hermitian=a.hermitian)
 
 
-def _rank_by_limits(a, x, limit, absolute, relative):
+def _rank_by_limits(a: Any, x: Any, limit: Any, absolute: Any, relative: Any) -> Any:
     """With atol or rtol."""
     if is_empty(x) or absolute is None and relative is None:
         return None
@@ -243,7 +252,7 @@ def _rank_by_limits(a, x, limit, absolute, relative):
     return P.sum(P.cast(values > P.unsqueeze(limit, -1), "int64"), -1)
 
 
-def reflected(x, tau):
+def reflected(x: Any, tau: Any) -> Any:
     """The product of Householder reflectors."""
     rows, columns = x.shape[-2:]
     eye = P.eye(rows, columns, x.dtype)
@@ -255,11 +264,11 @@ def reflected(x, tau):
     return found
 
 
-def _householder(a, x, tau):
+def _householder(a: Any, x: Any, tau: Any) -> Any:
     return reflected(x, tau)
 
 
-def _ormqr(a, x, tau, y):
+def _ormqr(a: Any, x: Any, tau: Any, y: Any) -> Any:
     q = reflected(x, tau)
     if a.transpose:
         q = _adjoint(q)
@@ -268,24 +277,24 @@ def _ormqr(a, x, tau, y):
     return P.matmul(y, q)
 
 
-def _solve(w, a, out, x, y):
+def _solve(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     if not a.left:
         raise NotWritable("solve from the right has no form in PIR")
     return w.op("solve", [x, y], out[0])
 
 
-def _solve_from_right(a, x, y):
+def _solve_from_right(a: Any, x: Any, y: Any) -> Any:
     if a.left:
         return None
     return _adjoint_free(P.solve(_adjoint_free(x), _adjoint_free(y)))
 
 
-def _adjoint_free(x):
+def _adjoint_free(x: Any) -> Any:
     """The transposed matrices."""
     return P.transpose(x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
-def _matrix_exp(a, x):
+def _matrix_exp(a: Any, x: Any) -> Any:
     """A series for a matrix that is halved until it is small, then squared as often."""
     if is_empty(x):
         return None
@@ -302,7 +311,7 @@ def _matrix_exp(a, x):
             part = part + powers[i] / math.factorial(first + i)
         found = part + (P.matmul(powers[4], found) if first < 12 else found)
 
-    def step(count, value):
+    def step(count: Any, value: Any) -> Any:
         return [count + 1, P.where(count < times, P.matmul(value, value), value)]
 
     most = P.max(times)
@@ -338,7 +347,7 @@ matrix_exp = Lowering(decompose=_matrix_exp)
 # sums of products -------------------------------------------------------------------------------------------
 
 
-def _terms(equation, ndims):
+def _terms(equation: str, ndims: Sequence[int]) -> tuple[list[Any], str | Any, str]:
     """(labels of each operand, labels of the result) with a letter for each axis, and the letters that stand
     for dots."""
     given, arrow, result = equation.replace(" ", "").partition("->")
@@ -356,7 +365,7 @@ def _terms(equation, ndims):
     return found, result.replace("...", dots), dots
 
 
-def _einsum(a, operands):
+def _einsum(a: Any, operands: Sequence[Tensor]) -> Any:
     """With explicit labels, one or two operands at a time, and each label once in an operand."""
     terms, result, dots = _terms(a.equation, [x.ndim for x in operands])
     if len(set(result)) < len(result):
@@ -375,7 +384,9 @@ def _einsum(a, operands):
     return public_einsum(equation, *xs)
 
 
-def _broadcast_dots(x, term, terms, operands, dots):
+def _broadcast_dots(
+    x: Tensor, term: str, terms: Sequence[str], operands: Sequence[Tensor], dots: str
+) -> Tensor:
     """x with the lengths that the axes behind dots have in other operands."""
     shape = list(x.shape)
     for axis, label in enumerate(term):
@@ -394,7 +405,7 @@ def _broadcast_dots(x, term, terms, operands, dots):
     return P.expand(x, shape)
 
 
-def _without_repeats(x, term):
+def _without_repeats(x: Tensor, term: str) -> tuple[Any, Any]:
     for label in dict.fromkeys(term):
         while term.count(label) > 1:
             first = term.index(label)
@@ -404,7 +415,7 @@ def _without_repeats(x, term):
     return x, term
 
 
-def _write_einsum(w, a, out, operands):
+def _write_einsum(w: Builder, a: Any, out: Sequence[Any], operands: Sequence[Value]) -> Value:
     terms, result, _ = _terms(a.equation, [x.ndim for x in operands])
     if (
         f"{','.join(terms)}->{result}" != a.equation

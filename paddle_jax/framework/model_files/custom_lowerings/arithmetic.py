@@ -1,6 +1,10 @@
 """Arithmetic on elements."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,15 +13,20 @@ from paddle_jax.framework.model_files.builder_helpers import binary, cast, same_
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _arithmetic(name):
-    def write(w, a, out, x, y):
+
+def _arithmetic(name: str) -> Lowering:
+    def write(w: Builder, a: Any, out: Any, x: Value, y: Value) -> Any:
         return w.op(name, [x, y if a.alpha == 1 else scaled(w, y, a.alpha)], out[0])
 
     return Lowering(write)
 
 
-def _write_scale(w, a, out, x, factor, bias):
+def _write_scale(w: Builder, a: Any, out: Sequence[Any], x: Value, factor: Value, bias: Value) -> Value:
     if a.act:
         raise NotWritable("scale with an activation has no form in PIR")
     factor = cast(w, factor, x.dtype)
@@ -27,23 +36,23 @@ def _write_scale(w, a, out, x, factor, bias):
     return binary(w, "multiply", binary(w, "add", x, bias, out[0]), factor, out[0])
 
 
-def _activated_scale(a, x, factor, bias):
+def _activated_scale(a: Any, x: Tensor, factor: Tensor, bias: Tensor) -> Any:
     if not a.act:
         return None
     return getattr(P, a.act)(P.scale(x, factor, bias, a.bias_after_scale))
 
 
-def _divide(w, a, out, x, y):
+def _divide(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     if a.rounding_mode is None:
         return w.op("divide", [cast(w, x, out[0][0]), cast(w, y, out[0][0])], out[0])
     return w.op({"floor": "floor_divide", "trunc": "trunc_divide"}[a.rounding_mode], [x, y], out[0])
 
 
-def _read_scale(a, x, s_factor):
+def _read_scale(a: Any, x: Any, s_factor: Any) -> Any:
     return P.scale(x, s_factor, a.bias, a.bias_after_scale)
 
 
-def _onnx_scale(g, op, x, factor):
+def _onnx_scale(g: Graph, op: Any, x: str, factor: str) -> str:
     factor = g.number(g.numbers(factor)[0], op.kind())
     bias = g.number(op.bias, op.kind())
     if op.bias_after_scale:
@@ -54,7 +63,9 @@ def _onnx_scale(g, op, x, factor):
     return g.node("Mul", [g.node("Add", [x, bias]), factor])
 
 
-def _write_clip(w, a, out, x, low, high):
+def _write_clip(
+    w: Builder, a: Any, out: Sequence[Any], x: Value, low: Value | None, high: Value | None
+) -> Value:
     x = cast(w, x, out[0][0])
     if low is not None:
         x = binary(w, "maximum", x, cast(w, low, x.dtype), x.type)
@@ -63,35 +74,35 @@ def _write_clip(w, a, out, x, low, high):
     return binary(w, "minimum", x, cast(w, high, x.dtype), x.type)
 
 
-def _read_clip(a, x, s_low, s_high):
+def _read_clip(a: Any, x: Any, s_low: Any, s_high: Any) -> Any:
     if isinstance(s_low, float) and isinstance(s_high, float) and x.dtype.is_integer:
         limit = 2**63 - 1
         return P.clip(x, *(int(max(-limit, min(bound, limit))) for bound in (s_low, s_high)))
     return P.cast(P.clip(x, s_low, s_high), x.dtype)
 
 
-def _onnx_clip(g, op, x, low, high):
+def _onnx_clip(g: Any, op: Any, x: Any, low: Any, high: Any) -> Any:
     return g.node("Clip", [x, *(g.number(g.numbers(bound)[0], op.kind()) for bound in (low, high))])
 
 
-def _onnx_floor_divide(g, op, x, y):
+def _onnx_floor_divide(g: Graph, op: Any, x: str, y: str) -> str:
     if np.dtype(op.kind()).kind == "f":
         return g.node("Floor", [g.node("Div", [x, y])])
     return g.cast(g.node("Floor", [g.node("Div", [g.cast(x, "float64"), g.cast(y, "float64")])]), op.kind())
 
 
-def _onnx_remainder(g, op, x, y):
+def _onnx_remainder(g: Graph, op: Any, x: str, y: str) -> str:
     return g.node("Sub", [x, g.node("Mul", [_onnx_floor_divide(g, op, x, y), y])])
 
 
-def _frac(w, a, out, x):
+def _frac(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     return binary(w, "subtract", x, w.op("trunc", [x], x.type), x.type)
 
 
-def _on_one_shape(name):
+def _on_one_shape(name: str) -> Lowering:
     """A rule for an operation of Paddle that neither broadcasts nor casts."""
 
-    def write(w, a, out, x, y):
+    def write(w: Builder, a: Any, out: Any, x: Any, y: Any) -> Any:
         x, y = (cast(w, one, out[0][0]) for one in (x, y))
         x, y = (
             one
@@ -104,32 +115,32 @@ def _on_one_shape(name):
     return Lowering(write)
 
 
-def _polygamma(w, a, out, x):
+def _polygamma(w: Any, a: Any, out: Any, x: Any) -> Any:
     x = cast(w, x, out[0][0])
     if a.n == 0:
         return w.op("digamma", [x], out[0])
     return w.op("polygamma", [x], out[0], n=a.n)
 
 
-def _renorm(w, a, out, x):
+def _renorm(w: Any, a: Any, out: Any, x: Any) -> Any:
     return w.op("renorm", [x], out[0], p=float(a.p), axis=a.axis % x.ndim, max_norm=float(a.max_norm))
 
 
-def _hypot(w, a, out, x, y):
+def _hypot(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Any:
     x, y = (cast(w, one, out[0][0]) for one in (x, y))
     return w.op(
         "sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])], out[0]
     )
 
 
-def _logaddexp(w, a, out, x, y):
+def _logaddexp(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Value:
     x, y = (cast(w, one, out[0][0]) for one in (x, y))
     gap = w.op("abs", [binary(w, "subtract", x, y, out[0])], out[0])
     tail = w.op("log1p", [w.op("exp", [scaled(w, gap, -1.0)], out[0])], out[0])
     return binary(w, "add", binary(w, "maximum", x, y, out[0]), tail, out[0])
 
 
-def _nan_to_num(w, a, out, x):
+def _nan_to_num(w: Builder, a: Any, out: Sequence[Any], x: Any) -> Value:
     top = {"float16": 65504.0, "float64": 1.7976931348623157e308}.get(x.dtype, 3.4028234663852886e38)
     for test, number in (
         ("nan", a.nan),

@@ -1,12 +1,22 @@
 """Convolutions."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.windows import paddings
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def padding(a, n, last):
+
+def padding(a: Any, n: Any, last: bool) -> tuple[Any, str] | tuple[list[Any], str]:
     """(paddings, padding_algorithm)"""
     value = paddings("", a.padding, n, last)
     if isinstance(value, str):
@@ -15,7 +25,7 @@ def padding(a, n, last):
     return ([both[0] for both in value] if all(p == q for p, q in value) else flat), "EXPLICIT"
 
 
-def _bias(w, out, done, bias, channel):
+def _bias(w: Builder, out: Sequence[Any], done: Value, bias: Value, channel: int) -> Any:
     """done + bias along the channel axis."""
     if bias is None:
         return done
@@ -24,7 +34,7 @@ def _bias(w, out, done, bias, channel):
     return w.op("add", [done, w.op("reshape", [bias, w.ints(shape)], (bias.dtype, shape))], out)
 
 
-def _settings(a, n):
+def _settings(a: Any, n: int) -> tuple[dict[str, Any], Any]:
     """Attributes that convolutions share, and whether channels are last."""
     last = a.data_format[-1] == "C"
     pads, how = padding(a, n, last)
@@ -38,8 +48,8 @@ def _settings(a, n):
     return found | {"data_format": a.data_format}, last
 
 
-def _conv(n):
-    def rule(w, a, out, x, weight, bias):
+def _conv(n: int) -> Callable[..., Any]:
+    def rule(w: Builder, a: Any, out: Any, x: Value, weight: Value, bias: Value) -> Value:
         attrs, last = _settings(a, n)
         if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1:
             name = "depthwise_conv2d"
@@ -52,8 +62,8 @@ def _conv(n):
     return rule
 
 
-def _conv_transpose(n):
-    def rule(w, a, out, x, weight, bias):
+def _conv_transpose(n: int) -> Callable[..., Any]:
+    def rule(w: Builder, a: Any, out: Any, x: Value, weight: Value, bias: Value) -> Value:
         attrs, last = _settings(a, n)
         extra = pair(a.output_padding, n) if a.output_padding else []
         if n == 3:
@@ -72,10 +82,10 @@ def _conv_transpose(n):
     return rule
 
 
-def flat(rule, weighted=True):
+def flat(rule: Callable[..., Any], weighted: bool = True) -> Callable[..., Any]:
     """A rule for one spatial axis, made of that for two: the new axis has length 1 and comes first."""
 
-    def one(w, a, out, x, *operands):
+    def one(w: Any, a: Any, out: Any, x: Any, *operands: Any) -> Any:
         last = getattr(a, "data_format", "NCL")[-1] == "C"
         axis = 1 if last else 2
         for name, fill in (
@@ -92,7 +102,7 @@ def flat(rule, weighted=True):
             a.padding = [0, 0, *paddings("", a.padding, 1, last)[0]]
         a.data_format = "NHWC" if last else "NCHW"
         if weighted:
-            operands = [unsqueeze(w, operands[0], 2), *operands[1:]]
+            operands = (unsqueeze(w, operands[0], 2), *operands[1:])
         outs = [(dtype, [*shape[:axis], 1, *shape[axis:]]) for dtype, shape in out]
         found = rule(w, a, outs, unsqueeze(w, x, axis), *operands)
         if isinstance(found, list):
@@ -105,28 +115,28 @@ def flat(rule, weighted=True):
 # reading and exporting --------------------------------------------------------------------------------------
 
 
-def read_padding(a):
+def read_padding(a: Any) -> list[int]:
     """The padding argument of convolutions and pooling."""
     if a.padding_algorithm == "EXPLICIT":
         return a.paddings
     return a.padding_algorithm
 
 
-def layout(a, name):
+def layout(a: Any, name: str) -> str | None:
     """3D operations of Paddle may say NCHW for NCDHW."""
     if "3d" not in name:
         return a.data_format
     return {"NCHW": "NCDHW", "NHWC": "NDHWC"}.get(a.data_format, a.data_format)
 
 
-def _read_conv(name):
+def _read_conv(name: str) -> Callable[..., Any]:
     return lambda a, x, w: getattr(P, name)(
         x, w, None, a.strides, read_padding(a), a.dilations, a.groups, data_format=layout(a, name)
     )
 
 
-def _read_transpose(name):
-    def rule(a, x, w, n_size=None):
+def _read_transpose(name: str) -> Callable[..., Any]:
+    def rule(a: Any, x: Tensor, w: Tensor, n_size: Any = None) -> Tensor:
         size = n_size or getattr(a, "output_size", None) or None
         if size:
             extra = {"output_size": size}
@@ -147,7 +157,7 @@ def _read_transpose(name):
     return rule
 
 
-def onnx_pads(op, n):
+def onnx_pads(op: Any, n: Any) -> dict[str, str] | dict[str, list[Any]]:
     """The attributes of a node that say how it pads n axes."""
     pads = list(op.paddings)
     if op.padding_algorithm == "SAME":
@@ -158,7 +168,7 @@ def onnx_pads(op, n):
     return {"pads": [*begin, *end]}
 
 
-def _onnx_conv(g, op, x, w):
+def _onnx_conv(g: Graph, op: Any, x: str, w: str) -> str:
     op.channels_first()
     n = op.ndim() - 2
     return g.node(
@@ -166,7 +176,7 @@ def _onnx_conv(g, op, x, w):
     )
 
 
-def _onnx_transpose(g, op, x, w, size=None):
+def _onnx_transpose(g: Any, op: Any, x: Any, w: Any, size: Any = None) -> Any:
     op.channels_first()
     n = op.ndim() - 2
     if op.output_padding:

@@ -1,13 +1,21 @@
 """New tensors."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, same_shape, scaled
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.drop import ALPHA_DROPPED as _ALPHA_DROPPED
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder
 
-def _uniform(w, a, out, low, high):
+
+def _uniform(w: Any, a: Any, out: Any, low: Any, high: Any) -> Any:
     shape = out[0][1]
     return w.op(
         "uniform",
@@ -18,11 +26,11 @@ def _uniform(w, a, out, low, high):
     )
 
 
-def _read_uniform(a, n_shape, s_low, s_high):
+def _read_uniform(a: Any, n_shape: Any, s_low: Any, s_high: Any) -> Any:
     return P.uniform(n_shape, a.dtype, s_low, s_high, a.seed)
 
 
-def _arange(w, a, out):
+def _arange(w: Builder, a: Any, out: Sequence[Any]) -> Any:
     """Bounds as operands: whole numbers where all are, else float64."""
     bounds = [a.start, a.end, a.step]
     if all(isinstance(b, int) for b in bounds):
@@ -32,7 +40,7 @@ def _arange(w, a, out):
     return w.op("arange", [w.number(b, kind, (1,)) for b in bounds], out[0], dtype=out[0][0])
 
 
-def _linspace(w, a, out):
+def _linspace(w: Any, a: Any, out: Any) -> Any:
     ends = [w.number(b, "float32" if out[0][0] == "float32" else "float64", (1,)) for b in (a.start, a.stop)]
     return w.op("linspace", [*ends, w.number(a.num, "int32", (1,))], out[0], dtype=out[0][0])
 
@@ -40,22 +48,22 @@ def _linspace(w, a, out):
 # random numbers ---------------------------------------------------------------------------------------------
 
 
-def _normal(w, a, out):
+def _normal(w: Any, a: Any, out: Any) -> Any:
     return _gaussian(w, out[0])
 
 
-def _gaussian(w, kind):
+def _gaussian(w: Any, kind: Any) -> Any:
     return w.op("gaussian", [w.ints(kind[1])], kind, mean=0.0, std=1.0, dtype=kind[0])
 
 
-def _scaled_normal(w, a, out, mean, std):
+def _scaled_normal(w: Any, a: Any, out: Any, mean: Any, std: Any) -> Any:
     found = _gaussian(w, out[0])
     for name, value in (("multiply", std), ("add", mean)):
         found = w.op(name, [found, cast(w, value, out[0][0])], out[0])
     return found
 
 
-def _integers(w, a, out, low, high):
+def _integers(w: Any, a: Any, out: Any, low: Any, high: Any) -> Any:
     low, high = (int(constant_of(w, value)) for value in (low, high))
     if not -(2**31) <= low < high < 2**31:
         raise NotWritable(f"randint from {low} to {high} has no form in PIR")
@@ -63,25 +71,25 @@ def _integers(w, a, out, low, high):
     return cast(w, found, out[0][0])
 
 
-def _permutation(w, a, out):
+def _permutation(w: Any, a: Any, out: Any) -> Any:
     return w.op("randperm", [], out[0], n=a.n, dtype=out[0][0])
 
 
-def _bernoulli(w, a, out, x, p):
+def _bernoulli(w: Any, a: Any, out: Any, x: Any, p: Any) -> Any:
     if not same_shape(p.shape, out[0][1]):
         p = w.op("expand", [p, w.ints(out[0][1])], (p.dtype, out[0][1]))
     return w.op("bernoulli", [cast(w, p, out[0][0])], out[0])
 
 
-def _classes(w, a, out, x):
+def _classes(w: Any, a: Any, out: Any, x: Any) -> Any:
     return w.op("multinomial", [x, w.number(a.count, "int32", (1,))], out[0], replacement=a.replacement)
 
 
-def _drawn(name):
+def _drawn(name: str) -> Lowering:
     return Lowering(lambda w, a, out, *operands: w.op(name, list(operands), out[0]))
 
 
-def _binomial(w, a, out, count, share):
+def _binomial(w: Any, a: Any, out: Any, count: Any, share: Any) -> Any:
     both = [cast(w, one, "float64") for one in (count, share)]
     both = [
         one
@@ -92,7 +100,7 @@ def _binomial(w, a, out, count, share):
     return w.op("binomial", both, out[0])
 
 
-def _keep_mask(w, shape, p):
+def _keep_mask(w: Any, shape: Any, p: Any) -> Any:
     """Whether each element is kept."""
     drawn = w.op(
         "uniform",
@@ -104,7 +112,7 @@ def _keep_mask(w, shape, p):
     return w.op("greater_equal", [drawn, w.full(p, "float32", ())], ("bool", list(shape)))
 
 
-def _drop(w, a, out, x):
+def _drop(w: Any, a: Any, out: Any, x: Any) -> Any:
     if a.p == 1 and a.axes is not None:
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
     if a.axes is None:  # in evaluation, as Paddle saves it
@@ -121,7 +129,7 @@ def _drop(w, a, out, x):
     return w.op("multiply", [x, cast(w, _keep_mask(w, shape, a.p), x.dtype)], x.type)
 
 
-def _alpha_drop(w, a, out, x):
+def _alpha_drop(w: Any, a: Any, out: Any, x: Any) -> Any:
     if a.p == 1:
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
     if a.per_feature:

@@ -1,16 +1,21 @@
 """Functions whose results have lengths that depend on values: Paddle has an operation for each."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.model_files.decompositions import OpaqueOp
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.vision.ops.boxes import ratios_of
 
 
-def _plain(name, *counts):
+def _plain(name: str, *counts: Any) -> OpaqueOp:
     """An OpaqueOp that is written with its settings as the attributes. counts: dtypes of results that only
     Paddle has, which come last."""
 
-    def write(w, a, out, tensors):
+    def write(w: Any, a: Any, out: Any, tensors: Any) -> Any:
         found = w.op(name, list(tensors), [*out, *[(kind, []) for kind in counts]], **dict(a.settings))
         return found[: len(out)]
 
@@ -24,14 +29,21 @@ _MATRIX = _plain("matrix_nms")
 _PROPOSALS = _plain("generate_proposals")
 
 
-def _segments(kind):
-    def record(add, data, segment_ids, name=None):
+def _segments(kind: str) -> Lowering:
+    def record(add: Any, data: Any, segment_ids: Any, name: str | None = None) -> Any:
         return add(_SEGMENTS, [data, segment_ids], [(data.dtype, [None, *data.shape[1:]])], pooltype=kind)[0]
 
     return Lowering(record_composite=record)
 
 
-def _viterbi(add, potentials, transition_params, lengths, include_bos_eos_tag=True, name=None):
+def _viterbi(
+    add: Any,
+    potentials: Any,
+    transition_params: Any,
+    lengths: Any,
+    include_bos_eos_tag: bool = True,
+    name: str | None = None,
+) -> tuple[Any, ...]:
     batch = potentials.shape[0]
     return tuple(
         add(
@@ -43,14 +55,22 @@ def _viterbi(add, potentials, transition_params, lengths, include_bos_eos_tag=Tr
     )
 
 
-def _write_reindex(w, a, out, tensors):
+def _write_reindex(w: Any, a: Any, out: Any, tensors: Any) -> Any:
     return w.op("reindex_graph", [*tensors, None, None], out)
 
 
 _REINDEXED = OpaqueOp("reindex_graph", _write_reindex)
 
 
-def _reindex(add, x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
+def _reindex(
+    add: Any,
+    x: Any,
+    neighbors: Any,
+    count: Any,
+    value_buffer: Any = None,
+    index_buffer: Any = None,
+    name: str | None = None,
+) -> tuple[Any, ...]:
     length = neighbors.shape[0]
     dtype = x.dtype
     return tuple(
@@ -59,20 +79,20 @@ def _reindex(add, x, neighbors, count, value_buffer=None, index_buffer=None, nam
 
 
 def _priors(
-    add,
-    input,
-    image,
-    min_sizes,
-    max_sizes=None,
-    aspect_ratios=(1.0,),
-    variance=(0.1, 0.1, 0.2, 0.2),
-    flip=False,
-    clip=False,
-    steps=(0.0, 0.0),
-    offset=0.5,
-    min_max_aspect_ratios_order=False,
-    name=None,
-):
+    add: Any,
+    input: Any,
+    image: Any,
+    min_sizes: Any,
+    max_sizes: Any = None,
+    aspect_ratios: Any = (1.0,),
+    variance: Any = (0.1, 0.1, 0.2, 0.2),
+    flip: bool = False,
+    clip: bool = False,
+    steps: Any = (0.0, 0.0),
+    offset: Any = 0.5,
+    min_max_aspect_ratios_order: bool = False,
+    name: str | None = None,
+) -> tuple[Any, ...]:
     listed = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
     most = list(max_sizes or [])
     count = len(listed[0]) * len(ratios_of(listed[1], flip)) + len(most)
@@ -97,21 +117,21 @@ def _priors(
 
 
 def _matrix_nms(
-    add,
-    bboxes,
-    scores,
-    score_threshold,
-    post_threshold,
-    nms_top_k,
-    keep_top_k,
-    use_gaussian=False,
-    gaussian_sigma=2.0,
-    background_label=0,
-    normalized=True,
-    return_index=False,
-    return_rois_num=True,
-    name=None,
-):
+    add: Any,
+    bboxes: Any,
+    scores: Any,
+    score_threshold: Any,
+    post_threshold: Any,
+    nms_top_k: Any,
+    keep_top_k: Any,
+    use_gaussian: bool = False,
+    gaussian_sigma: Any = 2.0,
+    background_label: Any = 0,
+    normalized: bool = True,
+    return_index: bool = False,
+    return_rois_num: bool = True,
+    name: str | None = None,
+) -> tuple[Any, Any | None, Any | None]:
     out, index, count = add(
         _MATRIX,
         [bboxes, scores],
@@ -129,21 +149,21 @@ def _matrix_nms(
 
 
 def _proposals(
-    add,
-    scores,
-    bbox_deltas,
-    img_size,
-    anchors,
-    variances,
-    pre_nms_top_n=6000,
-    post_nms_top_n=1000,
-    nms_thresh=0.5,
-    min_size=0.1,
-    eta=1.0,
-    pixel_offset=False,
-    return_rois_num=False,
-    name=None,
-):
+    add: Any,
+    scores: Any,
+    bbox_deltas: Any,
+    img_size: Any,
+    anchors: Any,
+    variances: Any,
+    pre_nms_top_n: Any = 6000,
+    post_nms_top_n: Any = 1000,
+    nms_thresh: Any = 0.5,
+    min_size: Any = 0.1,
+    eta: Any = 1.0,
+    pixel_offset: bool = False,
+    return_rois_num: bool = False,
+    name: str | None = None,
+) -> tuple[Any, ...] | None:
     if not return_rois_num:
         return None  # which is refused
     kind = scores.dtype
@@ -162,7 +182,7 @@ def _proposals(
     )
 
 
-def _write_levels(w, a, out, tensors):
+def _write_levels(w: Any, a: Any, out: Any, tensors: Any) -> Any:
     settings = dict(a.settings)
     count = settings["max_level"] - settings["min_level"] + 1
     return w.lists_op(
@@ -174,16 +194,16 @@ _LEVELS = OpaqueOp("distribute_fpn_proposals", _write_levels)
 
 
 def _distribute(
-    add,
-    fpn_rois,
-    min_level,
-    max_level,
-    refer_level,
-    refer_scale,
-    pixel_offset=False,
-    rois_num=None,
-    name=None,
-):
+    add: Any,
+    fpn_rois: Any,
+    min_level: Any,
+    max_level: Any,
+    refer_level: Any,
+    refer_scale: Any,
+    pixel_offset: bool = False,
+    rois_num: Any = None,
+    name: str | None = None,
+) -> tuple[Any, Any, Any] | None:
     if rois_num is None or not 0 < min_level < max_level:
         return None  # which is refused
     count = max_level - min_level + 1
@@ -205,8 +225,8 @@ def _distribute(
 # messages along the edges of a graph ------------------------------------------------------------------------
 
 
-def _sent(name, counts):
-    def write(w, a, out, tensors):
+def _sent(name: str, counts: Sequence[str]) -> OpaqueOp:
+    def write(w: Any, a: Any, out: Any, tensors: Any) -> Any:
         settings = dict(a.settings)
         size = settings.pop("size")
         kinds = [*out, *[(kind, []) for kind in counts]]
@@ -222,7 +242,7 @@ _SENT, _SENT_BOTH, _JOINED = (
 )
 
 
-def _rows(x, out_size):
+def _rows(x: Any, out_size: Any) -> tuple[int, Any] | tuple[Any | int, Any | int] | None:
     """(the length that a user gives or 0, how many rows the result has); None for a computed length."""
     if out_size is None or type(out_size) is int and out_size <= 0:
         return 0, x.shape[0]
@@ -231,7 +251,7 @@ def _rows(x, out_size):
     return (out_size, out_size)
 
 
-def _broadcast(x, y):
+def _broadcast(x: Any, y: Any) -> list[int]:
     """The shape of a row of both."""
     one = list(x.shape[1:])
     other = list(y.shape[1:])
@@ -240,7 +260,15 @@ def _broadcast(x, y):
     return [b if a == 1 else a for a, b in both]
 
 
-def _send(add, x, src_index, dst_index, reduce_op="sum", out_size=None, name=None):
+def _send(
+    add: Any,
+    x: Any,
+    src_index: Any,
+    dst_index: Any,
+    reduce_op: str = "sum",
+    out_size: Any = None,
+    name: str | None = None,
+) -> Any:
     rows = _rows(x, out_size)
     if rows is None or reduce_op not in ("sum", "mean", "max", "min"):
         return None
@@ -253,7 +281,17 @@ def _send(add, x, src_index, dst_index, reduce_op="sum", out_size=None, name=Non
     )[0]
 
 
-def _send_both(add, x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=None, name=None):
+def _send_both(
+    add: Any,
+    x: Any,
+    y: Any,
+    src_index: Any,
+    dst_index: Any,
+    message_op: str = "add",
+    reduce_op: str = "sum",
+    out_size: Any = None,
+    name: str | None = None,
+) -> Any:
     rows = _rows(x, out_size)
     if rows is None or x.dtype != y.dtype or reduce_op not in ("sum", "mean", "max", "min"):
         return None
@@ -275,7 +313,9 @@ def _send_both(add, x, y, src_index, dst_index, message_op="add", reduce_op="sum
     )[0]
 
 
-def _join(add, x, y, src_index, dst_index, message_op="add", name=None):
+def _join(
+    add: Any, x: Any, y: Any, src_index: Any, dst_index: Any, message_op: str = "add", name: str | None = None
+) -> Any:
     if x.dtype != y.dtype:
         return None
     if message_op == "sub":

@@ -1,14 +1,20 @@
 """Losses that Paddle computes by several operations."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.classification import negative_log_likelihood
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _mean(loss, reduction):
+
+def _mean(loss: Any, reduction: Any) -> Any:
     """A loss per element as it is, summed, or averaged."""
     if reduction == "none":
         return loss
@@ -17,37 +23,37 @@ def _mean(loss, reduction):
     return P.mean(loss)
 
 
-def _hinge(x):
+def _hinge(x: Any) -> Any:
     return P.relu(x)
 
 
-def _softplus(x):
+def _softplus(x: Any) -> Any:
     """log(1 + exp(x))"""
     return -P.log_sigmoid(-x)
 
 
-def _only(is_meant, loss):
+def _only(is_meant: Any, loss: Any) -> Any:
     return P.where(is_meant, loss, P.zeros_like(loss))
 
 
-def _ranking(a, x, other, label):
+def _ranking(a: Any, x: Any, other: Any, label: Any) -> Any:
     return _mean(_hinge((other - x) * label + a.margin), a.reduction)
 
 
-def _hinge_embedding(a, x, label):
+def _hinge_embedding(a: Any, x: Any, label: Any) -> Any:
     x, label = P.broadcast_tensors([x, P.cast(label, x.dtype)])
     return _mean(_only(label == 1, x) + _only(label == -1, _hinge(a.margin - x)), a.reduction)
 
 
-def _cosine_embedding(a, x, y, label):
+def _cosine_embedding(a: Any, x: Any, y: Any, label: Any) -> Any:
     lengths = (P.sum(P.square(x), -1) + 1e-12) * (P.sum(P.square(y), -1) + 1e-12)
     cosine = P.sum(x * y, -1) / P.sqrt(lengths)
     loss = _only(label == 1, 1 - cosine) + _only(label == -1, _hinge(cosine - a.margin))
     return _mean(loss, a.reduction)
 
 
-def _triplet(a, x, near, far):
-    def distance(one, other):
+def _triplet(a: Any, x: Any, near: Any, far: Any) -> Any:
+    def distance(one: Any, other: Any) -> Any:
         return P.vector_norm(one - other + a.epsilon, float(a.p), -1)
 
     closer = distance(x, near)
@@ -57,22 +63,22 @@ def _triplet(a, x, near, far):
     return _mean(_hinge(closer - further + a.margin), a.reduction)
 
 
-def _distances(a, near, far, other):
+def _distances(a: Any, near: Any, far: Any, other: Any) -> Any:
     if other is not None:
         far = P.minimum(far, other)
     return _mean(_hinge(near - far + a.margin), a.reduction)
 
 
-def _soft_margin(a, x, label):
+def _soft_margin(a: Any, x: Any, label: Any) -> Any:
     return _mean(_softplus(-P.cast(label, x.dtype) * x), a.reduction)
 
 
-def _labels_soft_margin(a, x, label, weight):
+def _labels_soft_margin(a: Any, x: Any, label: Any, weight: Any) -> Any:
     loss = label * _softplus(-x) + (1 - label) * _softplus(x)
     return _mean(P.mean(loss if weight is None else loss * weight, -1), a.reduction)
 
 
-def _labels_margin(a, x, label):
+def _labels_margin(a: Any, x: Any, label: Any) -> Any:
     classes = x.shape[1]
     is_listed = P.cast(P.cumprod(P.cast(label >= 0, "int64"), 1), "bool")
     target = _only(is_listed, label)
@@ -82,7 +88,7 @@ def _labels_margin(a, x, label):
     return _mean(P.sum(_only(is_counted, _hinge(gaps)), [1, 2]) / classes, a.reduction)
 
 
-def _class_margin(a, x, label, weight):
+def _class_margin(a: Any, x: Any, label: Any, weight: Any) -> Any:
     own = P.take_along_axis(x, P.unsqueeze(label, 1), 1)
     gaps = P.pow(_hinge(a.margin - own + x), a.p)
     is_own = P.one_hot(label, x.shape[1]) > 0
@@ -94,7 +100,7 @@ def _class_margin(a, x, label, weight):
     return _mean(loss / x.shape[1], a.reduction)
 
 
-def _pairs(a, anchor, positive, labels):
+def _pairs(a: Any, anchor: Any, positive: Any, labels: Any) -> Any:
     rows = P.reshape(labels, [-1, 1])
     columns = P.reshape(labels, [1, -1])
     is_same = P.cast(rows == columns, anchor.dtype)
@@ -105,7 +111,7 @@ def _pairs(a, anchor, positive, labels):
     return penalty * (0.25 * a.l2_reg) + P.mean(P.sum(target * loss, 0))
 
 
-def huber(a, x, label):
+def huber(a: Any, x: Any, label: Any) -> Any:
     """Decomposes a smooth L1 loss that has another form than that of Paddle."""
     if a.is_huber and a.delta == 1.0:
         return None
@@ -114,14 +120,14 @@ def huber(a, x, label):
     return _mean(loss if a.is_huber else loss / a.delta, a.reduction)
 
 
-def weighted_bce(a, x, label, weight):
+def weighted_bce(a: Any, x: Tensor, label: Tensor, weight: Any) -> Any:
     """Decomposes a binary cross entropy with weights."""
     if weight is None:
         return None
     return _mean(P.binary_cross_entropy(x, label, None, "none") * weight, a.reduction)
 
 
-def weighted_logits(a, x, label, weight, pos_weight):
+def weighted_logits(a: Any, x: Any, label: Any, weight: Any, pos_weight: Any) -> Any:
     """Decomposes a binary cross entropy of logits with weights."""
     if weight is None and pos_weight is None:
         return None
@@ -131,7 +137,7 @@ def weighted_logits(a, x, label, weight, pos_weight):
     return _mean(loss if weight is None else loss * weight, a.reduction)
 
 
-def _focal(a, x, label, normalizer):
+def _focal(a: Any, x: Any, label: Any, normalizer: Any) -> Any:
     share = P.sigmoid(x)
     wrong = share * (1 - label) + (1 - share) * label
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none") * P.pow(wrong, a.gamma)
@@ -139,20 +145,20 @@ def _focal(a, x, label, normalizer):
     return _mean(loss if normalizer is None else loss / P.reshape(normalizer, []), a.reduction)
 
 
-def _dice(a, x, label):
+def _dice(a: Any, x: Any, label: Any) -> Any:
     target = P.cast(P.one_hot(P.squeeze(label, -1), x.shape[-1]), x.dtype)
     axes = list(range(1, x.ndim))
     overlap = P.sum(x * target, axes)
     return P.mean(1 - 2 * overlap / (P.sum(x, axes) + P.sum(target, axes) + a.epsilon))
 
 
-def _gaussian(a, x, label, variance):
+def _gaussian(a: Any, x: Any, label: Any, variance: Any) -> Any:
     variance = P.maximum(variance, P.full([], a.epsilon, variance.dtype))
     loss = (P.log(variance) + P.square(x - label) / variance) * 0.5
     return _mean(loss + 0.5 * math.log(2 * math.pi) if a.full else loss, a.reduction)
 
 
-def _poisson(a, x, label):
+def _poisson(a: Any, x: Any, label: Any) -> Any:
     if a.log_input:
         loss = P.exp(x) - label * x
     else:
@@ -166,13 +172,13 @@ def _poisson(a, x, label):
 # scores of classes ------------------------------------------------------------------------------------------
 
 
-def _wide(x):
+def _wide(x: Any) -> Any:
     if numpy_dtype(x).name in ("float16", "bfloat16"):
         return P.cast(x, "float32")
     return x
 
 
-def _average(loss, weights, reduction):
+def _average(loss: Any, weights: Any, reduction: Any) -> Any:
     """The mean over weights."""
     if reduction != "mean" or weights is None:
         return _mean(loss, reduction)
@@ -180,25 +186,25 @@ def _average(loss, weights, reduction):
     return P.sum(loss) / P.where(count == 0, P.ones_like(count), count)
 
 
-def _logs(x, axis, use_softmax):
+def _logs(x: Any, axis: Any, use_softmax: Any) -> Any:
     if use_softmax:
         return P.log_softmax(x, axis)
     return P.log(P.maximum(x, P.full([], 1e-12, x.dtype)))
 
 
-def _of_labels(logs, label, axis, ignore_index):
+def _of_labels(logs: Any, label: Any, axis: Any, ignore_index: Any) -> tuple[Any, Any]:
     """(-log of the share of each label, 0 where it is ignored; whether it is)"""
     is_ignored = label == ignore_index
     own = P.take_along_axis(logs, P.where(is_ignored, P.zeros_like(label), label), axis)
     return P.where(is_ignored, P.zeros_like(own), -own), is_ignored
 
 
-def _class_weights(weight, label, is_ignored, dtype):
+def _class_weights(weight: Any, label: Any, is_ignored: Any, dtype: Any) -> Any:
     found = P.reshape(P.gather(weight, P.flatten(_only(P.logical_not(is_ignored), label))), list(label.shape))
     return _only(P.logical_not(is_ignored), P.cast(found, dtype))
 
 
-def hard(a, x, label, weight):
+def hard(a: Any, x: Any, label: Any, weight: Any) -> Any:
     """Decomposes a cross entropy with class numbers that Paddle's operation does not take."""
     is_plain = a.use_softmax and a.axis % x.ndim == x.ndim - 1
     if weight is None and is_plain and (a.ignore_index < 0 or a.reduction != "mean"):
@@ -214,7 +220,7 @@ def hard(a, x, label, weight):
     return P.cast(_average(loss, weights, a.reduction), x.dtype)
 
 
-def _soft(a, x, label, weight):
+def _soft(a: Any, x: Any, label: Any, weight: Any) -> Any:
     wide = _wide(x)
     axis = a.axis % x.ndim
     count = x.shape[axis]
@@ -235,12 +241,12 @@ def _soft(a, x, label, weight):
     return P.cast(_average(loss, weights, a.reduction), x.dtype)
 
 
-def _likelihood(w, a, out, x, label, weight):
+def _likelihood(w: Any, a: Any, out: Any, x: Any, label: Any, weight: Any) -> Any:
     both = [out[0], (x.dtype, [])]
     return w.op("nll_loss", [x, label, weight], both, ignore_index=a.ignore_index, reduction=a.reduction)[0]
 
 
-def _flat_likelihood(a, x, label, weight):
+def _flat_likelihood(a: Any, x: Any, label: Any, weight: Any) -> Any:
     """Of other than 2 or 4 axes."""
     if x.ndim in (2, 4):
         return None
@@ -252,13 +258,13 @@ def _flat_likelihood(a, x, label, weight):
     return loss
 
 
-def _clusters(a, x, label, weight, bias, tails):
+def _clusters(a: Any, x: Any, label: Any, weight: Any, bias: Any, tails: Any) -> tuple[Any, Any]:
     """Scores of rare classes by clusters of their own."""
     logs = P.matmul(x, weight)
     logs = P.log_softmax(logs if bias is None else logs + bias, -1)
     few = a.cutoffs[0]
 
-    def pick(table, place, count):
+    def pick(table: Any, place: Any, count: Any) -> Any:
         place = P.clip(place, 0, count - 1)
         return P.squeeze(P.take_along_axis(table, P.unsqueeze(place, 1), 1), 1)
 
@@ -270,7 +276,7 @@ def _clusters(a, x, label, weight, bias, tails):
     return found, -P.mean(found)
 
 
-def _sphere(a, x, label):
+def _sphere(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
     is_own = P.one_hot(P.reshape(label, [-1]), x.shape[1]) > 0
     cosine = P.clip(_only(is_own, x), -1.0, 1.0)
     moved = P.cos(P.acos(cosine) * a.margin1 + a.margin2) - a.margin3

@@ -1,10 +1,15 @@
 """Operations of detectors."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from paddle_jax.framework.model_files.builder_helpers import binary, pair, reshape
 from paddle_jax.framework.model_files.records import Lowering
 
 
-def _deformable(w, a, out, x, offset, weight, bias, mask):
+def _deformable(w: Any, a: Any, out: Any, x: Any, offset: Any, weight: Any, bias: Any, mask: Any) -> Any:
     found = w.op(
         "deformable_conv",
         [x, offset, weight, mask],
@@ -20,11 +25,11 @@ def _deformable(w, a, out, x, offset, weight, bias, mask):
     return binary(w, "add", found, reshape(w, bias, [1, bias.shape[0], 1, 1]), out[0])
 
 
-def _pooled(name, *more, second=None, channels=False):
+def _pooled(name: str, *more: Any, second: str | None = None, channels: bool = False) -> Callable[..., Any]:
     """A rule for regions that are pooled. more: further attributes; second: dtype of a result that Paddle has
     beside."""
 
-    def rule(w, a, out, x, boxes, counts):
+    def rule(w: Any, a: Any, out: Any, x: Any, boxes: Any, counts: Any) -> Any:
         height, width = pair(a.output_size, 2)
         attrs = {one: getattr(a, one) for one in more}
         if channels:
@@ -49,7 +54,7 @@ def _pooled(name, *more, second=None, channels=False):
     return rule
 
 
-def _yolo_loss(w, a, out, x, boxes, labels, scores):
+def _yolo_loss(w: Any, a: Any, out: Any, x: Any, boxes: Any, labels: Any, scores: Any) -> Any:
     count = len(a.anchor_mask)
     side = [x.shape[0], count, x.shape[2], x.shape[3]]
     kinds = [out[0], (x.dtype, side), ("int32", list(boxes.shape[:2]))]
@@ -68,7 +73,7 @@ def _yolo_loss(w, a, out, x, boxes, labels, scores):
     return found[0]
 
 
-def _coded(w, a, out, priors, targets, factors):
+def _coded(w: Any, a: Any, out: Any, priors: Any, targets: Any, factors: Any) -> Any:
     return w.op(
         "box_coder",
         [priors, factors, targets],

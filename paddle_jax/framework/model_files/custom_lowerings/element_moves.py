@@ -1,6 +1,10 @@
 """Taking, moving and writing elements, by several operations of Paddle."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +15,11 @@ from paddle_jax.framework.model_files.decompositions import is_empty, is_fixed
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _rot90(a, x):
+
+def _rot90(a: Any, x: Any) -> Any:
     first, second = (axis % x.ndim for axis in a.axes)
     perm = list(range(x.ndim))
     perm[first], perm[second] = second, first
@@ -26,12 +33,12 @@ def _rot90(a, x):
     return P.flip(P.transpose(x, perm), [second])
 
 
-def cut(x, axis, start=None, stop=None):
+def cut(x: Any, axis: Any, start: Any = None, stop: Any = None) -> Any:
     """x[start:stop] along an axis."""
     return x[(*[slice(None)] * (axis % x.ndim), slice(start, stop))]
 
 
-def _diff(a, x, before, after):
+def _diff(a: Any, x: Any, before: Any, after: Any) -> Any:
     given = [one for one in (before, x, after) if one is not None]
     if len(given) > 1:
         x = P.concat(given, a.axis)
@@ -45,7 +52,7 @@ def _diff(a, x, before, after):
     return x
 
 
-def _panels(a, y, x, width):
+def _panels(a: Any, y: Any, x: Any, width: Any) -> Any:
     axis = a.axis % y.ndim
     if x is not None:
         width = cut(x, -1 if x.ndim == 1 else axis, 1) - cut(x, -1 if x.ndim == 1 else axis, None, -1)
@@ -57,15 +64,15 @@ def _panels(a, y, x, width):
     return areas * P.cast(width, y.dtype)
 
 
-def _trapezoid(a, y, x, width):
+def _trapezoid(a: Any, y: Any, x: Any, width: Any) -> Any:
     return P.sum(_panels(a, y, x, width), a.axis)
 
 
-def _running_trapezoid(a, y, x, width):
+def _running_trapezoid(a: Any, y: Any, x: Any, width: Any) -> Any:
     return P.cumsum(_panels(a, y, x, width), a.axis)
 
 
-def _vander(a, x):
+def _vander(a: Any, x: Any) -> Any:
     size = x.shape[0] if a.n is None else a.n
     column = P.unsqueeze(x, 1)
     if not is_length(size) and size < 2:
@@ -78,7 +85,7 @@ def _vander(a, x):
     return P.flip(powers, [1])
 
 
-def _block_diagonal(a, blocks):
+def _block_diagonal(a: Any, blocks: Any) -> Any:
     blocks = [P.reshape(b, [1] * (2 - b.ndim) + list(b.shape)) for b in blocks]
     widths = [b.shape[1] for b in blocks]
     rows = []
@@ -92,24 +99,24 @@ def _block_diagonal(a, blocks):
     return P.concat(rows, 0)
 
 
-def _products(a, xs):
+def _products(a: Any, xs: Any) -> Any:
     if len(xs) == 1:
         return P.assign(xs[0])
     return P.stack([P.reshape(grid, [-1]) for grid in P.meshgrid(*xs)], 1)
 
 
-def _diagflat(a, x):
+def _diagflat(a: Any, x: Any) -> Any:
     return P.diag(P.flatten(x), a.offset)
 
 
-def _put_diagonal(w, a, out, x, y):
+def _put_diagonal(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     y = cast(w, y, x.dtype)
     if x.ndim == 2:
         y = w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *y.shape]))
     return w.op("fill_diagonal_tensor", [x, y], out[0], offset=a.offset, dim1=a.first, dim2=a.second)
 
 
-def _take(a, x, index):
+def _take(a: Any, x: Any, index: Any) -> Any:
     if is_empty(index):
         return None
     size = math.prod(x.shape)
@@ -124,13 +131,13 @@ def _take(a, x, index):
     return P.reshape(taken, list(index.shape))
 
 
-def _picked(x, places):
+def _picked(x: Any, places: Any) -> Any:
     """Elements of x in the shape of an array of places."""
     taken = P.index_select(P.flatten(x), P.to_tensor(places.ravel().astype(np.int64)), 0)
     return P.reshape(taken, list(places.shape))
 
 
-def _as_strided(a, x):
+def _as_strided(a: Any, x: Any) -> Any:
     if not is_fixed(x) or is_empty(a):
         return None
     places = np.asarray(a.offset // numpy_dtype(x).itemsize)
@@ -139,7 +146,7 @@ def _as_strided(a, x):
     return _picked(x, places)
 
 
-def _unfold(a, x):
+def _unfold(a: Any, x: Any) -> Any:
     """Windows of an axis, as a new last axis."""
     axis = a.axis % max(x.ndim, 1)
     if not x.ndim or is_empty(x) or is_length(x.shape[axis]):
@@ -150,15 +157,15 @@ def _unfold(a, x):
     return P.moveaxis(taken, axis + 1, -1)
 
 
-def _view_as(a, x, other):
+def _view_as(a: Any, x: Any, other: Any) -> Any:
     return P.reshape(x, list(other.shape))
 
 
-def _leading(a, x):
+def _leading(a: Any, x: Any) -> Any:
     return x[tuple(slice(None, n) for n in a.shape)]
 
 
-def _change_slices(a, x, index, value):
+def _change_slices(a: Any, x: Tensor, index: Tensor, value: Tensor) -> Any:
     if a.how == "add":
         return None
     perm = list(range(x.ndim))
@@ -168,12 +175,12 @@ def _change_slices(a, x, index, value):
     return P.transpose(P.index_put(P.transpose(x, perm), [index], value), perm)
 
 
-def _put_where(a, x, mask, value):
+def _put_where(a: Any, x: Any, mask: Any, value: Any) -> Any:
     mask = P.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)])
     return P.where(mask, x + value if a.accumulate else P.expand_as(P.cast(value, x.dtype), x), x)
 
 
-def _fill_in_order(a, x, mask, value):
+def _fill_in_order(a: Any, x: Any, mask: Any, value: Any) -> Any:
     if is_empty(value) or is_empty(x):
         return None
     x, mask = P.broadcast_tensors([x, P.cast(mask, x.dtype)])
@@ -185,7 +192,7 @@ def _fill_in_order(a, x, mask, value):
     return P.where(mask, filled, x)
 
 
-def _localize(w, a, out, x):
+def _localize(w: Any, a: Any, out: Any, x: Any) -> Any:
     count = (2**31 - 1) // (a.size + 1)  # of shards: as many as int32 can number
     return w.op(
         "shard_index",
@@ -198,8 +205,8 @@ def _localize(w, a, out, x):
     )
 
 
-def _fftshift(sign):
-    def decompose(a, x):
+def _fftshift(sign: int) -> Callable[..., Any]:
+    def decompose(a: Any, x: Any) -> Any:
         if a.axes is None:
             axes = range(x.ndim)
         elif isinstance(a.axes, tuple):

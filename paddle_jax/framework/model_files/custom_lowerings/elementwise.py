@@ -1,6 +1,10 @@
 """Elementwise functions that Paddle computes by several operations."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,33 +17,37 @@ from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
 from paddle_jax.tensor.special import gammaincc
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder, Value
 
-def to_dtype(w, a, out, x):
+
+def to_dtype(w: Any, a: Any, out: Any, x: Any) -> Any:
     """As cast."""
     return cast(w, x, out[0][0])
 
 
-def _is_complex(x):
+def _is_complex(x: Tensor) -> bool:
     return numpy_dtype(x).kind == "c"
 
 
-def _is_whole(x):
+def _is_whole(x: Any) -> bool:
     return numpy_dtype(x).kind in "iub"
 
 
-def zero_like(x):
+def zero_like(x: Any) -> Any:
     """A number 0 that is broadcast against x."""
     return P.full([], 0, x.dtype)
 
 
-def _signbit(a, x):
+def _signbit(a: Any, x: Any) -> Any:
     if _is_whole(x):
         return x < 0
     return P.copysign(P.ones_like(x), x) < 0  # of -0.0, too
 
 
-def _signed_infinity(sign):
-    def decompose(a, x):
+def _signed_infinity(sign: int) -> Callable[..., Any]:
+    def decompose(a: Any, x: Any) -> Any:
         if _is_whole(x):
             return P.full_like(x, False, "bool")
         return P.logical_and(P.isinf(x), x > 0 if sign > 0 else x < 0)
@@ -47,13 +55,13 @@ def _signed_infinity(sign):
     return decompose
 
 
-def _isreal(a, x):
+def _isreal(a: Any, x: Any) -> Any:
     if _is_complex(x):
         return P.imag(x) == 0
     return P.full_like(x, True, "bool")
 
 
-def _sinc(a, x):
+def _sinc(a: Any, x: Any) -> Any:
     if _is_complex(x):
         return None
     angle = x * math.pi
@@ -61,13 +69,13 @@ def _sinc(a, x):
     return P.where(is_zero, P.ones_like(x), P.sin(angle) / P.where(is_zero, P.ones_like(x), angle))
 
 
-def _write_sgn(w, a, out, x):
+def _write_sgn(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     if x.dtype.startswith("complex"):
         raise NotWritable("sgn of complex numbers has no form in PIR")
     return w.op("sign", [x], out[0])
 
 
-def _sgn(a, x):
+def _sgn(a: Any, x: Tensor) -> Any:
     if not _is_complex(x):
         return None
     length = P.abs(x)
@@ -75,7 +83,7 @@ def _sgn(a, x):
     return P.complex(P.real(x) / divisor, P.imag(x) / divisor)
 
 
-def _ldexp(a, x, y):
+def _ldexp(a: Any, x: Any, y: Any) -> Any:
     if "float64" in (numpy_dtype(x).name, numpy_dtype(y).name):
         dtype = "float64"
     else:
@@ -84,7 +92,7 @@ def _ldexp(a, x, y):
     return P.cast(x, dtype) * P.pow(P.full_like(exponent, 2), exponent)
 
 
-def _frexp(a, x):
+def _frexp(a: Any, x: Any) -> tuple[Any, Any]:
     two = P.full([], 2, x.dtype)
     is_plain = P.logical_and(P.isfinite(x), x != 0)
     size = P.where(is_plain, P.abs(x), P.ones_like(x))
@@ -99,13 +107,13 @@ def _frexp(a, x):
     return P.where(is_plain, mantissa, x), P.where(is_plain, exponent, P.zeros_like(x))
 
 
-def _gcd(a, x, y):
+def _gcd(a: Any, x: Any, y: Any) -> Any:
     if _is_whole(x):
         x = P.abs(x)
         y = P.abs(y)
     x, y = P.broadcast_tensors([x, y])
 
-    def step(high, low):
+    def step(high: Any, low: Any) -> Any:
         is_done = low == 0
         rest = P.remainder(high, P.where(is_done, P.ones_like(low), low))
         return [P.where(is_done, high, low), P.where(is_done, low, rest)]
@@ -113,28 +121,28 @@ def _gcd(a, x, y):
     return while_loop(lambda high, low: P.any(low != 0), step, [x, y])[0]
 
 
-def _lcm(a, x, y):
+def _lcm(a: Any, x: Any, y: Any) -> Any:
     divisor = P.gcd(x, y)
     is_zero = divisor == 0
     share = P.floor_divide(P.abs(y), P.where(is_zero, P.ones_like(divisor), divisor))
     return P.abs(x) * share
 
 
-def _lower_gamma(a, x, y):
+def _lower_gamma(a: Any, x: Any, y: Any) -> Any:
     return 1 - gammaincc(x, y)
 
 
-def _multigammaln(a, x):
+def _multigammaln(a: Any, x: Any) -> Any:
     shifts = P.to_tensor(np.arange(a.p) / 2, x.dtype)
     terms = P.lgamma(P.unsqueeze(x, -1) - shifts)
     return P.sum(terms, -1) + a.p * (a.p - 1) / 4 * math.log(math.pi)
 
 
-def _polar(a, size, angle):
+def _polar(a: Any, size: Any, angle: Any) -> Any:
     return P.complex(size * P.cos(angle), size * P.sin(angle))
 
 
-def _isin(a, x, values):
+def _isin(a: Any, x: Any, values: Any) -> Any:
     if is_empty(values):
         found = P.full_like(x, False, "bool")
     else:

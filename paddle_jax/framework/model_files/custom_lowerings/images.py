@@ -1,5 +1,10 @@
 """Resizing, padding and windows of images."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import expression_of, has_lengths
@@ -9,8 +14,12 @@ from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 from paddle_jax.nn.functional.common import unfold
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _resize(w, a, out, x):
+
+def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     n = x.ndim - 2
     spatial = out[0][1][1:-1] if a.last else out[0][1][2:]
     if has_lengths(a.size):
@@ -47,12 +56,14 @@ def _resize(w, a, out, x):
     )
 
 
-def read_antialias(a, x, n_size=None, sizes=None, s_scale=None):
+def read_antialias(a: Any, x: Any, n_size: Any = None, sizes: Any = None, s_scale: Any = None) -> Any:
     """`interp_antialias` by our operations."""
     return _read_resize(a, x, n_size, sizes, s_scale, antialias=True)
 
 
-def _read_resize(a, x, n_size=None, sizes=None, s_scale=None, antialias=False):
+def _read_resize(
+    a: Any, x: Any, n_size: Any = None, sizes: Any = None, s_scale: Any = None, antialias: bool = False
+) -> Any:
     dims = x.ndim - 2
     form = {1: {"NCHW": "NCW"}, 3: {"NCHW": "NCDHW"}}.get(dims, {}).get(a.data_format, a.data_format)
     size = [n for n in (a.out_d, a.out_h, a.out_w)[3 - dims :]]
@@ -81,7 +92,9 @@ def _read_resize(a, x, n_size=None, sizes=None, s_scale=None, antialias=False):
     )
 
 
-def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
+def _onnx_resize(
+    g: Graph, op: Any, x: str, size: str | None = None, sizes: Any = None, scale: Any = None
+) -> str:
     op.channels_first()
     n = op.ndim() - 2
     given = [op.out_d, op.out_h, op.out_w][3 - n :]
@@ -118,7 +131,7 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
     return g.node("Resize", [x, None, g.constant(np.array([1, 1, *op.scale], np.float32))], **attrs)
 
 
-def _picks_alike(lengths, sizes):
+def _picks_alike(lengths: Any, sizes: Any) -> bool:
     """Whether ONNX runtimes, which divide by a rounded scale, pick the elements that Paddle picks."""
     for length, size in zip(lengths, sizes, strict=True):
         if length < 0:
@@ -131,7 +144,7 @@ def _picks_alike(lengths, sizes):
     return True
 
 
-def _onnx_nearest(g, x, sizes, spatial):
+def _onnx_nearest(g: Graph, x: str, sizes: str, spatial: int) -> str:
     """The nearest elements, picked axis by axis in Paddle's arithmetic."""
     for at in range(spatial):
         axis = 2 + at
@@ -144,7 +157,7 @@ def _onnx_nearest(g, x, sizes, spatial):
     return x
 
 
-def _pad(w, a, out, x):
+def _pad(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     pads = list(a.pad)
     n = x.ndim
     spatial = n - 2
@@ -179,7 +192,7 @@ def _pad(w, a, out, x):
     return done
 
 
-def _joined(w, x, pads, value):
+def _joined(w: Any, x: Any, pads: Any, value: Any) -> Any:
     """x between blocks of a number, whose lengths depend on the inputs."""
     for axis in range(x.ndim):
         before, after = pads[2 * axis : 2 * axis + 2]
@@ -203,11 +216,11 @@ def _joined(w, x, pads, value):
     return x
 
 
-def _read_pad(a, x, n_pads):
+def _read_pad(a: Any, x: Any, n_pads: Any) -> Any:
     return P.pad(x, n_pads, a.mode, a.pad_value, a.data_format)
 
 
-def _onnx_pad(g, op, x, pads):
+def _onnx_pad(g: Graph, op: Any, x: str, pads: str) -> str:
     if op.data_format[-1] == "C":
         raise NotInOnnx("channels on the last axis")
     if op.mode == "circular":
@@ -219,7 +232,7 @@ def _onnx_pad(g, op, x, pads):
     return g.node("Pad", [x, pads, g.number(op.pad_value, op.kind())], mode=mode)
 
 
-def _unfold(w, a, out, x):
+def _unfold(w: Any, a: Any, out: Any, x: Any) -> Any:
     if not isinstance(a.paddings, int):
         pads = pair(a.paddings, 2)
     else:
@@ -232,11 +245,11 @@ def _unfold(w, a, out, x):
     )
 
 
-def _read_unfold(a, x):
+def _read_unfold(a: Any, x: Any) -> Any:
     return unfold(x, a.kernel_sizes, a.strides, a.paddings, a.dilations)
 
 
-def _fold(w, a, out, x):
+def _fold(w: Any, a: Any, out: Any, x: Any) -> Any:
     pads = pair(a.paddings, 2)
     sizes, kernel, strides, dilations = (
         pair(v, 2) for v in (a.output_sizes, a.kernel_sizes, a.strides, a.dilations)

@@ -1,6 +1,10 @@
 """Indexing, cutting and writing into tensors."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +25,25 @@ from paddle_jax.tensor.indexing import put_index as put_index_op
 from paddle_jax.tensor.indexing import take_index as take_index_op
 from paddle_jax.tensor.slicing import every
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.lengths import Length
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder
+    from paddle_jax.onnx.graph import Graph
+
+
 END = 2**31 - 1  # a slice to the end
 
 
-def _slice(w, x, axes, starts, ends, shape, decrease=()):
+def _slice(
+    w: Builder,
+    x: Value,
+    axes: Sequence[int],
+    starts: Sequence[Any],
+    ends: Sequence[Any],
+    shape: Sequence[Length | int],
+    decrease: Sequence[int] = (),
+) -> Any:
     """x[start:end] along axes; `decrease` names those that are dropped."""
     flags = [
         1 if _is_plain(start) and _is_plain(end) else -1 for start, end in zip(starts, ends, strict=True)
@@ -39,11 +58,18 @@ def _slice(w, x, axes, starts, ends, shape, decrease=()):
     )
 
 
-def _is_plain(number):
+def _is_plain(number: Any) -> bool:
     return isinstance(number, int) and not is_length(number)
 
 
-def _take_index(w, a, out, x, starts, arrays):
+def _take_index(
+    w: Builder,
+    a: Any,
+    out: Sequence[Any],
+    x: Value,
+    starts: Value | Sequence[Length | int] | None,
+    arrays: Sequence[Value],
+) -> Any:
     done = _window(w, x, a.axes, starts)
     for axis, kind in enumerate(k for k in a.axes if k[0] != "i"):
         if kind[0] == "n":
@@ -63,19 +89,19 @@ def _take_index(w, a, out, x, starts, arrays):
     return w.op("gather_nd", [done, stacked], out[0])
 
 
-def _joint(arrays):
+def _joint(arrays: Any) -> Any:
     if not all(same_shape(one.shape, arrays[0].shape) for one in arrays):
         raise NotWritable("index arrays of several shapes have no form in PIR")
     return arrays[0].shape
 
 
-def _take_rows(w, a, out, x, index):
+def _take_rows(w: Builder, a: Any, out: Sequence[Any], x: Value, index: Value) -> Any:
     if index.ndim == 1:
         return w.op("gather", [x, index, w.full(a.axis, "int32")], out[0])
     return _gather_many(w, out, x, index, a.axis)
 
 
-def _gather_many(w, out, x, index, axis):
+def _gather_many(w: Any, out: Any, x: Any, index: Any, axis: Any) -> Any:
     flat = w.op("reshape", [index, w.ints([-1])], (index.dtype, [_count(index.shape)]))
     rows = w.op(
         "gather",
@@ -85,11 +111,13 @@ def _gather_many(w, out, x, index, axis):
     return reshape(w, rows, out[0][1])
 
 
-def _count(shape):
+def _count(shape: Any) -> int:
     return math.prod(shape)
 
 
-def _window(w, x, pattern, starts):
+def _window(
+    w: Builder, x: Value, pattern: Sequence[Any], starts: Value | Sequence[Length | int] | None
+) -> Value:
     """The part of x that integers and slices pick, without new axes."""
     if starts is None:
         return x
@@ -129,14 +157,14 @@ def _window(w, x, pattern, starts):
     )
 
 
-def _items(w, starts):
+def _items(w: Builder, starts: Value | Sequence[Length | int]) -> list[Any]:
     """Starts one by one: numbers, or Values where they are computed."""
     if not isinstance(starts, Value):
         return list(starts)
     return [_slice(w, cast(w, starts, "int64"), [0], [i], [i + 1], [], [0]) for i in range(starts.shape[0])]
 
 
-def _end(start, size, length):
+def _end(start: Any, size: Length | int, length: Length | int) -> Any:
     if isinstance(start, Value):
         return start, size
     end = start + size
@@ -145,7 +173,7 @@ def _end(start, size, length):
     return end
 
 
-def _strided(w, x, steps):
+def _strided(w: Builder, x: Value, steps: Sequence[Any]) -> Any:
     shape = list(x.shape)
     starts = []
     ends = []
@@ -158,7 +186,7 @@ def _strided(w, x, steps):
     return w.op("strided_slice", operands, (x.dtype, shape), axes=[s[0] for s in steps])
 
 
-def _pasted(w, a, out, x, value, starts):
+def _pasted(w: Any, a: Any, out: Any, x: Any, value: Any, starts: Any) -> Any:
     """x with a block of steps of a value."""
     starts = _items(w, starts)
     axes = []
@@ -178,7 +206,17 @@ def _pasted(w, a, out, x, value, starts):
     return _set(w, out, x, value, axes, begin, end, steps)
 
 
-def _set(w, out, x, value, axes, begin, end, steps, dropped=()):
+def _set(
+    w: Builder,
+    out: Sequence[Any],
+    x: Value,
+    value: Value,
+    axes: Sequence[int],
+    begin: Sequence[Length],
+    end: Sequence[Length],
+    steps: Sequence[int],
+    dropped: Sequence[int] = (),
+) -> Any:
     copy = w.op("assign", [x], x.type)
     return w.op(
         "set_value_with_tensor_",
@@ -190,7 +228,7 @@ def _set(w, out, x, value, axes, begin, end, steps, dropped=()):
     )
 
 
-def _range_of(start, count, step, length):
+def _range_of(start: int, count: int, step: int, length: int) -> tuple[Any, ...]:
     """The bounds of a slice that picks `count` elements, of which `start` is the least position."""
     if isinstance(start, Value):
         raise NotWritable("a slice with a step and a computed start has no form in PIR")
@@ -201,13 +239,13 @@ def _range_of(start, count, step, length):
     return tuple([select(answer, one, other) for one, other in zip(forward, backward, strict=True)])
 
 
-def _at_least_zero(number):
+def _at_least_zero(number: int) -> int:
     if is_length(number):
         return extreme("max", (number, 0))
     return max(number, 0)
 
 
-def _cut(w, a, out, x, starts):
+def _cut(w: Builder, a: Any, out: Sequence[Any], x: Value, starts: Sequence[int]) -> Value:
     starts = known_ints(starts)
     return _slice(
         w,
@@ -219,7 +257,7 @@ def _cut(w, a, out, x, starts):
     )
 
 
-def _every_backwards(a, x):
+def _every_backwards(a: Any, x: Tensor) -> Any:
     """Forwards, and then turned around."""
     backwards = [axis for axis, step in enumerate(a.steps) if step < 0]
     if not backwards:
@@ -227,25 +265,25 @@ def _every_backwards(a, x):
     return P.flip(every(x, tuple(map(abs, a.steps))), backwards)
 
 
-def _every(w, a, out, x):
+def _every(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     steps = [(i, s, 0, n) for i, (s, n) in enumerate(zip(a.steps, out[0][1], strict=True)) if s > 1]
     if steps:
         return _strided(w, x, steps)
     return x
 
 
-def _read_slice(a, x, n_starts, n_ends):
+def _read_slice(a: Any, x: Tensor, n_starts: Sequence[int], n_ends: Sequence[int]) -> Tensor:
     found = P.slice(x, a.axes, n_starts, n_ends)
     if not a.decrease_axis:
         return found
     return P.reshape(found, [n for axis, n in enumerate(found.shape) if axis not in a.decrease_axis])
 
 
-def _read_strided(a, x, n_starts, n_ends, n_strides):
+def _read_strided(a: Any, x: Any, n_starts: Any, n_ends: Any, n_strides: Any) -> Any:
     return P.strided_slice(x, a.axes, n_starts, n_ends, n_strides)
 
 
-def _onnx_slice(g, op, x, starts, ends, steps=None):
+def _onnx_slice(g: Graph, op: Any, x: str, starts: str, ends: str, steps: str | None = None) -> str:
     inputs = [x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)] + (
         [] if steps is None else [g.int_list(steps)]
     )
@@ -259,7 +297,7 @@ def _onnx_slice(g, op, x, starts, ends, steps=None):
 # arrays as indices, decomposed ------------------------------------------------------------------------------
 
 
-def _placed(slots, rest, count):
+def _placed(slots: Any, rest: Any, count: Any) -> list[int]:
     """Where the axes of a result lie that has those of the index arrays first: they take the place of the
     indexed ones where these are side by side.
 
@@ -273,7 +311,7 @@ def _placed(slots, rest, count):
     return [*range(count, count + before), *range(count), *range(count + before, count + rest)]
 
 
-def _taken_by_arrays(a, x, starts, arrays):
+def _taken_by_arrays(a: Any, x: Tensor, starts: Tensor, arrays: Sequence[Any]) -> Any:
     """On other axes than the first ones, or arrays of several shapes."""
     if not arrays or len(arrays) == 1:
         return None
@@ -291,7 +329,7 @@ def _taken_by_arrays(a, x, starts, arrays):
     return P.transpose(found, perm)
 
 
-def _written_by_parts(a, x, value, starts, arrays):
+def _written_by_parts(a: Any, x: Tensor, value: Tensor, starts: Tensor, arrays: Sequence[Any]) -> Any:
     """Through index arrays and new axes, and backwards."""
     kinds = [kind for kind in a.axes if kind[0] != "n"]
     backwards = [kind for kind in kinds if kind[0] == "s" and kind[2] < 0]
@@ -321,7 +359,7 @@ def _written_by_parts(a, x, value, starts, arrays):
     return put_index_op(x, block, starts, (), forwards, ())
 
 
-def _put_by_arrays(x, value, arrays, slots):
+def _put_by_arrays(x: Any, value: Any, arrays: Any, slots: Any) -> Any:
     if len(arrays) > 1:
         arrays = list(P.broadcast_tensors(arrays))
     rest = [axis for axis in range(x.ndim) if axis not in slots]
@@ -340,7 +378,7 @@ def _put_by_arrays(x, value, arrays, slots):
 # writing ----------------------------------------------------------------------------------------------------
 
 
-def _put_elements(w, a, out, x, index, values):
+def _put_elements(w: Builder, a: Any, out: Sequence[Any], x: Value, index: Value, values: Any) -> Any:
     how = {"set": "assign", "max": "amax", "min": "amin"}.get(a.how, a.how)
     if values.shape != index.shape:
         values = w.op("expand", [values, w.ints(index.shape)], (values.dtype, index.shape))
@@ -349,7 +387,15 @@ def _put_elements(w, a, out, x, index, values):
     )
 
 
-def _put_index(w, a, out, x, value, starts, arrays):
+def _put_index(
+    w: Builder,
+    a: Any,
+    out: Sequence[Any],
+    x: Value,
+    value: Value,
+    starts: Sequence[Length],
+    arrays: Sequence[Any],
+) -> Value:
     """Writing through integers and slices."""
     if arrays or any(k[0] == "n" for k in a.axes):
         raise NotWritable("writing through index arrays or new axes has no form in PIR")
@@ -378,7 +424,7 @@ def _put_index(w, a, out, x, value, starts, arrays):
     return _set(w, [x.type], x, value, axes, begin, end, step, dropped)
 
 
-def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
+def _read_put_index(a: Any, x: Any, value: Any, n_starts: Any, n_ends: Any, n_steps: Any) -> Any:
     index = [slice(None)] * x.ndim
     for axis, start, end, step in zip(a.axes, n_starts, n_ends, n_steps, strict=True):
         index[axis] = start if axis in a.decrease_axes else slice(start, end, step)
@@ -389,7 +435,7 @@ def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
     return done
 
 
-def _put_mask(w, a, out, x, mask, value):
+def _put_mask(w: Any, a: Any, out: Any, x: Any, mask: Any, value: Any) -> Any:
     if mask.ndim < x.ndim:
         for _ in range(x.ndim - mask.ndim):
             mask = unsqueeze(w, mask, mask.ndim)
@@ -399,21 +445,21 @@ def _put_mask(w, a, out, x, mask, value):
     )
 
 
-def _fill_masked(w, a, out, x, mask, value):
+def _fill_masked(w: Builder, a: Any, out: Sequence[Any], x: Value, mask: Value, value: Value) -> Any:
     return w.op("masked_fill", [x, cast(w, mask, "bool"), cast(w, value, x.dtype)], out[0])
 
 
-def _choose(w, a, out, test, x, y):
+def _choose(w: Builder, a: Any, out: Sequence[Any], test: Value, x: Value, y: Value) -> Any:
     return w.op("where", [_broadcast(w, one, out[0][1]) for one in (test, x, y)], out[0])
 
 
-def _broadcast(w, x, shape):
+def _broadcast(w: Builder, x: Value, shape: Sequence[Length | int]) -> Any:
     if same_shape(x.shape, shape):
         return x
     return w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
-def _onnx_one_hot(g, op, x, n):
+def _onnx_one_hot(g: Any, op: Any, x: Any, n: Any) -> Any:
     count = g.node("Reshape", [g.cast(n, "int64"), g.ints([1])])
     return g.node("OneHot", [x, count, g.constant(np.array([0, 1], np.float32))])
 

@@ -1,13 +1,22 @@
 """Linear algebra and Fourier transforms."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import binary, cast
 from paddle_jax.framework.model_files.custom_lowerings.spectra import has_lengths_of, resized_transform
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _outer(w, a, out, x, y):
+
+def _outer(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Value:
     return binary(
         w,
         "multiply",
@@ -17,14 +26,14 @@ def _outer(w, a, out, x, y):
     )
 
 
-def _linear(w, a, out, x, weight, bias):
+def _linear(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Value, bias: Value) -> Any:
     done = w.op("matmul", [cast(w, x, out[0][0]), cast(w, weight, out[0][0])], out[0])
     if bias is None:
         return done
     return w.op("add", [done, cast(w, bias, out[0][0])], out[0])
 
 
-def _onnx_matmul(g, op, x, y):
+def _onnx_matmul(g: Graph, op: Any, x: str, y: str) -> str:
     for at, flip in enumerate((op.transpose_x, op.transpose_y)):
         if flip and op.ndim(at) > 1:
             perm = [*range(op.ndim(at) - 2), op.ndim(at) - 1, op.ndim(at) - 2]
@@ -39,8 +48,8 @@ def _onnx_matmul(g, op, x, y):
 # Fourier transforms -----------------------------------------------------------------------------------------
 
 
-def _write_fft(name):
-    def write(w, a, out, x):
+def _write_fft(name: str) -> Callable[..., Any]:
+    def write(w: Any, a: Any, out: Any, x: Any) -> Any:
         if name == "fft_r2c":
             extra = {"onesided": True}
         elif name == "fft_c2r":
@@ -60,17 +69,17 @@ def _write_fft(name):
     return write
 
 
-def _read_c2c(a, x):
+def _read_c2c(a: Any, x: Any) -> Any:
     return (P.fftn if a.forward else P.ifftn)(x, axes=a.axes, norm=a.normalization)
 
 
-def _read_r2c(a, x):
+def _read_r2c(a: Any, x: Any) -> Any:
     if a.onesided:
         return (P.rfftn if a.forward else P.ihfftn)(x, axes=a.axes, norm=a.normalization)
     return _read_c2c(a, x)
 
 
-def _read_c2r(a, x):
+def _read_c2r(a: Any, x: Any) -> Any:
     sizes = [x.shape[axis] for axis in a.axes[:-1]] + [a.last_dim_size or 2 * (x.shape[a.axes[-1]] - 1)]
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 

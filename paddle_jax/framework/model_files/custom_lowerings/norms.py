@@ -1,6 +1,10 @@
 """Normalization of layers."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +21,20 @@ from paddle_jax.framework.model_files.builder_helpers import (
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _weights(w, weight, bias, count, dtype):
+
+def _weights(w: Builder, weight: Value, bias: Value, count: int, dtype: str) -> tuple[Any, Any]:
     """Scale and shift, filled in where they are missing."""
     return weight or w.full(1.0, dtype, (count,)), bias or w.full(0.0, dtype, (count,))
 
 
-def _batch_norm(w, a, out, x, mean, variance, weight, bias):
+def _batch_norm(
+    w: Builder, a: Any, out: Sequence[Any], x: Value, mean: Value, variance: Value, weight: Value, bias: Value
+) -> Value:
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     weight, bias = _weights(w, weight, bias, mean.shape[0], mean.dtype)
     kinds = [out[0], mean.type, mean.type, mean.type, mean.type, None]
@@ -37,12 +48,14 @@ def _batch_norm(w, a, out, x, mean, variance, weight, bias):
     )[0]
 
 
-def _batch_norm_train(w, a, out, x, mean, variance, weight, bias):
+def _batch_norm_train(
+    w: Any, a: Any, out: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any
+) -> list[Any]:
     """As in evaluation: Paddle saves it like that."""
     return [_batch_norm(w, a, out, x, mean, variance, weight, bias), mean, variance]
 
 
-def _layer_norm(w, a, out, x, weight, bias):
+def _layer_norm(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Any, bias: Any) -> Value:
     if isinstance(a.normalized_shape, int):
         count = 1
     else:
@@ -61,7 +74,7 @@ def _layer_norm(w, a, out, x, weight, bias):
     )[0]
 
 
-def _group_norm(w, a, out, x, weight, bias):
+def _group_norm(w: Any, a: Any, out: Any, x: Any, weight: Any, bias: Any) -> Any:
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     groups = ("float32", [x.shape[0], a.num_groups])
     return w.op(
@@ -74,11 +87,11 @@ def _group_norm(w, a, out, x, weight, bias):
     )[0]
 
 
-def _instance_norm(w, a, out, x, mean, variance, weight, bias):
+def _instance_norm(w: Any, a: Any, out: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any) -> Any:
     return w.op("instance_norm", [x, weight, bias], [out[0], None, None], epsilon=a.eps)[0]
 
 
-def _rms_norm(w, a, out, x, weight):
+def _rms_norm(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
     if isinstance(a.normalized_shape, int):
         count = 1
     else:
@@ -92,7 +105,7 @@ def _rms_norm(w, a, out, x, weight):
     return binary(w, "multiply", done, weight, out[0])
 
 
-def _response_by_parts(a, x):
+def _response_by_parts(a: Any, x: Any) -> Any:
     """Of other than 4 axes, or with the channels last."""
     last = a.data_format[-1] == "C"
     if x.ndim == 4 and not last and not is_length(x.shape[1]):
@@ -109,7 +122,7 @@ def _response_by_parts(a, x):
     return x / P.pow(P.reshape(mean, list(x.shape)) * a.alpha + a.k, a.beta)
 
 
-def _local_response_norm(w, a, out, x):
+def _local_response_norm(w: Any, a: Any, out: Any, x: Any) -> Any:
     channel = x.ndim - 1 if a.data_format[-1] == "C" else 1
     if channel != 1 or x.ndim != 4 or isinstance(x.shape[1], Length):
         raise NotWritable("local_response_norm of this shape has no form in PIR")
@@ -133,7 +146,9 @@ def _local_response_norm(w, a, out, x):
 # reading and exporting --------------------------------------------------------------------------------------
 
 
-def _read_batch_norm(a, x, mean, var, w, b):
+def _read_batch_norm(
+    a: Any, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor
+) -> tuple[Any, Any, Any, None, None, None]:
     training = not (a.is_test or a.use_global_stats)
     if training:
         mean = P.assign(mean)
@@ -142,20 +157,20 @@ def _read_batch_norm(a, x, mean, var, w, b):
     return done, mean, var, None, None, None
 
 
-def _read_layer_norm(a, x, w, b):
+def _read_layer_norm(a: Any, x: Any, w: Any, b: Any) -> Any:
     shape = list(x.shape[a.begin_norm_axis :])
     return P.layer_norm(x, shape, *(None if one is None else one.reshape(shape) for one in (w, b)), a.epsilon)
 
 
-def _read_group_norm(a, x, w, b):
+def _read_group_norm(a: Any, x: Any, w: Any, b: Any) -> Any:
     return P.group_norm(x, a.groups, a.epsilon, w, b, a.data_format)
 
 
-def _read_instance_norm(a, x, w, b):
+def _read_instance_norm(a: Any, x: Any, w: Any, b: Any) -> Any:
     return P.instance_norm(x, weight=w, bias=b, eps=a.epsilon)
 
 
-def _onnx_batch_norm(g, op, x, mean, var, w, b):
+def _onnx_batch_norm(g: Graph, op: Any, x: str, mean: str, var: str, w: str, b: str) -> list[Any]:
     op.channels_first()
     return [
         g.node("BatchNormalization", [x, w, b, mean, var], epsilon=op.epsilon),
@@ -167,7 +182,7 @@ def _onnx_batch_norm(g, op, x, mean, var, w, b):
     ]
 
 
-def _onnx_layer_norm(g, op, x, w, b):
+def _onnx_layer_norm(g: Graph, op: Any, x: str, w: str, b: str) -> list[Any]:
     axis = op.begin_norm_axis
     lengths = [int(n) for n in op.lengths()[axis:]]
     if any(n < 0 for n in lengths):
@@ -181,7 +196,7 @@ def _onnx_layer_norm(g, op, x, w, b):
     return [g.node("LayerNormalization", [x, w, b], axis=axis, epsilon=op.epsilon), None, None]
 
 
-def _onnx_open_layer_norm(g, op, x, w, b):
+def _onnx_open_layer_norm(g: Any, op: Any, x: Any, w: Any, b: Any) -> Any:
     """By its parts: the runtime wants a scale of known lengths."""
     axes = list(range(op.begin_norm_axis, op.ndim()))
     gap = g.node("Sub", [x, g.node("ReduceMean", [x], axes=axes, keepdims=1)])
@@ -195,7 +210,7 @@ def _onnx_open_layer_norm(g, op, x, w, b):
     return y
 
 
-def _onnx_instance_norm(g, op, x, w, b):
+def _onnx_instance_norm(g: Any, op: Any, x: Any, w: Any, b: Any) -> list[Any]:
     channels = op.lengths()[1]
     if w is None:
         w = g.constant(np.ones(channels, op.kind()))
@@ -204,7 +219,7 @@ def _onnx_instance_norm(g, op, x, w, b):
     return [g.node("InstanceNormalization", [x, w, b], epsilon=op.epsilon), None, None]
 
 
-def _onnx_group_norm(g, op, x, w, b):
+def _onnx_group_norm(g: Any, op: Any, x: Any, w: Any, b: Any) -> list[Any]:
     op.channels_first()
     ones = np.ones(op.groups, op.kind())
     n = op.ndim()

@@ -1,6 +1,10 @@
 """Pooling."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._program.export_errors import NotWritable
@@ -16,8 +20,8 @@ from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
 
-def _pool(n, kind):
-    def rule(w, a, out, x):
+def _pool(n: int, kind: str) -> Callable[..., Any]:
+    def rule(w: Any, a: Any, out: Any, x: Any) -> Any:
         form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
         if getattr(a, "divisor_override", None) is not None:
             raise NotWritable("avg_pool with divisor_override has no form in PIR")
@@ -47,14 +51,14 @@ def _pool(n, kind):
     return rule
 
 
-def _pooled(w, n, x, size, out, **attrs):
+def _pooled(w: Any, n: Any, x: Any, size: Any, out: Any, **attrs: Any) -> Any:
     if n == 2:
         return w.op("pool2d", [x, w.ints(size)], out, **attrs)
     return w.op("pool3d", [x], out, kernel_size=size, **attrs)
 
 
-def _adaptive(n, kind):
-    def rule(w, a, out, x):
+def _adaptive(n: int, kind: str) -> Callable[..., Any]:
+    def rule(w: Any, a: Any, out: Any, x: Any) -> Any:
         form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
         if form not in ("NCHW", "NHWC", "NCDHW", "NDHWC"):
             form = "NCHW" if n == 2 else "NCDHW"
@@ -89,7 +93,7 @@ def _adaptive(n, kind):
     return rule
 
 
-def _scatter_back(w, a, out, x, indices):
+def _scatter_back(w: Any, a: Any, out: Any, x: Any, indices: Any) -> Any:
     """The reverse of a pooling. Paddle computes with the lengths of the result alone; windows that give them
     are written beside."""
     sizes = list(a.sizes)
@@ -109,7 +113,7 @@ def _scatter_back(w, a, out, x, indices):
     return found
 
 
-def _window(length, size):
+def _window(length: Any, size: Any) -> tuple[int, int, int] | tuple[Any, int, int]:
     """(kernel, stride, padding) of windows that make `length` places of `size`."""
     if is_length(length) or is_length(size):
         return 1, 1, 0
@@ -119,7 +123,7 @@ def _window(length, size):
     return rest + 2 * padding, stride, padding
 
 
-def _fractional(w, a, out, x, tables):
+def _fractional(w: Any, a: Any, out: Any, x: Any, tables: Any) -> Any:
     """Drawn again in each run where no share is given, which 0 stands for."""
     n = x.ndim - 2
     if a.sizes is None:
@@ -138,10 +142,10 @@ def _fractional(w, a, out, x, tables):
     return found[0]
 
 
-def _divided_pool(n):
+def _divided_pool(n: int) -> Callable[..., Any]:
     """Parts of an average over a given number."""
 
-    def decompose(a, x):
+    def decompose(a: Any, x: Any) -> Any:
         if a.divisor_override is None:
             return None
         size = pair(a.kernel_size, n)
@@ -153,7 +157,7 @@ def _divided_pool(n):
     return decompose
 
 
-def _lp_pool(w, a, out, x):
+def _lp_pool(w: Any, a: Any, out: Any, x: Any) -> Any:
     pads, how = padding(a, 2, a.data_format[-1] == "C")
     size = pair(a.kernel_size, 2)
     stride = size if a.stride is None else pair(a.stride, 2)
@@ -172,8 +176,8 @@ def _lp_pool(w, a, out, x):
     )
 
 
-def _read_pool(dims):
-    def rule(a, x, n_size=None):
+def _read_pool(dims: int) -> Callable[..., Any]:
+    def rule(a: Any, x: Any, n_size: Any = None) -> Any:
         size = list(a.kernel_size if n_size is None else n_size)
         form = layout(a, f"{dims}d")
         kind = a.pooling_type
@@ -196,8 +200,8 @@ def _read_pool(dims):
     return rule
 
 
-def _read_max(dims):
-    def rule(a, x):
+def _read_max(dims: int) -> Callable[..., Any]:
+    def rule(a: Any, x: Any) -> Any:
         if a.adaptive:
             return getattr(P, f"adaptive_max_pool{dims}d")(x, a.kernel_size, True)
         size = list(x.shape[2:]) if a.global_pooling else a.kernel_size
@@ -208,11 +212,11 @@ def _read_max(dims):
     return rule
 
 
-def _read_lp(a, x):
+def _read_lp(a: Any, x: Any) -> Any:
     return P.lp_pool2d(x, a.norm_type, a.kernel_size, a.strides, read_padding(a), a.ceil_mode, a.data_format)
 
 
-def _onnx_pool(g, op, x, size=None):
+def _onnx_pool(g: Any, op: Any, x: Any, size: Any = None) -> Any:
     op.channels_first()
     size = list(op.kernel_size) if size is None else [int(s) for s in g.numbers(size)]
     n = op.ndim() - 2
@@ -241,7 +245,7 @@ def _onnx_pool(g, op, x, size=None):
     )
 
 
-def _onnx_max(g, op, x):
+def _onnx_max(g: Any, op: Any, x: Any) -> list[Any]:
     op.pooling_type = "max"
     op.padding_algorithm = "EXPLICIT"
     op.data_format = "NCHW"

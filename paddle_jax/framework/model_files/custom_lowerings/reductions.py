@@ -1,6 +1,10 @@
 """Reductions, sorting, running sums and norms."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import (
@@ -16,8 +20,12 @@ from paddle_jax.framework.model_files.builder_helpers import (
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _listed(axis):
+
+def _listed(axis: int | None) -> list[Any]:
     if axis is None:
         return []
     if isinstance(axis, tuple):
@@ -25,8 +33,8 @@ def _listed(axis):
     return [axis]
 
 
-def _onnx_reduced(kind):
-    def onnx(g, op, x, axes):
+def _onnx_reduced(kind: str) -> Lowering:
+    def onnx(g: Graph, op: Any, x: str, axes: Any) -> str:
         axes = [int(a) for a in g.numbers(axes)] or list(range(op.ndim()))
         if not axes:
             return g.node("Identity", [x])
@@ -39,8 +47,8 @@ def _onnx_reduced(kind):
     return Lowering(onnx=onnx)
 
 
-def _onnx_listed(kind):
-    def onnx(g, op, x):
+def _onnx_listed(kind: str) -> Lowering:
+    def onnx(g: Graph, op: Any, x: str) -> str:
         return g.node(
             kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())), keepdims=int(op.keepdim)
         )
@@ -48,8 +56,8 @@ def _onnx_listed(kind):
     return Lowering(onnx=onnx)
 
 
-def _onnx_truth(kind):
-    def onnx(g, op, x):
+def _onnx_truth(kind: str) -> Lowering:
+    def onnx(g: Graph, op: Any, x: str) -> str:
         if op.kind() == "bool":
             x = g.node("Identity", [x])
         else:
@@ -62,12 +70,12 @@ def _onnx_truth(kind):
     return Lowering(onnx=onnx)
 
 
-def _without_nan(w, x):
+def _without_nan(w: Builder, x: Value) -> Any:
     nan = w.op("isnan", [x], ("bool", x.shape))
     return w.op("where", [nan, w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype), x], x.type)
 
 
-def _nansum(w, a, out, x):
+def _nansum(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     if out[0][0] != x.dtype:
         dtype = out[0][0]
     else:
@@ -75,7 +83,7 @@ def _nansum(w, a, out, x):
     return reduced(w, "sum", _without_nan(w, x), _listed(a.axis), a.keepdim, out[0], dtype=dtype)
 
 
-def _nanmean(w, a, out, x):
+def _nanmean(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     x = cast(w, x, out[0][0])
     present = cast(
         w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)), x.dtype
@@ -86,12 +94,12 @@ def _nanmean(w, a, out, x):
     return binary(w, "divide", total, count, out[0])
 
 
-def _count_nonzero(w, a, out, x):
+def _count_nonzero(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     different = w.op("not_equal", [x, w.full(0, x.dtype, ())], ("bool", x.shape))
     return reduced(w, "sum", cast(w, different, "int64"), _listed(a.axis), a.keepdim, out[0], dtype="int64")
 
 
-def _variance(w, a, x):
+def _variance(w: Builder, a: Any, x: Value) -> tuple[Any, list[int] | list[Any | int]]:
     """(variance with the reduced axes kept, these axes)"""
     if not x.dtype.startswith("float"):
         raise NotWritable("var of whole numbers has no form in PIR")
@@ -106,21 +114,21 @@ def _variance(w, a, x):
     return scaled(w, total, 1.0 / max(count - correction, 0) if count > correction else math.nan), axes
 
 
-def _correction(a):
+def _correction(a: Any) -> int:
     unbiased = getattr(a, "unbiased", None)
     if unbiased is None:
         return getattr(a, "correction", 1)
     return int(unbiased)
 
 
-def _var(w, a, out, x):
+def _var(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     found, axes = _variance(w, a, x)
     if a.keepdim:
         return found
     return squeeze(w, found, axes)
 
 
-def _std(w, a, out, x):
+def _std(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     found, axes = _variance(w, a, x)
     found = w.op("sqrt", [found], found.type)
     if a.keepdim:
@@ -131,7 +139,9 @@ def _std(w, a, out, x):
 # norms ------------------------------------------------------------------------------------------------------
 
 
-def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
+def _p_norm(
+    w: Builder, x: Value, p: float, axis: int | None, keepdim: bool, out: Sequence[Any], epsilon: float = 0.0
+) -> Any:
     return w.op(
         "p_norm",
         [x],
@@ -144,7 +154,7 @@ def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
     )
 
 
-def write_norm(w, a, out, x):
+def write_norm(w: Builder, a: Any, out: Any, x: Any) -> Value:
     """A vector norm as `p_norm`."""
     if isinstance(a.axis, tuple) and len(a.axis) == 1:
         axis = a.axis[0]
@@ -162,12 +172,12 @@ def write_norm(w, a, out, x):
     return _p_norm(w, cast(w, x, out[0][0]), float(p), axis, a.keepdim, out[0])
 
 
-def read_norm(a, x):
+def read_norm(a: Any, x: Any) -> Any:
     """A `p_norm` as a vector norm."""
     return P.vector_norm(x, a.porder, None if a.asvector else a.axis, a.keepdim)
 
 
-def onnx_norm(g, op, x):
+def onnx_norm(g: Graph, op: Any, x: str) -> str:
     """A vector norm as ReduceL1 or ReduceL2."""
     if op.porder not in (1, 2):
         raise NotInOnnx(f"norm of order {op.porder}")
@@ -175,19 +185,19 @@ def onnx_norm(g, op, x):
     return g.node(f"ReduceL{int(op.porder)}", [x], axes=axes, keepdims=int(op.keepdim))
 
 
-def _normalized(w, a, out, x):
+def _normalized(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     axis = positive(a.axis, x.ndim)
     size = x.dtype, [1 if i == axis else n for i, n in enumerate(x.shape)]
     length = _p_norm(w, x, float(a.p), axis, True, size, a.epsilon)
     return binary(w, "divide", x, binary(w, "maximum", length, w.full(a.epsilon, x.dtype, ()), size), out[0])
 
 
-def _pairwise(w, a, out, x, y):
+def _pairwise(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Any:
     gap = scaled(w, binary(w, "subtract", x, y), 1.0, a.epsilon)
     return w.op("p_norm", [gap], out[0], porder=a.p, axis=-1, epsilon=0.0, keepdim=a.keepdim, asvector=False)
 
 
-def _cosine(w, a, out, x, y):
+def _cosine(w: Builder, a: Any, out: Sequence[Any], x: Any, y: Any) -> Value:
     kind = out[0]
     both = binary(w, "multiply", x, y)
     x, y = (
@@ -208,8 +218,8 @@ def _cosine(w, a, out, x, y):
 # sorting and running sums -----------------------------------------------------------------------------------
 
 
-def _onnx_argument(kind):
-    def onnx(g, op, x, axis):
+def _onnx_argument(kind: str) -> Lowering:
+    def onnx(g: Graph, op: Any, x: str, axis: str) -> str:
         if op.flatten:
             x = g.node("Reshape", [x, g.ints([-1])])
         y = g.node(
@@ -225,23 +235,23 @@ def _onnx_argument(kind):
     return Lowering(onnx=onnx)
 
 
-def _onnx_topk(g, op, x, k):
+def _onnx_topk(g: Graph, op: Any, x: str, k: str) -> list[str]:
     count = g.node("Reshape", [g.cast(k, "int64"), g.ints([1])])
     return g.node("TopK", [x, count], 2, axis=op.axis, largest=int(op.largest), sorted=1)
 
 
-def _read_argsort(a, x):
+def _read_argsort(a: Any, x: Any) -> tuple[Any, Any]:
     order = P.argsort(x, a.axis, a.descending, a.stable)
     return (P.take_along_axis(x, order, a.axis) if x.ndim else x), order
 
 
-def _onnx_argsort(g, op, x):
+def _onnx_argsort(g: Graph, op: Any, x: str) -> list[str]:
     axis = op.axis % op.ndim()
     length = g.node("Slice", [g.node("Shape", [x]), g.ints([axis]), g.ints([axis + 1])])
     return g.node("TopK", [x, length], 2, axis=axis, largest=int(op.descending), sorted=1)
 
 
-def _read_cumsum(a, x, s_axis):
+def _read_cumsum(a: Any, x: Any, s_axis: Any) -> Any:
     if a.flatten:
         x = P.flatten(x)
         s_axis = 0
@@ -255,7 +265,7 @@ def _read_cumsum(a, x, s_axis):
     return total
 
 
-def _onnx_cumsum(g, op, x, axis):
+def _onnx_cumsum(g: Graph, op: Any, x: str, axis: str) -> str:
     if op.flatten:
         x = g.node("Reshape", [x, g.ints([-1])])
         axis = g.number(0, "int32")
@@ -264,10 +274,10 @@ def _onnx_cumsum(g, op, x, axis):
     return g.node("CumSum", [x, axis], exclusive=int(op.exclusive), reverse=int(op.reverse))
 
 
-def _flat_running(name):
+def _flat_running(name: str) -> Lowering:
     """Parts of a running product or extreme over all elements."""
 
-    def decompose(a, x):
+    def decompose(a: Any, x: Any) -> Any:
         axis = a.dim if name == "cumprod" else a.axis
         if axis is not None and x.ndim:
             return None

@@ -1,6 +1,11 @@
 """Functions that pick elements by their values: Paddle has an operation for each, whose results have lengths
 that depend on values."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.ops.op import OPS
@@ -18,7 +23,7 @@ def _plain(name: str) -> OpaqueOp:
 def _with_number(name: str, kind: str, *empty: None) -> OpaqueOp:
     """An OpaqueOp whose last operand is the number `number` among its settings. empty: operands before."""
 
-    def write(w, a, out, tensors):
+    def write(w: Any, a: Any, out: Any, tensors: Any) -> Any:
         settings = dict(a.settings)
         number = settings.pop("number")
         given = [*tensors, *empty][: len(tensors) + len(empty)]
@@ -34,7 +39,7 @@ _COUNTED, _COUNTED_PLAINLY = _with_number("bincount", "int32"), _with_number("bi
 _MASK = _with_number("sequence_mask", "int32")
 
 
-def _nonzero(add, x, as_tuple=False):
+def _nonzero(add: Any, x: Any, as_tuple: bool = False) -> Any:
     if x.ndim == 0:
         return None  # which is refused
     found = add(_NONZERO, [x], [("int64", [None, x.ndim])])[0]
@@ -43,13 +48,13 @@ def _nonzero(add, x, as_tuple=False):
     return found
 
 
-def _masked_select(add, x, mask, name=None):
+def _masked_select(add: Any, x: Any, mask: Any, name: str | None = None) -> Any:
     if not isinstance(mask, Tensor) or numpy_dtype(mask) != np.bool_:
         return None
     return add(_MASKED, [x, mask], [(x.dtype, [None])])[0]
 
 
-def _slices(x, axis):
+def _slices(x: Any, axis: Any) -> tuple[list[None], Any] | tuple[list[Any], Any]:
     """(the lengths of what is picked among, how many there are) for `axis` of unique."""
     if axis is None:
         return [None], x.size
@@ -61,16 +66,16 @@ def _slices(x, axis):
 
 
 def _unique(
-    add,
-    x,
-    return_index=False,
-    return_inverse=False,
-    return_counts=False,
-    axis=None,
-    dtype="int64",
-    sorted=True,
-    name=None,
-):
+    add: Any,
+    x: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    dtype: str = "int64",
+    sorted: bool = True,
+    name: str | None = None,
+) -> Any:
     if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
         return None
     shape, count = _slices(x, axis)
@@ -94,8 +99,14 @@ def _unique(
 
 
 def _unique_consecutive(
-    add, x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None
-):
+    add: Any,
+    x: Any,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    dtype: str = "int64",
+    name: str | None = None,
+) -> Any:
     if x.ndim == 0 or not -x.ndim <= (axis or 0) < x.ndim:
         return None
     shape, count = _slices(x, axis)
@@ -114,7 +125,7 @@ def _unique_consecutive(
     return out
 
 
-def _bincount(add, x, weights=None, minlength=0, name=None):
+def _bincount(add: Any, x: Any, weights: Any = None, minlength: Any = 0, name: str | None = None) -> Any:
     if numpy_dtype(x).name not in ("int32", "int64") or x.ndim != 1:
         return None
     if weights is None:
@@ -126,7 +137,15 @@ def _bincount(add, x, weights=None, minlength=0, name=None):
     return add(_COUNTED, [x, weights], [(kind, [None])], number=minlength)[0]
 
 
-def _nms(add, boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
+def _nms(
+    add: Any,
+    boxes: Any,
+    iou_threshold: Any = 0.3,
+    scores: Any = None,
+    category_idxs: Any = None,
+    categories: Any = None,
+    top_k: Any = None,
+) -> Any:
     if category_idxs is not None or boxes.ndim != 2:
         return None
     if scores is None:
@@ -137,7 +156,15 @@ def _nms(add, boxes, iou_threshold=0.3, scores=None, category_idxs=None, categor
     return gather(order, kept)
 
 
-def _repeat_interleave(add, x, repeats, axis=None, name=None, *, output_size=None):
+def _repeat_interleave(
+    add: Callable[..., Any],
+    x: Tensor,
+    repeats: int,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    output_size: Any = None,
+) -> Any:
     if not isinstance(repeats, Tensor) or output_size is not None:
         return None
     if axis is None:
@@ -148,7 +175,9 @@ def _repeat_interleave(add, x, repeats, axis=None, name=None, *, output_size=Non
     return add(_REPEATED, [x, repeats], [(x.dtype, shape)], axis=axis, output_size=-1)[0]
 
 
-def _sequence_mask(add, x, maxlen=None, dtype="int64", name=None):
+def _sequence_mask(
+    add: Any, x: Any, maxlen: Any = None, dtype: str = "int64", name: str | None = None
+) -> Any:
     if maxlen is not None:
         return None
     return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]

@@ -1,10 +1,14 @@
 """Losses of sequences and trees, and graphs."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.framework.model_files.builder_helpers import average, binary, cast, squeeze
 from paddle_jax.framework.model_files.records import Lowering
 
 
-def _ctc(w, a, out, x, labels, lengths, label_lengths):
+def _ctc(w: Any, a: Any, out: Any, x: Any, labels: Any, lengths: Any, label_lengths: Any) -> Any:
     batch = x.shape[1]
     found = w.op(
         "warpctc",
@@ -21,7 +25,7 @@ def _ctc(w, a, out, x, labels, lengths, label_lengths):
     return average(w, loss, a.reduction, out)
 
 
-def _rnnt(w, a, out, x, label, lengths, label_lengths):
+def _rnnt(w: Any, a: Any, out: Any, x: Any, label: Any, lengths: Any, label_lengths: Any) -> Any:
     inputs = [x, cast(w, label, "int32"), cast(w, lengths, "int32"), cast(w, label_lengths, "int32")]
     loss = w.op(
         "warprnnt", inputs, [(x.dtype, x.shape[:1]), x.type], blank=a.blank, fastemit_lambda=a.fastemit_lambda
@@ -29,7 +33,7 @@ def _rnnt(w, a, out, x, label, lengths, label_lengths):
     return average(w, loss, a.reduction, out)
 
 
-def _tree(w, a, out, x, label, weight, bias, table, code):
+def _tree(w: Any, a: Any, out: Any, x: Any, label: Any, weight: Any, bias: Any, table: Any, code: Any) -> Any:
     rest = x.dtype, []
     return w.op(
         "hsigmoid_loss",
@@ -40,7 +44,7 @@ def _tree(w, a, out, x, label, weight, bias, table, code):
     )[0]
 
 
-def _mask(w, a, out, x):
+def _mask(w: Any, a: Any, out: Any, x: Any) -> Any:
     return w.op("sequence_mask", [x, w.number(a.maxlen, "int32", (1,))], out[0], out_dtype=out[0][0])
 
 

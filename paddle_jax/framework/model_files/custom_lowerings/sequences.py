@@ -1,6 +1,10 @@
 """Attention, embedding and recurrent networks."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +23,12 @@ from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
 from paddle_jax.nn.functional.sdpa import attend as scaled_dot_product
 
+if TYPE_CHECKING:
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _attend(w, a, out, q, k, v, mask):
+
+def _attend(w: Any, a: Any, out: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
     if a.extra == "lse":
         raise NotWritable("attention that returns sums of exponentials has no form in PIR")
     q, k, v = (transpose(w, one, [0, 2, 1, 3]) for one in (q, k, v))
@@ -46,7 +54,7 @@ def _attend(w, a, out, q, k, v, mask):
     return [found, weights] if a.extra == "weights" else found
 
 
-def _attend_groups(a, q, k, v, mask):
+def _attend_groups(a: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
     """With as many heads of keys and values as of queries."""
     if q.shape[2] == k.shape[2] or a.extra == "lse":
         return None
@@ -54,7 +62,7 @@ def _attend_groups(a, q, k, v, mask):
     return scaled_dot_product(q, k, v, mask, a.causal, a.scale, a.extra)
 
 
-def _masked(w, scores, mask):
+def _masked(w: Any, scores: Any, mask: Any) -> Any:
     if mask.dtype != "bool":
         return w.op("add", [scores, cast(w, mask, scores.dtype)], scores.type)
     if not same_shape(mask.shape, scores.shape):
@@ -66,11 +74,11 @@ def _masked(w, scores, mask):
     )
 
 
-def _recurrent(mode, count):
+def _recurrent(mode: str, count: int) -> Callable[..., Any]:
     """One layer in one direction: the rnn operation runs over [time, batch, ...]; backwards on the
     reversed sequence."""
 
-    def rule(w, a, out, x, *operands):
+    def rule(w: Builder, a: Any, out: Any, x: Any, *operands: Any) -> Any:
         states, (w_ih, w_hh, b_ih, b_hh), rest = (
             operands[:count],
             operands[count : count + 4],
@@ -100,11 +108,11 @@ def _recurrent(mode, count):
     return rule
 
 
-def _cell(mode, count):
+def _cell(mode: str, count: int) -> Callable[..., Any]:
     """One step of a recurrent network, as a sequence of one."""
     whole = _recurrent(mode, count)
 
-    def rule(w, a, out, x, *operands):
+    def rule(w: Any, a: Any, out: Any, x: Any, *operands: Any) -> Any:
         a.time_major = True
         a.reverse = False
         kinds = [(dtype, [1, *shape]) for dtype, shape in out]
@@ -114,7 +122,9 @@ def _cell(mode, count):
     return rule
 
 
-def _rnn(w, x, start, weights, hidden, mode):
+def _rnn(
+    w: Builder, x: Value, start: Value, weights: Sequence[Value], hidden: int, mode: str
+) -> tuple[Any, ...]:
     size = x.dtype, [*x.shape[:2], hidden]
     state = x.dtype, [1, x.shape[1], hidden]
     mask = w.dropout_state()
@@ -130,7 +140,9 @@ def _rnn(w, x, start, weights, hidden, mode):
     )
 
 
-def _read_rnn(a, x, states, weights, length=None, *_):
+def _read_rnn(
+    a: Any, x: Any, states: Any, weights: Any, length: Any = None, *_: Any
+) -> tuple[Any, None, list[Any], None]:
     kind = {"LSTM": lstm, "GRU": gru}.get(a.mode, simple_rnn)
     lines = 2 if a.is_bidirec else 1
     if kind is simple_rnn:
@@ -155,7 +167,9 @@ def _read_rnn(a, x, states, weights, length=None, *_):
     return x, None, [P.stack(rows, 0) for rows in last], None
 
 
-def _onnx_rnn(g, op, x, states, weights, length, mask):
+def _onnx_rnn(
+    g: Graph, op: Any, x: str, states: Sequence[str], weights: Sequence[str], length: Any, mask: str
+) -> list[Any]:
     """One layer in one direction, which is what paddle_jax writes; gates are put into the order of ONNX."""
     if op.num_layers != 1 or op.is_bidirec or length is not None:
         raise NotInOnnx("several layers or directions in one operation")
@@ -176,7 +190,7 @@ def _onnx_rnn(g, op, x, states, weights, length, mask):
     return [g.node("Squeeze", [out, g.ints([1])]), None, last, None]
 
 
-def _reordered(g, weight, order, hidden):
+def _reordered(g: Graph, weight: str, order: Sequence[int], hidden: int) -> str:
     if len(order) == 1:
         return weight
     parts = [
@@ -186,7 +200,7 @@ def _reordered(g, weight, order, hidden):
     return g.node("Concat", parts, axis=0)
 
 
-def _onnx_embedding(g, op, x, w):
+def _onnx_embedding(g: Graph, op: Any, x: str, w: str) -> str:
     y = g.node("Gather", [w, x], axis=0)
     if op.padding_idx < 0:
         return y
@@ -194,7 +208,7 @@ def _onnx_embedding(g, op, x, w):
     return g.node("Mul", [y, g.node("Unsqueeze", [kept, g.ints([-1])])])
 
 
-def _embedding(w, a, out, x, weight):
+def _embedding(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Value) -> Any:
     if a.by_frequency:
         name = "embedding_with_scaled_gradient"
     else:

@@ -1,7 +1,11 @@
 """Shapes, joining and splitting."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,36 +16,41 @@ from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.tensor.matrices import grid as mesh_grid
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.framework.model_files.builder import Builder, Value
+    from paddle_jax.onnx.graph import Graph
 
-def _read_shape(a, x):
+
+def _read_shape(a: Any, x: Tensor) -> np.ndarray:
     if any(n < 0 for n in x.shape):  # while a program is recorded
         return P.shape(x)
     return np.array(x.shape, np.int64)
 
 
-def _reshape(w, a, out, x):
+def _reshape(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     if has_lengths(a.shape):  # as the user says it: one length may be what is left
         return w.op("reshape", [x, w.ints(a.shape)], out[0])
     return reshape(w, x, out[0][1])
 
 
-def _view(w, a, out, x):
+def _view(w: Any, a: Any, out: Any, x: Any) -> Any:
     if out[0][0] != x.dtype:
         raise NotWritable("a view in another dtype has no form in PIR")
     return reshape(w, x, out[0][1])
 
 
-def _split_at(w, a, out, x):
+def _split_at(w: Builder, a: Any, out: Sequence[Any], x: Value) -> list[Value]:
     edges = [0, *a.bounds, x.shape[a.axis]]
     sizes = [end - start for start, end in itertools.pairwise(edges)]
     return w.list_op("split", [x, w.ints(sizes), w.full(a.axis, "int32")], out)
 
 
-def _pieces(a, x):
+def _pieces(a: Any, x: Any) -> list[Any]:
     return [x[(*[slice(None)] * a.axis, slice(low, high))] for low, high in a.bounds]
 
 
-def _onnx_split(g, op, x, sizes, axis):
+def _onnx_split(g: Graph, op: Any, x: str, sizes: str, axis: str) -> list[Any]:
     if isinstance(sizes, list):
         count = len(sizes)
     else:
@@ -52,7 +61,7 @@ def _onnx_split(g, op, x, sizes, axis):
     return [found]
 
 
-def _onnx_unbind(g, op, x):
+def _onnx_unbind(g: Graph, op: Any, x: str) -> list[Any]:
     length = op.lengths()[op.axis]
     found = g.node("Split", [x, g.ints([1] * length)], length, axis=op.axis)
     return [
@@ -61,11 +70,11 @@ def _onnx_unbind(g, op, x):
     ]
 
 
-def _onnx_stack(g, op, xs):
+def _onnx_stack(g: Graph, op: Any, xs: Sequence[str]) -> str:
     return g.node("Concat", [g.node("Unsqueeze", [x, g.ints([op.axis])]) for x in xs], axis=op.axis)
 
 
-def _onnx_expand(g, op, x, shape):
+def _onnx_expand(g: Graph, op: Any, x: str, shape: Sequence[str] | str) -> str:
     shape = g.int_list(shape)
     return g.node(
         "Expand",
@@ -73,7 +82,7 @@ def _onnx_expand(g, op, x, shape):
     )
 
 
-def _onnx_flatten(g, op, x):
+def _onnx_flatten(g: Graph, op: Any, x: str) -> str:
     shape = op.lengths()
     if not shape:
         return g.node("Reshape", [x, g.ints([1])])
@@ -87,14 +96,14 @@ def _onnx_flatten(g, op, x):
     )
 
 
-def _onnx_flip(g, op, x):
+def _onnx_flip(g: Graph, op: Any, x: str) -> str:
     count = len(op.axis)
     return g.node(
         "Slice", [x, g.ints([-1] * count), g.ints([-(2**63)] * count), g.ints(op.axis), g.ints([-1] * count)]
     )
 
 
-def _onnx_meshgrid(g, op, xs):
+def _onnx_meshgrid(g: Graph, op: Any, xs: Sequence[str]) -> list[Any]:
     shape = g.node("Concat", [g.node("Shape", [g.node("Reshape", [x, g.ints([-1])])]) for x in xs], axis=0)
     rows = [
         g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])])
@@ -103,7 +112,7 @@ def _onnx_meshgrid(g, op, xs):
     return [g.node("Expand", [row, shape]) for row in rows]
 
 
-def _grid(a, xs):
+def _grid(a: Any, xs: Sequence[Tensor]) -> list[Any] | None:
     """With the first two axes of the grids swapped."""
     if a.indexing == "ij" or len(xs) < 2:
         return None

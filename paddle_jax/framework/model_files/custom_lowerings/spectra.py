@@ -1,5 +1,10 @@
 """Fourier transforms that cut or pad, and transforms of frames."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
@@ -11,7 +16,7 @@ from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.tensor import fourier
 
 
-def _resized(x, axes, lengths):
+def _resized(x: Any, axes: Any, lengths: Any) -> Any:
     """x cut or filled with zeros to lengths."""
     for axis, length in zip(axes, lengths, strict=True):
         axis %= x.ndim
@@ -26,7 +31,7 @@ def _resized(x, axes, lengths):
     return x
 
 
-def has_lengths_of(a, x, real_result):
+def has_lengths_of(a: Any, x: Any, real_result: Any) -> bool:
     """Whether a transform neither cuts nor pads x."""
     if a.lengths is None:
         return True
@@ -37,11 +42,11 @@ def has_lengths_of(a, x, real_result):
     return all(same_length(x.shape[axis], length) for axis, length in zip(a.axes, wanted, strict=True))
 
 
-def resized_transform(name, real_result=False):
+def resized_transform(name: str, real_result: bool = False) -> Callable[..., Any]:
     """Parts of a transform with lengths: cut or pad first. real_result: the last length is that of the
     result."""
 
-    def decompose(a, x):
+    def decompose(a: Any, x: Any) -> Any:
         if has_lengths_of(a, x, real_result) or is_empty(x):
             return None
         lengths = list(a.lengths)
@@ -57,7 +62,7 @@ def resized_transform(name, real_result=False):
     return decompose
 
 
-def _centred(window, length, size, dtype):
+def _centred(window: Any, length: Any, size: Any, dtype: Any) -> Any:
     """A window of a length in the middle of `size` numbers."""
     before = (size - length) // 2
     if window is None:
@@ -69,7 +74,7 @@ def _centred(window, length, size, dtype):
     return P.concat([P.zeros([before], dtype), window, P.zeros([after], dtype)])
 
 
-def _stft(a, x, window):
+def _stft(a: Any, x: Any, window: Any) -> Any:
     if numpy_dtype(x).name in ("float16", "bfloat16"):
         x = P.cast(x, "float32")
     if a.pad_mode is not None:
@@ -90,11 +95,11 @@ def _stft(a, x, window):
     return P.moveaxis(found, -1, -2)
 
 
-def _padded(x, half, mode):
+def _padded(x: Any, half: Any, mode: Any) -> Any:
     return P.pad(x, [half, half], mode, data_format="NCL")
 
 
-def _istft(a, x, window):
+def _istft(a: Any, x: Any, window: Any) -> Any:
     x = P.moveaxis(x if x.dtype.is_complex else P.complex(x, P.zeros_like(x)), -1, -2)
     if a.real:
         frames = P.irfft(x[..., : a.n_fft // 2 + 1], a.n_fft, norm=a.norm)

@@ -1,19 +1,22 @@
 """Medians, quantiles, histograms and covariances."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
 
-def _median(w, a, out, x):
+def _median(w: Any, a: Any, out: Any, x: Any) -> Any:
     name = "nanmedian" if a.ignore_nan else "median"
     axes = [] if len(a.axes) == x.ndim else a.axes
     return w.op(name, [x], out, axis=axes, keepdim=a.keepdim, mode=a.mode)
 
 
-def _one_dimension_last(x, axes):
+def _one_dimension_last(x: Any, axes: Any) -> Any:
     """x with all of these axes as one, the last."""
     kept = [i for i in range(x.ndim) if i not in axes]
     if list(axes) == [x.ndim - 1]:
@@ -23,7 +26,7 @@ def _one_dimension_last(x, axes):
     return P.reshape(P.transpose(x, [*kept, *axes]), [*[x.shape[i] for i in kept], -1])
 
 
-def _quantile(a, x):
+def _quantile(a: Any, x: Any) -> Any:
     if is_empty(x):
         return None
     if not x.dtype.is_floating:
@@ -50,10 +53,10 @@ def _quantile(a, x):
     return P.stack(found)
 
 
-def _between(rows, at, interpolation):
+def _between(rows: Any, at: Any, interpolation: Any) -> Any:
     """Values of sorted rows at fractional places."""
 
-    def elements_at(place):
+    def elements_at(place: Any) -> Any:
         return P.take_along_axis(rows, P.cast(place, "int64"), -1)
 
     low = P.floor(at)
@@ -67,7 +70,7 @@ def _between(rows, at, interpolation):
     return P.lerp(first, second, P.cast(at - low, rows.dtype))
 
 
-def _covariance(x, rowvar, ddof, counts=None, weights=None):
+def _covariance(x: Any, rowvar: Any, ddof: Any, counts: Any = None, weights: Any = None) -> Any:
     if x.ndim == 1:
         x = P.unsqueeze(x, 0)
     elif rowvar:
@@ -90,14 +93,14 @@ def _covariance(x, rowvar, ddof, counts=None, weights=None):
     return P.matmul(centred * each, P.conj(P.transpose(centred, [1, 0]))) / divisor
 
 
-def _cov(a, x, counts, weights):
+def _cov(a: Any, x: Any, counts: Any, weights: Any) -> Any:
     found = _covariance(x, a.rowvar, a.ddof, counts, weights)
     if x.ndim == 1:
         return P.squeeze(found)
     return found
 
 
-def _corrcoef(a, x):
+def _corrcoef(a: Any, x: Any) -> Any:
     spread = _covariance(x, a.rowvar, True)
     scale = P.sqrt(P.diag(spread))
     found = P.clip(spread / P.unsqueeze(scale, 1) / P.unsqueeze(scale, 0), -1.0, 1.0)
@@ -106,7 +109,7 @@ def _corrcoef(a, x):
     return found
 
 
-def _limits(x, low, high, dtype):
+def _limits(x: Any, low: Any, high: Any, dtype: Any) -> tuple[Any, Any]:
     """The first and last edge of a histogram."""
     if low != high:
         return P.full([], low, dtype), P.full([], high, dtype)
@@ -116,12 +119,12 @@ def _limits(x, low, high, dtype):
     return P.where(is_one, low - 0.5, low), P.where(is_one, high + 0.5, high)
 
 
-def _edges(low, high, count, dtype):
+def _edges(low: Any, high: Any, count: Any, dtype: Any) -> Any:
     steps = P.arange(0, count, 1, dtype)
     return P.concat([low + steps * ((high - low) / count), P.unsqueeze(high, 0)])  # the last one exactly
 
 
-def _bin_edges(a, x):
+def _bin_edges(a: Any, x: Any) -> Any:
     if is_empty(x):
         return None
     if a.min == a.max and a.min != 0:
@@ -132,7 +135,7 @@ def _bin_edges(a, x):
     return _edges(low, high, a.bins, "float32")
 
 
-def _histograms(a, x, weights):
+def _histograms(a: Any, x: Any, weights: Any) -> list[Any] | None:
     """Counts of points in boxes, and the edges of these."""
     if is_empty(x):
         return None

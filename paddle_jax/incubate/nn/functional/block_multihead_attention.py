@@ -291,7 +291,7 @@ def block_multihead_attention(
     out_scale: Any = -1,
     compute_dtype: str = "default",
     rope_theta: Any = 10000.0,
-) -> tuple[Any | Any, Any, Any, Any]:
+) -> tuple[Any, Any, Any, Any]:
     """Attention of sequences, some at their beginning, some at their next tokens, whose keys and values lie
     in pages of a cache.
 

@@ -66,7 +66,7 @@ def cal_aux_loss(
     moe_k: Any,
     clip_min: Any,
     name: str | None = None,
-) -> tuple[Any, Any | Any, Any]:
+) -> tuple[Any, Any, Any]:
     """The loss that keeps experts equally busy: experts times the sum of the mean gate times the share
     of tokens of each.
 

@@ -72,7 +72,7 @@ def positioned(x: Tensor, seq_lens: Tensor | None, time_step: Tensor | None) -> 
 
 def remembered(
     k: Tensor, v: Tensor, cache: Tensor | None, prefix: Tensor | None, positions: Tensor, decoding: bool
-) -> tuple[Any | Any, Any | Any, None] | tuple[Any | Any, Any | Any, Any] | tuple[Any, Any, Any]:
+) -> tuple[Any, Any, None] | tuple[Any, Any, Any] | tuple[Any, Any, Any]:
     """Keys and values to attend to, and the cache with the new ones in their places."""
     if prefix is not None and not decoding:
         k = concat([prefix[0], k], 2)

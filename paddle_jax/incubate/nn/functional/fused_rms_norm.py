@@ -43,7 +43,7 @@ def fused_rms_norm(
     quant_round_type: Any = 0,
     quant_max_bound: Any = 0,
     quant_min_bound: Any = 0,
-) -> tuple[Any | Any, Any | Any]:
+) -> tuple[Any, Any]:
     """Divides by the root mean square over the axes from begin_norm_axis on; before that adds a residual,
     if there is one.
 

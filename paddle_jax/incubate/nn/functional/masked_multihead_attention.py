@@ -43,7 +43,7 @@ def masked_multihead_attention(
     quant_round_type: Any = 1,
     quant_max_bound: Any = 127.0,
     quant_min_bound: Any = -127.0,
-) -> tuple[Any | Any, Any]:
+) -> tuple[Any, Any]:
     """Attention of one new position of each sequence to the positions in the cache and itself.
 
     Differs from Paddle: works on the CPU.
