@@ -505,12 +505,11 @@ from paddle_jax.tensor.slicing import (
     strided_slice,
     unfold,
 )
+from paddle_jax.tensor.masked import masked_fill, masked_scatter
 from paddle_jax.tensor.scattering import (
     index_add,
     index_fill,
     index_put,
-    masked_fill,
-    masked_scatter,
     put_along_axis,
     scatter,
     scatter_,

@@ -1,5 +1,6 @@
 """paddle.linalg: linear algebra. The functions are declared in paddle_jax.tensor."""
 
+from paddle_jax.tensor.covariance import corrcoef, cov
 from paddle_jax.tensor.decomposition import (
     cholesky,
     eig,
@@ -23,8 +24,6 @@ from paddle_jax.tensor.solve import (
     cholesky_inverse,
     cholesky_solve,
     cond,
-    corrcoef,
-    cov,
     det,
     fp8_fp8_half_gemm_fused,
     inv,

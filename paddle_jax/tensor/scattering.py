@@ -1,20 +1,28 @@
-"""Putting values at indices: scatter, index_* and masked_* functions."""
+"""Putting values at indices: scatter and index_* functions; masked.py has those with a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.error_kinds import without_kind
-from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
-from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
+from paddle_jax.tensor.axes import check_index, check_index_dtype, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index
 from paddle_jax.tensor.manipulation import expand, reshape
+
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.lengths import OpenSize
+
 
 REDUCE = {
     "assign": "set",
@@ -30,7 +38,7 @@ REDUCE = {
 # elements along an axis -------------------------------------------------------------------------------------
 
 
-def _spots(index, axis):
+def _spots(index: jax.Array, axis: int) -> tuple[jax.Array, ...]:
     """The full coordinates of `index` along the axis."""
     at = list(jnp.indices(index.shape, sparse=True))
     at[axis] = index
@@ -38,19 +46,19 @@ def _spots(index, axis):
 
 
 @jax.custom_jvp
-def _multiplied(x, at, values):
+def _multiplied(x: jax.Array, at: Sequence[jax.Array], values: jax.Array) -> jax.Array:
     return x.at[at].multiply(values)
 
 
 @_multiplied.defjvp
-def _multiplied_jvp(primals, tangents):
+def _multiplied_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The derivative of a product by each factor is the product of the others; a division finds it unless
     there is a zero."""
     (x, at, values), (dx, _, dv) = primals, tangents
     zeros = (x == 0).astype(jnp.int32).at[at].add((values == 0).astype(jnp.int32))
     product = _multiplied(jnp.where(x == 0, 1, x), at, jnp.where(values == 0, 1, values))
 
-    def others(factor, count, whole):
+    def others(factor: jax.Array, count: jax.Array, whole: jax.Array) -> jax.Array:
         return jnp.where(
             factor == 0,
             jnp.where(count == 1, whole, 0),
@@ -61,7 +69,7 @@ def _multiplied_jvp(primals, tangents):
     return _multiplied(x, at, values), change.at[at].add(others(values, zeros[at], product[at]) * dv)
 
 
-def _averaged(x, at, values, include_self):
+def _averaged(x: jax.Array, at: Sequence[jax.Array], values: jax.Array, include_self: bool) -> jax.Array:
     """The mean of the values at each place, with or without what was there."""
     hit = jnp.zeros(x.shape, jnp.int32).at[at].add(1)
     total = (x if include_self else jnp.where(hit > 0, 0, x)).at[at].add(values)
@@ -73,7 +81,9 @@ def _averaged(x, at, values, include_self):
 
 @known_as(code="indexing:put_elements")
 @op("x index values", register=False, method=False)
-def put_elements(x, index, values, axis, how, include_self):
+def put_elements(
+    x: jax.Array, index: jax.Array, values: jax.Array, axis: Any, how: str, include_self: bool
+) -> jax.Array:
     """x with values put, added, multiplied, ... at `index` along the axis."""
     at = _spots(jnp.where(index < 0, index + x.shape[axis], index), axis)
     values = jnp.broadcast_to(values, index.shape)
@@ -88,7 +98,7 @@ def put_elements(x, index, values, axis, how, include_self):
     return {"set": spot.set, "add": spot.add, "max": spot.max, "min": spot.min}[how](values)
 
 
-def _edge(dtype, how):
+def _edge(dtype: np.dtype, how: str) -> Any:
     if jnp.issubdtype(dtype, jnp.floating):
         info = jnp.finfo(dtype)
     else:
@@ -98,7 +108,7 @@ def _edge(dtype, how):
     return info.max
 
 
-def _values(op, x, values, name="values"):
+def values_for(op: Any, x: Any, values: Any, name: str = "values") -> Any:
     """The values as a Tensor of the dtype of x; a number becomes 0-D."""
     if not isinstance(values, Tensor):
         return wrap(np.asarray(fill(op, values, numpy_dtype(x))))
@@ -139,7 +149,15 @@ def _values(op, x, values, name="values"):
         "f(2,3), const([[0]], 'int64'), 1.0, 4",
     ],
 )
-def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True):
+def put_along_axis(
+    arr: Tensor,
+    indices: Tensor,
+    values: Tensor,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Tensor:
     """Puts one value per index along an axis: out[i][indices[i][j]] = values[i][j] for axis 1.
 
     Args:
@@ -175,7 +193,7 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
         arr, indices = fit_index(name, arr, indices, axis)
     else:
         check_within(name, arr, indices, axis)
-    values = _values(name, arr, values)
+    values = values_for(name, arr, values)
     if broadcast or values.ndim == 0:
         if plain_shape(values) not in ((), plain_shape(indices)):
             values = expand(values, indices.shape)
@@ -184,7 +202,7 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
     return put_elements(arr, indices, values, axis, REDUCE[reduce], bool(include_self))
 
 
-def _leading(op, values, indices):
+def _leading(op: str, values: Tensor, indices: Tensor) -> Tensor:
     """The part of the values that has indices."""
     if values.ndim != indices.ndim or any(v < n for v, n in zip(values.shape, indices.shape, strict=True)):
         raise RuntimeError(
@@ -196,7 +214,7 @@ def _leading(op, values, indices):
 
 @known_as(code="element_moves:leading")
 @op(register=False, method=False)
-def leading(x, shape):
+def leading(x: jax.Array, shape: Any) -> jax.Array:
     """The block of the given shape at the origin."""
     if x.shape == shape:
         return x
@@ -212,7 +230,7 @@ def leading(x, shape):
         "i(3), -1, idx(3,4), i(4)",
     ],
 )
-def scatter_add(input, dim, index, src):
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Adds each element of src at its index along an axis. See `put_along_axis`.
 
     Args:
@@ -229,7 +247,9 @@ def scatter_add(input, dim, index, src):
     return _along("scatter_add", input, dim, index, src, "add", True)
 
 
-def _along(name, x, dim, index, src, reduce, include_self):
+def _along(
+    name: str, x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> Tensor:
     try:
         return put_along_axis(x, index, src, dim, reduce, include_self, False)
     except IndexError as error:
@@ -246,7 +266,9 @@ def _along(name, x, dim, index, src, reduce, include_self):
         "f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'sum', include_self=False",
     ]
 )
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+def scatter_reduce(
+    input: Tensor, dim: Any, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     """Combines each element of src with what is at its index along an axis.
 
     Args:
@@ -275,7 +297,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
 
 @known_as(amp="scatter", pir="scatter overwrite:bool=True")
 @op("x index updates", register=False, method=False)
-def put_rows(x, index, updates, overwrite):
+def put_rows(x: jax.Array, index: jax.Array, updates: jax.Array, overwrite: bool) -> jax.Array:
     """x with rows replaced, or with rows set to zero and the updates added."""
     index = jnp.where(index < 0, index + x.shape[0], index)
     if overwrite:
@@ -305,8 +327,17 @@ def put_rows(x, index, updates, overwrite):
     ],
 )
 def scatter(
-    x, index=None, updates=None, overwrite=True, name=None, *, dim=None, src=None, reduce=None, value=None
-):
+    x: Tensor,
+    index: Any = None,
+    updates: Tensor | None = None,
+    overwrite: Any = True,
+    name: str | None = None,
+    *,
+    dim: Any = None,
+    src: Tensor | None = None,
+    reduce: str | None = None,
+    value: Any = None,
+) -> Tensor:
     """Replaces rows of x, or adds to them.
 
     Args:
@@ -335,13 +366,13 @@ def scatter(
     if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
         raise ValueError(f"scatter: index: got shape {list(index.shape)}; allowed are [], [k], [k, 1]")
     check_index("scatter", index, x.shape[0])
-    updates = _values("scatter", x, updates, "updates")
+    updates = values_for("scatter", x, updates, "updates")
     if index.ndim == 2:
         index = reshape(index, [-1])
     return put_rows(x, index, _rows(x, index, updates), bool(overwrite))
 
 
-def _rows(x, index, updates):
+def _rows(x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     want = [*index.shape, *x.shape[1:]]
     if index.ndim and updates.ndim == len(want) and updates.shape[0] > want[0]:
         updates = leading(updates, (want[0], *updates.shape[1:]))
@@ -350,7 +381,7 @@ def _rows(x, index, updates):
     return updates
 
 
-def scatter_(x, *args, **kwargs):
+def scatter_(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place scatter: puts the result into x and returns it. See `scatter`.
 
     Example:
@@ -366,7 +397,7 @@ Tensor.scatter_ = scatter_
 
 @known_as(pir="scatter_nd_add")
 @op("x index updates", register=False, method=False)
-def add_points(x, index, updates):
+def add_points(x: jax.Array, index: jax.Array, updates: jax.Array) -> jax.Array:
     """x with updates added at coordinates."""
     if index.shape[-1] == 0:
         return x + updates.reshape(-1, *x.shape).sum(0)
@@ -377,7 +408,7 @@ def add_points(x, index, updates):
     return x.at[at].add(updates)
 
 
-def _check_updates(op, shape, index, updates):
+def _check_updates(op: str, shape: OpenSize | Sequence[int], index: Tensor, updates: Tensor) -> None:
     check_points(op, index, shape)
     want = [*index.shape[:-1], *shape[index.shape[-1] :]]
     if list(updates.shape) != want:
@@ -396,7 +427,7 @@ def _check_updates(op, shape, index, updates):
         "f(3,2), const([[1, 0], [1, 0]], 'int32'), f(2)",
     ]
 )
-def scatter_nd_add(x, index, updates, name=None):
+def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
     """Adds updates at coordinates; those with the same coordinates add up.
 
     Args:
@@ -430,7 +461,7 @@ def scatter_nd_add(x, index, updates, name=None):
         "const([[1], [2]], 'int32'), i(2), const([3], 'int64')",
     ]
 )
-def scatter_nd(index, updates, shape, name=None):
+def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """Zeros with updates added at coordinates. See `scatter_nd_add`.
 
     Args:
@@ -450,7 +481,7 @@ def scatter_nd(index, updates, shape, name=None):
 
 @known_as(pir="index_add", code="element_moves:change_slices")
 @op("x index value", register=False, method=False)
-def change_slices(x, index, value, axis, how="add"):
+def change_slices(x: jax.Array, index: jax.Array, value: jax.Array, axis: Any, how: str = "add") -> jax.Array:
     """x with value set or added at slices along the axis."""
     spot = jnp.moveaxis(x, axis, 0).at[jnp.where(index < 0, index + x.shape[axis], index)]
     if value.ndim:
@@ -476,7 +507,9 @@ def change_slices(x, index, value, axis, how="add"):
         "i(4), const([1, 1], 'int32'), 0, i(2)",
     ],
 )
-def index_add(x, index, axis, value, alpha=1, name=None):
+def index_add(
+    x: Tensor, index: Any, axis: int, value: Tensor, alpha: float = 1, name: str | None = None
+) -> Tensor:
     """Adds alpha * value to slices along an axis; values for the same index add up.
 
     Args:
@@ -501,7 +534,7 @@ def index_add(x, index, axis, value, alpha=1, name=None):
         raise ValueError(f"index_add: index: got shape {list(index.shape)}; it must be 1-D")
     check_index("index_add", index, x.shape[axis], ValueError)
     want = [*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :]]
-    value = _values("index_add", x, value, "value")
+    value = values_for("index_add", x, value, "value")
     if value.ndim and list(value.shape) != want:
         raise ValueError(f"index_add: value: got shape {list(value.shape)}; the slices need {want}")
     return change_slices(x, index, value if alpha == 1 else value * alpha, axis, "add")
@@ -520,7 +553,7 @@ def index_add(x, index, axis, value, alpha=1, name=None):
         "b(3), const([1], 'int64'), 0, True",
     ],
 )
-def index_fill(x, index, axis, value, name=None):
+def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
     """Fills slices along an axis with one value.
 
     Args:
@@ -547,13 +580,13 @@ def index_fill(x, index, axis, value, name=None):
             )
         value = value.astype(x.dtype)
     else:
-        value = _values("index_fill", x, value)
+        value = values_for("index_fill", x, value)
     return change_slices(x, reshape(index, [-1]), value, axis, "set")
 
 
 @known_as(pir="index_put")
 @op("x *indices value", register=False, method=False)
-def put_at(x, indices, value, accumulate):
+def put_at(x: jax.Array, indices: Any, value: jax.Array, accumulate: bool) -> jax.Array:
     """x with value set or added at the points that integer indices name."""
     spot = x.at[tuple(jnp.where(i < 0, i + x.shape[d], i) for d, i in enumerate(indices))]
     if accumulate:
@@ -563,7 +596,7 @@ def put_at(x, indices, value, accumulate):
 
 @known_as(code="element_moves:put_where")
 @op("x mask value", register=False, method=False)
-def put_where(x, mask, value, accumulate):
+def put_where(x: jax.Array, mask: jax.Array, value: jax.Array, accumulate: bool) -> jax.Array:
     """x with value set or added where the mask over its first axes holds."""
     mask = mask.reshape(*mask.shape, *[1] * (x.ndim - mask.ndim))
     return jnp.where(mask, x + value if accumulate else value, x)
@@ -588,7 +621,9 @@ def put_where(x, mask, value, accumulate):
         "i(4), (const([2], 'int64'),), i(1)",
     ],
 )
-def index_put(x, indices, value, accumulate=False, name=None):
+def index_put(
+    x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None
+) -> Tensor:
     """Puts values at the points that a tuple of index tensors names, as x[indices] = value does.
 
     Args:
@@ -610,7 +645,7 @@ def index_put(x, indices, value, accumulate=False, name=None):
         raise ValueError(
             f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors"
         )
-    value = _values("index_put", x, value, "value")
+    value = values_for("index_put", x, value, "value")
     if len(indices) == 1 and numpy_dtype(indices[0]) == np.bool_ and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
     indices = [i for given in indices for i in (_where(given) if numpy_dtype(given) == np.bool_ else [given])]
@@ -620,109 +655,5 @@ def index_put(x, indices, value, accumulate=False, name=None):
     return put_at(x, indices, value, bool(accumulate))
 
 
-def _where(mask):
+def _where(mask: Tensor) -> list[Any]:
     return [wrap(persistent_from_numpy(i)) for i in np.nonzero(host_value(mask, "index_put"))]
-
-
-# masks ------------------------------------------------------------------------------------------------------
-
-
-@known_as(pir="masked_fill", code="indexing:fill_masked")
-@op("x mask value", register=False, method=False)
-def fill_masked(x, mask, value):
-    """x with value where the mask holds."""
-    try:
-        jnp.broadcast_shapes(x.shape, mask.shape, value.shape)
-    except ValueError:
-        raise ValueError(
-            f"masked_fill: shapes {list(x.shape)}, {list(mask.shape)}, {list(value.shape)} do not broadcast"
-        ) from None
-    return jnp.where(mask.astype(bool), value, x)
-
-
-@known_as(pir="masked_fill")
-@composite(
-    inplace=True,
-    cases=[
-        "f(2,2), b(2,2), 9",
-        "~f(2,2), b(2), const(9.0, 'float32')",
-        "~f(2,2), b(2), f(2)",
-        "i(2,2), b(2), i(2)",
-        "f(2), b(1,2), 9",
-        "f(2), i_(2), 9",
-        "i(3), b(3), 2.5",
-        "f(2), b(2), const(2, 'int64')",
-        "f(3), b(2), 2",
-        "f(0,2), b(0,2), 1.0",
-        "f(), const(True), 3.0",
-        "f(3), b(3), float('-inf')",
-    ],
-)
-def masked_fill(x, mask, value, name=None):
-    """Replaces the elements where the mask is true.
-
-    Args:
-        x: Tensor [...].
-        mask: bool Tensor that broadcasts with x.
-        value: number, or Tensor of the dtype of x that broadcasts.
-    Raises:
-        ValueError: shapes do not broadcast, or the dtype of value differs.
-    Example:
-        >>> paddle.masked_fill(paddle.to_tensor([1, 2]), paddle.to_tensor([True, False]), 9).tolist()
-        [9, 2]
-    """
-    return fill_masked(x, mask, _values("masked_fill", x, value, "value"))
-
-
-@known_as(code="element_moves:fill_in_order")
-@op("x mask value", register=False, method=False)
-def fill_in_order(x, mask, value):
-    """x with the next element of value at each place where the mask holds."""
-    shape = jnp.broadcast_shapes(x.shape, mask.shape)
-    mask = jnp.broadcast_to(mask, shape)
-    at = jnp.cumsum(mask.reshape(-1)) - 1
-    if value.size:
-        return jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x)
-    return jnp.broadcast_to(x, shape)
-
-
-@composite(
-    inplace=True,
-    cases=[
-        "f(2,2), const([[True, False], [False, True]]), f(3)",
-        "f(2,2), const([True, False]), f(3)",
-        "f(2,2), const([[True, False], [False, True]]), i(4)",
-        "f(2,2), i_(2,2), f(4)",
-        "f(2,2), const([[False, False], [False, True]]), f(4)",
-        "i(4), const([True, True, False, True]), i(5)",
-    ],
-)
-def masked_scatter(x, mask, value, name=None):
-    """Replaces the elements where the mask is true by the elements of value, in order.
-
-    Args:
-        x: Tensor [...].
-        mask: bool Tensor that broadcasts with x.
-        value: Tensor of the dtype of x with at least as many elements as the mask has true ones.
-    Raises:
-        AssertionError: the mask is not bool, or the dtypes differ.
-        ValueError: value has too few elements.
-    Example:
-        >>> paddle.masked_scatter(paddle.zeros([3]), paddle.to_tensor([True, False, True]),
-        ...                       paddle.to_tensor([5.0, 6.0])).tolist()
-        [5.0, 0.0, 6.0]
-    """
-    if numpy_dtype(mask) != np.bool_ or numpy_dtype(value) != numpy_dtype(x):
-        got = [numpy_dtype(t).name for t in (x, mask, value)]
-        raise AssertionError(
-            f"masked_scatter: x, mask, value: got dtypes {', '.join(got)}; "
-            "the mask must be bool, x and value must be equal"
-        )
-    known = concrete(mask)
-    if known is not None:
-        times = np.prod(np.broadcast_shapes(tuple(x.shape), known.shape)) // max(known.size, 1)
-        if known.sum() * times > value.size:
-            raise CheckError(
-                f"masked_scatter: value: got {value.size} elements; the mask needs {known.sum() * times}"
-            )
-    return fill_in_order(x, mask, value)

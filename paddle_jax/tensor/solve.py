@@ -1,7 +1,10 @@
 """Inverses, systems of equations, determinants, ranks, functions of matrices."""
 
+from __future__ import annotations
+
 import functools as ft
 import math
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -12,17 +15,20 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax.tensor.axes import concrete, guarded
+from paddle_jax.tensor.axes import guarded
 from paddle_jax.tensor.decomposition import adjoint, check_pivots, checked, matrices, of_triangle
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
 from paddle_jax.tensor.ops import as_float
 
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.lifted_attributes import Number
+
 
 @known_as(cast="float32", pir="inverse")
 @op(register=False, method=False)
 @named("inv")
-def _inverse(x):
+def _inverse(x: jax.Array) -> jax.Array:
     return jnp.linalg.inv(matrices("inv", x, True)) if x.size else x
 
 
@@ -30,7 +36,7 @@ def _inverse(x):
     method="inverse",
     cases=["f(3,3)", "d(2,3,3)", "f(2,3)", "f(3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "c(2,2)"],
 )
-def inv(x, name=None):
+def inv(x: Tensor, name: str | None = None) -> Tensor:
     """The inverses of square matrices.
 
     Args:
@@ -57,7 +63,9 @@ def inv(x, name=None):
         "~c(3,2)",
     ]
 )
-def pinv(x, rcond=1e-15, hermitian=False, name=None):
+def pinv(
+    x: jax.Array, rcond: Number | float = 1e-15, hermitian: bool = False, name: str | None = None
+) -> Any:
     """The Moore-Penrose pseudo-inverses of matrices.
 
     Args:
@@ -83,7 +91,7 @@ def pinv(x, rcond=1e-15, hermitian=False, name=None):
     return jnp.linalg.pinv(x, rtol=floor)
 
 
-def _truncated(x, rcond):
+def _truncated(x: jax.Array, rcond: Number | float) -> jax.Array:
     """x without singular values up to rcond times the largest, differentiable also where some are dropped."""
     sizes = jnp.linalg.svd(lax.stop_gradient(x), compute_uv=False)
     cut = jnp.any(sizes <= rcond * sizes[..., :1], -1)[..., None, None]
@@ -97,7 +105,7 @@ def _truncated(x, rcond):
 @known_as(cast="float32", pir="solve", code="algebra:solve")
 @op("x y", same_dtype=True, register=False, method=False)
 @named("solve")
-def _solve(x, y, left=True):
+def _solve(x: jax.Array, y: jax.Array, left: bool = True) -> jax.Array:
     matrices("solve", x, True)
     vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
     if vector and not left:
@@ -130,7 +138,7 @@ def _solve(x, y, left=True):
         "d(4,2,2), d(2,1)",
     ],
 )
-def solve(x, y, left=True, name=None):
+def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None) -> Tensor:
     """Solves x @ out = y, or out @ x = y.
 
     Args:
@@ -151,7 +159,7 @@ def solve(x, y, left=True, name=None):
     )
 
 
-def _triangular(a, b, lower, transpose=0, unit=False):
+def _triangular(a: jax.Array, b: jax.Array, lower: bool, transpose: int = 0, unit: bool = False) -> jax.Array:
     """Solves with triangular matrices and broadcast batches; transpose 0: as is, 1:
     transposed, 2: adjoint."""
     lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -167,7 +175,7 @@ def _triangular(a, b, lower, transpose=0, unit=False):
     )
 
 
-def _system(name, x, y):
+def _system(name: str, x: jax.Array, y: jax.Array) -> None:
     matrices(name, x, True)
     if y.ndim < 2 or y.shape[-2] != x.shape[-1]:
         raise ValueError(
@@ -191,7 +199,14 @@ def _system(name, x, y):
         "f(2,2), f(2)",
     ],
 )
-def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, name=None):
+def triangular_solve(
+    x: jax.Array,
+    y: jax.Array,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    name: str | None = None,
+) -> jax.Array:
     """Solves x @ out = y for a triangular x.
 
     Args:
@@ -211,7 +226,7 @@ def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, nam
     return _triangular(x, y, not upper, int(transpose), unitriangular)
 
 
-def _by_factor(factor, b, upper):
+def _by_factor(factor: jax.Array, b: jax.Array, upper: bool) -> jax.Array:
     """Solves L L^H out = b, or U^H U out = b."""
     if upper:
         return _triangular(factor, _triangular(factor, b, False, 2), False)
@@ -224,7 +239,7 @@ def _by_factor(factor, b, upper):
     "x y",
     cases=["~f(3,2), spd(3)", "~f(3,2), spd(3), True", "~d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"],
 )
-def cholesky_solve(x, y, upper=False, name=None):
+def cholesky_solve(x: jax.Array, y: jax.Array, upper: bool = False, name: str | None = None) -> jax.Array:
     """Solves A @ out = x for A = y y^T (or y^T y), given its Cholesky factor.
 
     Args:
@@ -243,7 +258,7 @@ def cholesky_solve(x, y, upper=False, name=None):
 
 @known_as(cast="float32", code="algebra:cholesky_inverse")
 @op(cases=["paddle.tril(spd(3))", "paddle.triu(spd(3)), True", "f(2,2,2)", "f(2,3)"])
-def cholesky_inverse(x, upper=False, name=None):
+def cholesky_inverse(x: jax.Array, upper: bool = False, name: str | None = None) -> jax.Array:
     """The inverse of A = x x^T (or x^T x), given its Cholesky factor.
 
     Args:
@@ -274,7 +289,9 @@ def cholesky_inverse(x, upper=False, name=None):
     ],
     method=False,
 )
-def lu_solve(b, lu, pivots, trans="N", name=None):
+def lu_solve(
+    b: jax.Array, lu: jax.Array, pivots: jax.Array, trans: str = "N", name: str | None = None
+) -> jax.Array:
     """Solves A @ out = b, given what `linalg.lu` returned for A.
 
     Args:
@@ -301,7 +318,7 @@ def lu_solve(b, lu, pivots, trans="N", name=None):
     )
 
 
-def _reorder(rows, order):
+def _reorder(rows: jax.Array, order: jax.Array) -> jax.Array:
     """Rows in the given order, with broadcast batches."""
     lead = jnp.broadcast_shapes(rows.shape[:-2], order.shape[:-1])
     rows = jnp.broadcast_to(rows, (*lead, *rows.shape[-2:]))
@@ -310,7 +327,7 @@ def _reorder(rows, order):
 
 @known_as(cast="float32", pir="det", onnx="Det")
 @op(method=False, cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "c(2,2)", "d(1,1)", "d(2,2)"])
-def det(x, name=None):
+def det(x: jax.Array, name: str | None = None) -> jax.Array:
     """The determinants of square matrices.
 
     Args:
@@ -330,7 +347,7 @@ def det(x, name=None):
 
 @known_as(cast="float32", pir="slogdet")
 @op(cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "~c(2,2)", "~const([[1.0, 1.0], [1.0, 1.0]], 'float32')"])
-def slogdet(x, name=None):
+def slogdet(x: jax.Array, name: str | None = None) -> jax.Array:
     """Signs and logarithms of the absolute values of determinants.
 
     Args:
@@ -350,7 +367,7 @@ def slogdet(x, name=None):
 @known_as(cast="float32", pir="matrix_power n:i32")
 @op(register=False, method=False)
 @named("matrix_power")
-def _power(x, n):
+def _power(x: jax.Array, n: int) -> jax.Array:
     return jnp.linalg.matrix_power(matrices("matrix_power", x, True), n)
 
 
@@ -367,7 +384,7 @@ def _power(x, n):
         "f(2,2), const(2)",
     ]
 )
-def matrix_power(x, n, name=None):
+def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     """Square matrices raised to an integer power.
 
     Args:
@@ -410,7 +427,14 @@ def matrix_power(x, n, name=None):
         "f(0,3)",
     ],
 )
-def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
+def matrix_rank(
+    x: jax.Array,
+    tol: Any = None,
+    hermitian: bool = False,
+    atol: jax.Array | None = None,
+    rtol: jax.Array | None = None,
+    name: str | None = None,
+) -> jax.Array:
     """The ranks of matrices: how many singular values exceed a tolerance.
 
     Args:
@@ -464,7 +488,7 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
         "d(2,3,3), 2",
     ]
 )
-def cond(x, p=None, name=None):
+def cond(x: jax.Array, p: Any = None, name: str | None = None) -> jax.Array:
     """The condition numbers of matrices: the norm times the norm of the inverse.
 
     Args:
@@ -489,7 +513,7 @@ def cond(x, p=None, name=None):
     return matrix_order_norm(x, p, axes, False) * matrix_order_norm(jnp.linalg.inv(x), p, axes, False)
 
 
-def _expm(x):
+def _expm(x: jax.Array) -> jax.Array:
     """Scaling and squaring with the Taylor polynomial of degree 16 for norms up to 3/4, in Paterson and
     Stockmeyer's order of products (Higham, Functions of Matrices, 10.3). A polynomial keeps the programs of
     high derivatives small: the usual Pade approximant needs a solve and cases."""
@@ -522,7 +546,7 @@ def _expm(x):
         "d(2,2,2) * const([[[20.0]], [[0.1]]])",
     ],
 )
-def matrix_exp(x, name=None):
+def matrix_exp(x: jax.Array, name: str | None = None) -> jax.Array:
     """The exponentials of square matrices, sum_k x^k / k!.
 
     Args:
@@ -541,7 +565,7 @@ def matrix_exp(x, name=None):
 @known_as(cast="float32", code="algebra:least_squares")
 @op("x y", register=False, method=False)
 @named("lstsq")
-def _least_squares(x, y, rcond):
+def _least_squares(x: jax.Array, y: jax.Array, rcond: Number | float) -> tuple[Any, ...]:
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     kept = s > rcond * s[..., :1]
     weights = jnp.where(kept, 1 / jnp.where(kept, s, 1), 0).astype(x.dtype)
@@ -567,7 +591,9 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
         "f(0,3), f(0,2)",
     ]
 )
-def lstsq(x, y, rcond=None, driver=None, name=None):
+def lstsq(
+    x: Tensor, y: Tensor, rcond: Any = None, driver: str | None = None, name: str | None = None
+) -> tuple[Tensor, ...]:
     """Solves x @ out = y in the sense of least squares; of several solutions the shortest.
 
     Args:
@@ -614,106 +640,18 @@ def lstsq(x, y, rcond=None, driver=None, name=None):
     return solution, residuals if m > n else empty, rank, values
 
 
-def _weights(name, weights, n):
-    if weights.ndim != 1 or weights.shape[0] != n:
-        raise ValueError(f"cov: {name}: got shape {list(weights.shape)}; it must be [{n}]")
-
-
-def _covariance(name, x, rowvar, ddof, fweights=None, aweights=None):
-    if x.ndim not in (1, 2):
-        raise ValueError(f"{name}: x: got {x.ndim} axes; allowed are 1 and 2")
-    if not jnp.issubdtype(x.dtype, jnp.inexact):
-        raise TypeError(f"{name}: x: got {x.dtype}; allowed are float32 and float64")
-    x = x[None] if x.ndim == 1 else x if rowvar else x.T
-    n = x.shape[1]
-    for label, given in (("fweights", fweights), ("aweights", aweights)):
-        if given is not None:
-            _weights(label, given, n)
-    parts = [w.astype(x.dtype) for w in (fweights, aweights) if w is not None]
-    weights = math.prod(parts, start=jnp.ones((n,), x.dtype))
-    total = jnp.sum(weights)
-    centered = x - (x @ weights / total)[:, None]
-    if not ddof:
-        scale = total
-    else:
-        scale = total - (1 if aweights is None else jnp.sum(weights * parts[-1]) / total)
-    return (centered * weights) @ jnp.conj(centered.T) / scale
-
-
-@known_as(code="statistics:cov")
-@op("x fweights aweights", register=False, method=False)
-@named("cov")
-def _cov(x, fweights=None, aweights=None, *, rowvar, ddof):
-    out = _covariance("cov", x, rowvar, ddof, fweights, aweights)
-    return out[0, 0] if x.ndim == 1 else out
-
-
-@composite(
-    cases=[
-        "f(2,4)",
-        "f(4)",
-        "f(2,4), False, False",
-        "f(2,4), fweights=const([1, 2, 1, 1])",
-        "f(2,4), aweights=pos(4)",
-        "f(2,4), True, True, const([1, 2, 1, 1]), pos(4)",
-        "f(2,4), aweights=pos(2)",
-        "f(2,2,4)",
-        "i(2,2)",
-        "d(3,5)",
-    ]
-)
-def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
-    """The covariance matrix of variables.
-
-    Args:
-        x: Tensor [variables, observations] or [observations].
-        rowvar: False takes columns as variables.
-        ddof: True divides by the number of observations minus 1.
-        fweights: int Tensor [observations], how often each counts.
-        aweights: Tensor [observations], how much each weighs.
-    Returns:
-        Tensor [variables, variables], or [] for a 1-d x.
-    Raises:
-        ValueError: x has more than two axes, or a weight does not fit.
-        TypeError: x is not floating.
-    Example:
-        >>> paddle.linalg.cov(paddle.to_tensor([1.0, 2.0, 3.0])).item()
-        1.0
-    """
-    for what, weights in (("fweights", fweights), ("aweights", aweights)):
-        values = concrete(weights) if isinstance(weights, Tensor) else None
-        if values is not None and values.size and values.min() < 0:
-            raise ValueError(f"cov: {what}: got {values.min()}; weights must not be negative")
-    return _cov(x, fweights, aweights, rowvar=rowvar, ddof=ddof)
-
-
-@known_as(code="statistics:corrcoef")
-@op(cases=["f(2,4)", "f(4)", "f(3,4), False", "f(2,2,4)", "d(3,5)"])
-def corrcoef(x, rowvar=True, name=None):
-    """The matrix of correlation coefficients of variables. Arguments as for `cov`.
-
-    Example:
-        >>> paddle.linalg.corrcoef(paddle.to_tensor([1.0, 2.0, 3.0])).item()
-        1.0
-    """
-    spread = _covariance("corrcoef", x, rowvar, True)
-    scale = jnp.sqrt(jnp.real(jnp.diag(spread)))
-    out = jnp.clip(spread / scale[:, None] / scale[None, :], -1, 1)
-    return out[0, 0] if x.ndim == 1 else out
-
-
 @op("x y bias", method=False, cases=["~f(2,2), f(2,2)"])
 def fp8_fp8_half_gemm_fused(
-    x,
-    y,
-    transpose_x=False,
-    transpose_y=False,
-    bias=None,
-    scale=1.0,
-    output_dtype="float16",
-    act="identity",
-    name=None,
-):
+    x: jax.Array,
+    y: jax.Array,
+    transpose_x: bool = False,
+    transpose_y: bool = False,
+    bias: jax.Array | None = None,
+    scale: float = 1.0,
+    output_dtype: str = "float16",
+    act: str = "identity",
+    name: str | None = None,
+) -> jax.Array:
     """act(scale * (x @ y) + bias) of float8 matrices, in half precision.
 
     Args:
