@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.kernels import reverse, scan_gradients
+from paddle_jax._core.kernels import loop_template, reverse, scan_gradients
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 
 RANDOM = np.random.RandomState(5)
@@ -178,3 +178,49 @@ def test_a_loop_with_effects_is_left_to_jax():
     equations = trace_function(noisy, "f", list(map(jax.typeof, (H, XS))))
     scan = next(each for each in equations.jaxpr.eqns if each.primitive.name == "scan")
     assert scan_gradients._linearize_scan(scan, [H, XS], [True, True], [True]) is None
+
+
+def templated(w, h, xs, reverse=False):
+    """`network` by a loop that is traced once for all lengths."""
+
+    def step(consts, carry, slices):
+        h = jnp.tanh(carry[0] @ consts[0] + slices[0])
+        return [h], [h * consts[0][0]]
+
+    (last,), (outs,) = loop_template.scan_loop("network", step, ([w], [h], [xs]), xs.shape[0], reverse)
+    return last.sum() + (outs**2).sum()
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_loops_of_all_lengths_share_their_steps(backwards, monkeypatch):
+    monkeypatch.setattr(loop_template._Cache, "templates", {})
+    monkeypatch.setattr(scan_gradients._Steps, "made", {})
+    counts = []
+    for length in (6, 3, 1, 5):
+        xs = XS[:length]
+        forward = trace_function(
+            lambda *operands: templated(*operands, reverse=backwards),
+            "loop",
+            list(map(jax.typeof, (W, H, xs))),
+        )
+        want, want_grads = jax.value_and_grad(network, (0, 1, 2))(W, H, xs, reverse=backwards)
+        np.testing.assert_allclose(forward(W, H, xs), want, rtol=1e-5)
+        results, pull = reverse.linearize(forward.jaxpr, forward.consts, [W, H, xs], [True] * 3, [True])
+        np.testing.assert_allclose(results[0], want, rtol=1e-5)
+        for got, grad in zip(pull([np.float32(1)]), want_grads, strict=True):
+            np.testing.assert_allclose(got, grad, rtol=1e-4, atol=1e-6)
+        counts.append((len(loop_template._Cache.templates), len(scan_gradients._Steps.made)))
+    assert counts == [counts[0]] * 4 and counts[0][1] == 1
+
+
+def test_a_loop_that_is_not_one_equation_goes_to_jax():
+    def step(consts, carry, slices):
+        return [carry[1], carry[0]], [slices[0]]
+
+    loop = trace_function(
+        lambda h, k, xs: loop_template.scan_loop("swap", step, ([], [h, k], [xs]), 6)[0],
+        "loop",
+        list(map(jax.typeof, (H, H, XS))),
+    )
+    first, second = loop(H, H * 2, XS)
+    assert np.array_equal(first, H) and np.array_equal(second, H * 2)

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from paddle_jax._core.numpy_backend import Refusal, plan
+from paddle_jax._core.numpy_backend import Refusal, plan, random_bits
 from tests.interpreter.compare import check
 
 KEY = np.array([123456789, 4000000000], np.uint32)
@@ -51,3 +51,18 @@ def test_keys_as_results_are_refused():
 def test_other_generators_are_refused():
     with pytest.raises(Refusal, match="generator"):
         plan(jax.make_jaxpr(lambda: jax.random.bits(jax.random.key(1, impl="rbg"), (3,)))())
+
+
+def test_bits_are_shared_by_two_draws_in_bounded_memory():
+    """The gradient of dropout draws the bits of the forward pass again."""
+    shared = random_bits._SharedBits
+    draw = plan(jax.make_jaxpr(lambda k: jax.random.bits(jax.random.wrap_key_data(k), (4000,)))(KEY))
+    (first,), (second,), (third,) = draw(KEY), draw(KEY), draw(KEY)
+    assert first is second and third is not second and np.array_equal(first, third)
+    want = jax.random.bits(jax.random.wrap_key_data(KEY), (4000,))
+    assert np.array_equal(first, want)
+    draw(KEY)  # the second use of the third draw
+    for i in range(2000):
+        draw(np.array([i, 1], np.uint32))
+    assert shared.nbytes <= random_bits._SHARED
+    assert shared.nbytes == sum(bits.nbytes for bits in shared.drawn.values())

@@ -16,7 +16,8 @@ import jax.core
 from jax import lax
 
 from paddle_jax._core.kernels.dependence import is_literal, open_jaxpr, propagate_masks
-from paddle_jax._core.kernels.jaxpr_tracing import trace_function
+from paddle_jax._core.kernels.jaxpr_tracing import trace_context, trace_function
+from paddle_jax._core.kernels.loop_template import scan_loop
 from paddle_jax._core.kernels.reverse import (
     LINEARIZE_RULES,
     Linearized,
@@ -25,6 +26,18 @@ from paddle_jax._core.kernels.reverse import (
     linearize,
     zeros_if_none,
 )
+
+_MAX_STEPS = 128
+
+
+class _Steps:
+    """The steps of loops that were derived.
+
+    Attributes:
+        made: dict from (id of a body, ...) to its _Step, which holds the body.
+    """
+
+    made: dict[tuple, _Step] = {}  # noqa: RUF012  one for the process
 
 
 class _Split(NamedTuple):
@@ -42,7 +55,7 @@ class _Split(NamedTuple):
 
 
 class _Step:
-    """One step of a loop: the equations of the step and its gradient.
+    """One step of a loop: the equations of the step and its gradient. Loops of all lengths share it.
 
     Attributes:
         body: the jaxpr of one step.
@@ -54,6 +67,11 @@ class _Step:
         jaxpr: the equations; their inputs are `inputs`, then the cotangents `cts`.
         consts: the constants of the equations.
         results, grads: the variables of results and gradients.
+        invariant_vars: list of the variables that are the same in every step.
+        hoist: function from the values of `inputs[:const_count]` to those of `invariant_vars`.
+        kept_count: int, number of values that the backward loop gets from the forward loop.
+        run_forward: function of (invariant values, carry, slices) -> results and kept values of one step.
+        run_backward: function of (invariant values, cotangents, slices, kept values) -> gradients.
     """
 
     def __init__(
@@ -73,6 +91,32 @@ class _Step:
         self.cts = self.jaxpr.invars[operand_count:]
         self.results = self.jaxpr.outvars[: len(body.outvars)]
         self.grads = self.jaxpr.outvars[len(body.outvars) :]
+        self._make_functions()
+
+    def _make_functions(self) -> None:
+        """The parts of the step as functions."""
+        split = self.split()
+        const_count = self.const_count
+        first_slice = const_count + self.carry_count
+        constant_vars = [*self.jaxpr.constvars, *self.inputs[:const_count]]
+        hoisted_vars = [v for invariant in split.invariant for v in invariant.outvars]
+        hoisted = self.function_of(split.invariant, constant_vars, hoisted_vars)
+
+        def hoist(values: Sequence[Any]) -> list[Any]:
+            values = [*self.consts, *values]
+            return [*values, *hoisted(*values)]
+
+        self.hoist = hoist
+        self.invariant_vars = [*constant_vars, *hoisted_vars]
+        carry_vars = self.inputs[const_count:first_slice]
+        slice_vars = self.inputs[first_slice:]
+        available = {*self.invariant_vars, *slice_vars, *self.cts}
+        kept_vars = [v for v in _free_variables(split.backward, self.grads) if v not in available]
+        self.kept_count = len(kept_vars)
+        forward_vars = [*self.invariant_vars, *carry_vars, *slice_vars]
+        self.run_forward = self.function_of(split.forward, forward_vars, [*self.results, *kept_vars])
+        backward_vars = [*self.invariant_vars, *self.cts, *slice_vars, *kept_vars]
+        self.run_backward = self.function_of(split.backward, backward_vars, self.grads)
 
     def _results_and_gradients(self, *values: Any) -> list[Any]:
         """The results of a step, and the cotangents of its operands."""
@@ -168,42 +212,38 @@ def _linearize_scan(
     counts = _counts(params)
     const_count, carry_count = counts
     first_slice = const_count + carry_count
-    step = _Step(body, counts, active, wanted)
-    split = step.split()
-    invariant_vars = [*step.jaxpr.constvars, *step.inputs[:const_count]]
-    hoisted_vars = [v for invariant in split.invariant for v in invariant.outvars]
-    invariant_values = [*step.consts, *operands[:const_count]]
-    hoist = step.function_of(split.invariant, invariant_vars, hoisted_vars)
-    invariant_values += hoist(*invariant_values)
-    invariant_vars += hoisted_vars
-    carry_vars = step.inputs[const_count:first_slice]
-    slice_vars = step.inputs[first_slice:]
-    available = {*invariant_vars, *slice_vars, *step.cts}
-    kept_vars = [v for v in _free_variables(split.backward, step.grads) if v not in available]
-    run_forward = step.function_of(
-        split.forward, [*invariant_vars, *carry_vars, *slice_vars], [*step.results, *kept_vars]
-    )
-    run_backward = step.function_of(
-        split.backward, [*invariant_vars, *step.cts, *slice_vars, *kept_vars], step.grads
-    )
+    step = _step_of(body, counts, tuple(active), tuple(wanted))
+    invariant_values = step.hoist(operands[:const_count])
 
-    def forward(carry: Sequence[Any], slices: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        outs = run_forward(*invariant_values, *carry, *slices)
+    def forward(consts: Sequence[Any], carry: Sequence[Any], slices: Sequence[Any]) -> tuple[Any, Any]:
+        outs = step.run_forward(*consts, *carry, *slices)
         return outs[:carry_count], outs[carry_count:]
 
     carry = list(operands[const_count:first_slice])
     slices = list(operands[first_slice:])
     options = {"length": params["length"], "unroll": params["unroll"]}
-    last_carry, stacks = lax.scan(forward, carry, slices, reverse=params["reverse"], **options)
+    last_carry, stacks = scan_loop(
+        (step, "forward"), forward, (invariant_values, carry, slices), reverse=params["reverse"], **options
+    )
     stack_count = len(step.results) - carry_count
     options["reverse"] = not params["reverse"]
-    pull = _pull_of(step, run_backward, invariant_values, operands, stacks[stack_count:], options)
+    pull = _pull_of(step, invariant_values, operands, stacks[stack_count:], options)
     return [*last_carry, *stacks[:stack_count]], pull
+
+
+def _step_of(body: Any, counts: tuple[int, int], active: tuple[bool, ...], wanted: tuple[bool, ...]) -> _Step:
+    """The step of a loop, kept with its body: bodies that `scan_loop` traced are the same for all lengths."""
+    key = (id(body), counts, active, wanted, trace_context())
+    step = _Steps.made.get(key)
+    if step is None:
+        if len(_Steps.made) >= _MAX_STEPS:
+            _Steps.made.clear()
+        step = _Steps.made[key] = _Step(body, counts, active, wanted)
+    return step
 
 
 def _pull_of(
     step: _Step,
-    run_backward: Callable[..., list[Any]],
     invariant_values: Sequence[Any],
     operands: Sequence[Any],
     kept: Sequence[Any],
@@ -213,7 +253,6 @@ def _pull_of(
 
     Args:
         step: the step.
-        run_backward: function of (invariant values, cotangents, slices, kept values) of one step.
         invariant_values: values that are the same in every step.
         operands: operands of the loop.
         kept: values of the forward loop, stacked.
@@ -234,10 +273,11 @@ def _pull_of(
         stack_cts = [_stack_of_zeros_if_none(cts[k], out_avals[k], options["length"]) for k in stacks]
         sums = [zeros_if_none(None, step.body.invars[i].aval) for i in summed]
 
-        def backward(state: Any, items: Any) -> Any:
-            carry_cts, sums = state
-            stack_cts, slices, kept_values = items
-            grads = run_backward(*invariant_values, *carry_cts, *stack_cts, *slices, *kept_values)
+        def backward(consts: Sequence[Any], state: Sequence[Any], items: Sequence[Any]) -> tuple[Any, Any]:
+            carry_cts = state[: len(carries)]
+            sums = state[len(carries) :]
+            stack_cts = items[: len(stacks)]
+            grads = step.run_backward(*consts, *carry_cts, *stack_cts, *items[len(stacks) :])
             carry_cts = [
                 grads[grad_index[const_count + k]]
                 if const_count + k in grad_index
@@ -245,12 +285,14 @@ def _pull_of(
                 for k in carries
             ]
             sums = [lax.add(total, grads[grad_index[i]]) for total, i in zip(sums, summed, strict=True)]
-            return (carry_cts, sums), [grads[grad_index[i]] for i in stacked]
+            return [*carry_cts, *sums], [grads[grad_index[i]] for i in stacked]
 
-        items = stack_cts, list(operands[first_slice:]), list(kept)
-        (carry_cts, sums), slice_cts = lax.scan(backward, (carry_cts, sums), items, **options)
-        operand_indices = [*summed, *[const_count + k for k in carries], *stacked]
-        grad_of = dict(zip(operand_indices, [*sums, *carry_cts, *slice_cts], strict=True))
+        items = [*stack_cts, *operands[first_slice:], *kept]
+        last, slice_cts = scan_loop(
+            (step, "backward"), backward, (invariant_values, [*carry_cts, *sums], items), **options
+        )
+        operand_indices = [*[const_count + k for k in carries], *summed, *stacked]
+        grad_of = dict(zip(operand_indices, [*last, *slice_cts], strict=True))
         return [grad_of.get(i) for i in range(len(operands))]
 
     return pull

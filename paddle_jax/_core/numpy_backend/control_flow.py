@@ -10,6 +10,8 @@ import numpy as np
 from paddle_jax._core.numpy_backend.plan import Plan
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
+_MAX_STEP_PLANS = 128
+
 
 @rule("while")
 def _while(params: Params, ins: Avals, outs: Avals) -> Run:
@@ -69,11 +71,33 @@ def _counts(params: Params, ins: Avals, outs: Avals) -> tuple[int, int]:
     return n, m
 
 
+class _StepPlans:
+    """Plans of the steps of loops.
+
+    Attributes:
+        made: dict from the id of a jaxpr to (the jaxpr, its Plan). Loops of all lengths share their jaxpr,
+            see kernels/loop_template.py.
+    """
+
+    made: dict[int, tuple[Any, Plan]] = {}  # noqa: RUF012  one for the process
+
+
+def _plan_of_step(jaxpr: Any) -> Plan:
+    """The Plan of one step of a loop."""
+    entry = _StepPlans.made.get(id(jaxpr))
+    if entry is None:
+        entry = (jaxpr, Plan(jaxpr))
+        if len(_StepPlans.made) >= _MAX_STEP_PLANS:
+            _StepPlans.made.clear()
+        _StepPlans.made[id(jaxpr)] = entry
+    return entry[1]
+
+
 @rule("scan")
 def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
     n, m = _counts(params, ins, outs)
     length = params["length"]
-    body = Plan(params["jaxpr"])
+    body = _plan_of_step(params["jaxpr"])
     avals = outs[m:]
     if params["reverse"]:
         steps = range(length - 1, -1, -1)

@@ -17,6 +17,8 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
 _FEW = 8  # counters up to which Python's integers are quicker
 _BLOCK = 1 << 14  # counters that stay in the cache
+_SHARED = 1 << 24  # bytes of bits that wait for their second use
+_MIN_SHARED = 1 << 10  # bytes; fewer are drawn again as quickly
 
 
 def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
@@ -112,6 +114,39 @@ def _words(key: Any, rank: int = 0) -> Any:
     return words
 
 
+class _SharedBits:
+    """Bits that were drawn once. The gradient of dropout draws those of the forward pass again.
+
+    Attributes:
+        drawn: dict from (words of the key, shape, width) to the bits, oldest first.
+        nbytes: int, their bytes.
+    """
+
+    drawn: dict[tuple, np.ndarray] = {}  # noqa: RUF012  one for the process
+    nbytes = 0
+
+    @classmethod
+    def take(cls, key: tuple) -> np.ndarray | None:
+        """The bits, which are kept for one more use alone."""
+        bits = cls.drawn.pop(key, None)
+        if bits is not None:
+            cls.nbytes -= bits.nbytes
+        return bits
+
+    @classmethod
+    def keep(cls, key: tuple, bits: np.ndarray) -> None:
+        """Keeps bits, and drops the oldest ones beyond the limit."""
+        if not _MIN_SHARED <= bits.nbytes <= _SHARED:
+            return
+        cls.drawn[key] = bits
+        cls.nbytes += bits.nbytes
+        while cls.nbytes > _SHARED:
+            try:
+                cls.take(next(iter(cls.drawn)))
+            except (RuntimeError, StopIteration):  # another thread changes it
+                break
+
+
 @rule("random_bits")
 def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
@@ -120,6 +155,14 @@ def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
     rank = len(ins[0].shape)
     dtype = np.dtype(f"u{width // 8}")
     counters = None
+
+    def shared_bits(key: Any) -> Any:
+        identity = (key.tobytes(), shape, width)
+        drawn = _SharedBits.take(identity)
+        if drawn is None:
+            drawn = bits(key)
+            _SharedBits.keep(identity, drawn)
+        return drawn
 
     def bits(key: Any) -> Any:
         nonlocal counters
@@ -135,7 +178,7 @@ def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
             return (a.astype(dtype) << np.uint64(32)) | b
         return (a ^ b).astype(dtype, copy=False)
 
-    return bits
+    return bits if rank else shared_bits
 
 
 @rule("random_fold_in")

@@ -6,13 +6,14 @@ GRU. A sequence op projects the input of all steps with one matrix product and s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.kernels.loop_template import scan_loop
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.products import product
@@ -63,8 +64,23 @@ def _gru_step(gates: jax.Array, h: jax.Array, weight_hh: jax.Array, bias_hh: jax
     return (h - candidate) * z + candidate
 
 
+def _simple_states(
+    gates: jax.Array, states: Sequence[Any], weights: Sequence[Any], activation: str
+) -> tuple[jax.Array]:
+    return (_simple_step(gates, *states, *weights, activation),)
+
+
+def _lstm_states(gates: jax.Array, states: Sequence[Any], weights: Sequence[Any]) -> tuple[Any, Any]:
+    return _lstm_step(gates, *states, *weights)
+
+
+def _gru_states(gates: jax.Array, states: Sequence[Any], weights: Sequence[Any]) -> tuple[jax.Array]:
+    return (_gru_step(gates, *states, *weights),)
+
+
 def _sequence(
-    step: Callable[..., tuple[jax.Array, ...]],
+    step: tuple[Any, ...],
+    weights: Sequence[jax.Array | None],
     gates: jax.Array,
     states: tuple[jax.Array, ...],
     length: Any,
@@ -72,8 +88,10 @@ def _sequence(
     time_major: bool,
     zero_padding: bool,
 ) -> tuple[Any, ...]:
-    """Scans `step(gates, *states) -> states` over time. Past `length` the states stay; outputs there are zero
-    if zero_padding."""
+    """Scans a step over time. Past `length` the states stay; outputs there are zero if zero_padding.
+
+    `step` is (function (gates, states, weights, *settings) -> states, *settings); some weights may be None.
+    """
     if not time_major:
         gates = jnp.swapaxes(gates, 0, 1)
     if length is None:
@@ -81,18 +99,26 @@ def _sequence(
     else:
         valid = jnp.arange(gates.shape[0])[:, None] < length[None, :]
 
-    def body(states: tuple[jax.Array, ...], item: Any) -> tuple[Any, Any]:
-        at, ok = item
-        new = step(at, *states)
+    function, *settings = step
+    is_there = tuple(weight is not None for weight in weights)
+
+    def body(consts: Sequence[Any], states: Sequence[Any], slices: Sequence[Any]) -> tuple[Any, Any]:
+        values = iter(consts)
+        at = slices[0]
+        new = function(at, states, [next(values) if there else None for there in is_there], *settings)
         out = new[0]
-        if ok is not None:
+        if len(slices) > 1:
+            ok = slices[1]
             new = tuple(jnp.where(ok[:, None], n, s) for n, s in zip(new, states, strict=True))
             if zero_padding:
                 out = jnp.where(ok[:, None], out, 0)
-        return new, out
+        return new, [out]
 
-    states, outputs = lax.scan(body, states, (gates, valid), reverse=reverse)
-    return (outputs if time_major else jnp.swapaxes(outputs, 0, 1), *states)
+    stacks = [gates] if valid is None else [gates, valid]
+    consts = [weight for weight in weights if weight is not None]
+    key = (step, is_there, zero_padding)
+    last, (outputs,) = scan_loop(key, body, (consts, states, stacks), gates.shape[0], reverse)
+    return (outputs if time_major else jnp.swapaxes(outputs, 0, 1), *last)
 
 
 @known_as(code="sequences:recurrent_cell")
@@ -161,13 +187,9 @@ def simple_rnn(
     zero_padding: bool = True,
 ) -> tuple[jax.Array, ...]:
     """All steps of a simple recurrent network in one direction: (outputs, last h)."""
-
-    def step(gates: jax.Array, h: jax.Array) -> tuple[jax.Array]:
-        return (_simple_step(gates, h, weight_hh, bias_hh, activation),)
-
-    return _sequence(
-        step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding
-    )
+    gates = _project(inputs, weight_ih, bias_ih)
+    step = (_simple_states, activation)
+    return _sequence(step, [weight_hh, bias_hh], gates, (h,), length, reverse, time_major, zero_padding)
 
 
 @known_as(
@@ -196,13 +218,9 @@ def lstm(
     zero_padding: bool = True,
 ) -> tuple[jax.Array, ...]:
     """All steps of an LSTM in one direction: (outputs, last h, last c)."""
-
-    def step(gates: jax.Array, h: jax.Array, c: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho)
-
-    return _sequence(
-        step, _project(inputs, weight_ih, bias_ih), (h, c), length, reverse, time_major, zero_padding
-    )
+    gates = _project(inputs, weight_ih, bias_ih)
+    weights = [weight_hh, bias_hh, weight_ho]
+    return _sequence((_lstm_states,), weights, gates, (h, c), length, reverse, time_major, zero_padding)
 
 
 @known_as(code="sequences:gated")
@@ -225,10 +243,6 @@ def gru(
     zero_padding: bool = True,
 ) -> tuple[jax.Array, ...]:
     """All steps of a GRU in one direction: (outputs, last h)."""
-
-    def step(gates: jax.Array, h: jax.Array) -> tuple[jax.Array]:
-        return (_gru_step(gates, h, weight_hh, bias_hh),)
-
-    return _sequence(
-        step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding
-    )
+    gates = _project(inputs, weight_ih, bias_ih)
+    weights = [weight_hh, bias_hh]
+    return _sequence((_gru_states,), weights, gates, (h,), length, reverse, time_major, zero_padding)
