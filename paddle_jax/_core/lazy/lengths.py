@@ -14,7 +14,7 @@ import functools as ft
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,6 +77,12 @@ class _Arithmetic(_UnknownNumber):
     def __format__(self, spec: str) -> str:
         _note_text()
         return format(self.pair[0], spec)
+
+    # `_define_operators` and `_define_bit_operators` below make these at run time.
+    if TYPE_CHECKING:
+        __add__: Callable[[Any], Any]
+        __sub__: Callable[[Any], Any]
+        __lt__: Callable[[Any], bool]
 
     def __pos__(self) -> Any:
         return self
@@ -186,6 +192,10 @@ class LengthBool(_UnknownNumber):
         return as_int(self)
 
     __abs__ = __pos__
+
+    if TYPE_CHECKING:
+        __and__: Callable[[Any], Any]
+        __or__: Callable[[Any], Any]
 
 
 LENGTHS = (Length, LengthFloat, LengthBool)

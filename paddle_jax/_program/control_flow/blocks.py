@@ -105,7 +105,7 @@ def _paddle_errors(where: str, **classes: type[Exception]) -> Iterator[None]:
     try:
         yield
     except Unsupported as error:
-        raise classes.get(getattr(error, "kind", None), RuntimeError)(f"{where}: {error}") from error
+        raise classes.get(getattr(error, "kind", ""), RuntimeError)(f"{where}: {error}") from error
 
 
 def _checked_answer(answer: Any) -> Tensor:
@@ -179,15 +179,17 @@ def branched(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]
 
 def _kernel(name: str, function_of: Callable[..., Any], *blocks: Block) -> Kernel:
     """The Kernel of an operation with blocks: `function_of(*blocks)` is its function."""
-    kernel = Kernel(name, function_of(*blocks))
-    kernel.fn.blocks = blocks
-    kernel.fn.function_of = function_of
-    return kernel
+    # The attributes let `with_blocks` make the function again of other blocks.
+    fn: Any = function_of(*blocks)
+    fn.blocks = blocks
+    fn.function_of = function_of
+    return Kernel(name, fn)
 
 
 def with_blocks(kernel: Kernel, change: Callable[[Block], Block]) -> Kernel:
     """The same Kernel with its blocks changed; they take in and give the same Symbols or others for them."""
-    return _kernel(kernel.name, kernel.fn.function_of, *map(change, kernel.fn.blocks))
+    fn: Any = kernel.fn
+    return _kernel(kernel.name, fn.function_of, *map(change, fn.blocks))
 
 
 def _branching(yes: Block, no: Block, outside: Sequence[Symbol]) -> Callable[..., Any]:
@@ -293,11 +295,12 @@ def record_again(
 ) -> Any:
     """Records the operation of a branch or loop once more; gives its results. record_block: function of a
     block and values of its inputs that records its operations and gives the results."""
+    fn: Any = op.kernel.fn
     if op.name == "cond":
-        yes, no = op.kernel.fn.blocks
+        yes, no = fn.blocks
         codes = [lambda: record_block(no, []), lambda: record_block(yes, [])]
         return select(operands[0], codes, explicit=True)
-    test_block, step_block = op.kernel.fn.blocks
+    test_block, step_block = fn.blocks
     state = operands[: len(step_block.inputs)]
     return repeat(
         lambda values: record_block(test_block, values)[0],

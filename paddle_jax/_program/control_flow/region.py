@@ -209,9 +209,9 @@ class RegionTrace(Trace):
         self._note_content(layer)
         super().on_layer_change(layer)
 
-    def on_object_change(self, thing: Any) -> None:
-        self._note_content(thing)
-        super().on_object_change(thing)
+    def on_object_change(self, owner: Any) -> None:
+        self._note_content(owner)
+        super().on_object_change(owner)
 
     def _note_content(self, thing: Any) -> None:
         """Notes what an object or container holds, unless this run has made it."""
@@ -286,7 +286,7 @@ class Region:
         fn: in a trace, `(*inputs, *carried, index, *outside) -> arrays`, one per Leaf.
         outside: in a trace, list of the Tensors from outside that it reads.
         key: in a trace, equal for equal programs.
-        block: Block that it is recorded into; None in a trace.
+        block: Block that it was recorded into; refused after a trace, which has none.
         results: list of the Symbols that the Leafs stand for, where it is recorded.
     """
 
@@ -317,7 +317,7 @@ class Region:
         self.fn: Any = None
         self.outside: list[Tensor] = []
         self.key: Any = None
-        self.block: Block | None = None
+        self._block: Block | None = None
         self.results: list[Symbol] = []
         self._code = code
         self._watched = [*watched, *[t for t, _ in carried]]
@@ -366,7 +366,7 @@ class Region:
             ]
             self.results = self._run(recorder, [*[None] * indexed, *variables], carried, first_values)
             block.results = self.results
-        self.block = block
+        self._block = block
 
     def _run(
         self,
@@ -394,10 +394,17 @@ class Region:
                 self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
         return results
 
+    @property
+    def block(self) -> Block:
+        """The Block that the code was recorded into."""
+        if self._block is None:
+            raise RuntimeError("this Region ran in a trace, so it has no Block; read Block after `record`")
+        return self._block
+
     def can_return(self, tensors: Sequence[Tensor]) -> bool:
         """Whether the last values of Tensors from outside are among the results, or can still become such."""
         missing = [tensor for tensor in tensors if id(tensor) not in self.changes]
-        if missing and self.block is None:
+        if missing and self._block is None:
             return False
         for tensor in missing:
             self.changes[id(tensor)] = Change(tensor, False, Leaf(len(self.results), tensor))

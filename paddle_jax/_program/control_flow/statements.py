@@ -393,7 +393,8 @@ def _for_range(
         goes = over.holds(values[-1])
         if extra_test is None:
             return goes
-        return and_(lambda: goes, lambda: variables.run(extra_test, values[:-1])[0])
+        further = extra_test
+        return and_(lambda: goes, lambda: variables.run(further, values[:-1])[0])
 
     def step(values: Sequence[Any], _: Any) -> Any:
         i = values[-1]
@@ -473,7 +474,7 @@ def not_(value: Any) -> Any:
         return lengths.logical_not(lengths.to_bool(value))
     if not is_traced(value):
         return not value
-    result = numeral(truth(value).logical_not())
+    result: Any = numeral(truth(value).logical_not())
     result._not_of = value
     return result
 

@@ -517,6 +517,9 @@ def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -
     """The function of the operation, of its operands' arrays. backward: with a gradient in reverse."""
 
     def test(i: Any, carry: Any, fixed: Any) -> Any:
+        # A loop with a known number of steps has no tested Region, and nothing calls this function.
+        if tested is None:
+            raise RuntimeError("while: this loop has a known number of steps; run it without a test")
         outside = [fixed[k] for k in plan.test]
         return tested.fn(i.astype(np.int64), *carry, i, *outside)[tested.value.index]
 
