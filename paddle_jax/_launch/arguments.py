@@ -1,12 +1,15 @@
 """What can be written behind `python -m paddle_jax.distributed.launch`, and what is found wrong with it
 before anything starts."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from paddle_jax._launch import schedulers, server_job, variables
 from paddle_jax._launch.ports import is_free, own_names
@@ -24,7 +27,7 @@ _IGNORED = (
 _SERVERS = ("servers", "trainers", "trainer_num", "server_num")
 
 
-def parsed(argv):
+def parsed(argv: Sequence[str]) -> Any:
     """The arguments as a namespace. Wrong ones end the program with a message, as argparse does."""
     name = "python -m paddle_jax.distributed.launch"
     parser = argparse.ArgumentParser(
@@ -122,7 +125,7 @@ _EPILOG = (
 )
 
 
-def _complete(parser, found):
+def _complete(parser: Any, found: Any) -> None:
     """Fills in what follows from what was given, and refuses what cannot work."""
     _server_options(parser, found)
     found.notes = [
@@ -160,7 +163,7 @@ def _complete(parser, found):
         )
 
 
-def _server_options(parser, found):
+def _server_options(parser: Any, found: Any) -> None:
     """Checks the options for parameter servers; any of them stands for --run_mode ps."""
     if found.run_mode not in ("collective", "ps", "rpc"):
         parser.error(f"--run_mode: got {found.run_mode!r}; it must be collective, ps or rpc")
@@ -185,7 +188,7 @@ def _server_options(parser, found):
             parser.error(f"--{name}: got {getattr(found, name)}; it must be positive")
 
 
-def _check_endpoints(parser, name, text):
+def _check_endpoints(parser: Any, name: str, text: str) -> None:
     """Refuses addresses that are none, or that come twice."""
     endpoints = text.split(",") if text else []
     for endpoint in endpoints:
@@ -196,7 +199,7 @@ def _check_endpoints(parser, name, text):
             parser.error(f"--{name}: got {endpoint} twice")
 
 
-def _count_machines(parser, found):
+def _count_machines(parser: Any, found: Any) -> None:
     """Reads --nnodes, N or N:M, as `least` and `most`."""
     first, _, last = found.nnodes.partition(":")
     last = last or first
@@ -217,7 +220,7 @@ def _count_machines(parser, found):
         found.rank = max(found.rank, 0)
 
 
-def _place(parser, hosts, host):
+def _place(parser: Any, hosts: Any, host: Any) -> int:
     """The place of this machine among several."""
     known = {host} - {None} | own_names()
     mine = [i for i, each in enumerate(hosts) if each in known]
@@ -231,7 +234,7 @@ def _place(parser, hosts, host):
     return mine[0]
 
 
-def _devices(parser, given):
+def _devices(parser: Any, given: Any) -> list[int] | list[Any]:
     """The accelerators to use, by number."""
     if given:
         if not all(part.strip().isdigit() for part in given.split(",")):
@@ -242,7 +245,7 @@ def _devices(parser, given):
     return sorted(int(file.name.removeprefix("nvidia")) for file in Path("/dev").glob("nvidia[0-9]*"))
 
 
-def _script(parser, found):
+def _script(parser: Any, found: Any) -> None:
     """Refuses a program that cannot be started."""
     script = found.training_script
     found.is_python = script.endswith(".py")
@@ -255,7 +258,7 @@ def _script(parser, found):
         parser.error(f"{script}: it is neither a Python file (*.py) nor a command that can be run")
 
 
-def _meeting_place(parser, found):
+def _meeting_place(parser: Any, found: Any) -> None:
     """Refuses a --master that cannot be used."""
     found.uses_etcd = False
     if not found.master:

@@ -1,5 +1,7 @@
 """The processes that a launcher has started on this machine: a pod, in Paddle's words."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
@@ -62,7 +64,7 @@ def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
     return found
 
 
-def command(given):
+def command(given: Any) -> list[Any]:
     """What each process runs."""
     rest = [given.training_script, *given.training_script_args]
     if not given.is_python:
@@ -128,7 +130,7 @@ class Pod:
             self.end()
             raise
 
-    def _start(self, i):
+    def _start(self, i: Any) -> Any:
         own = self.planned[i].variables
         environment, self.removed = variables.inherited(own)
         text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
@@ -160,7 +162,7 @@ class Pod:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.processes[i].pid, signal.SIGKILL)
 
-    def wait(self, seconds):
+    def wait(self, seconds: Any) -> tuple[Any, Any] | None:
         """The next process that ends within so many seconds: (its number, its exit status), or None."""
         with contextlib.suppress(queue.Empty):
             i, code = self.ended.get(timeout=seconds)
@@ -168,18 +170,18 @@ class Pod:
             return i, code
         return None
 
-    def done(self):
+    def done(self) -> bool:
         """Whether all processes have ended."""
         return len(self.codes) == len(self.processes)
 
-    def send(self, number):
+    def send(self, number: Any) -> None:
         """Sends a signal to every process that runs, and to what it has started."""
         for process in self.processes:
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, number)
 
-    def end(self, number=signal.SIGTERM):
+    def end(self, number: Any = signal.SIGTERM) -> None:
         """Ends all processes: by a signal, and those that do not end within the grace by force."""
         self.send(number)
         limit = time.monotonic() + GRACE
@@ -190,20 +192,20 @@ class Pod:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def await_others(self):
+    def await_others(self) -> None:
         """Gives the processes that are left a moment to end by themselves."""
         limit = time.monotonic() + _MOMENT
         while time.monotonic() < limit and not self.done():
             self.wait(0.05)
 
-    def tail(self, i):
+    def tail(self, i: Any) -> str:
         """The last lines of the log of a process."""
         with self.logs[i].open("rb") as log:
             log.seek(max(self.starts[i], self.logs[i].stat().st_size - (1 << 16)))
             return "\n".join(log.read().decode(errors="replace").splitlines()[-_TAIL:])
 
 
-def _tied():
+def _tied() -> None:
     """Runs in a new process: it ends when the launcher is killed."""
     if _LIBC is not None:
         _LIBC.prctl(_DIE_WITH_PARENT, signal.SIGTERM)

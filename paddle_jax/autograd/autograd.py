@@ -204,7 +204,7 @@ def _nested(function: Callable[..., Any], values: Sequence[Tensor] | Tensor) -> 
 
 
 def jacobian(
-    ys: Tensor, xs: Tensor, batch_axis: Any = None
+    ys: Tensor | Sequence[Tensor], xs: Tensor | Sequence[Tensor], batch_axis: Any = None
 ) -> tuple[tuple[Jacobian, ...] | Jacobian, ...] | tuple[Jacobian, ...] | Jacobian:
     """The derivatives of each element of ys by each element of xs.
 
@@ -226,7 +226,7 @@ def jacobian(
     return _nested(lambda y: _nested(lambda x: _lazy(Jacobian, y, x, batch_axis == 0), xs), ys)
 
 
-def hessian(ys: Tensor, xs: Tensor, batch_axis: Any = None) -> Any:
+def hessian(ys: Tensor, xs: Tensor | Sequence[Tensor], batch_axis: Any = None) -> Any:
     """The second derivatives of a scalar, or of one number per sample.
 
     Args:

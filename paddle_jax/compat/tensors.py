@@ -260,7 +260,7 @@ def unique(
 # the rest ---------------------------------------------------------------------------------------------------
 
 
-def split(tensor: Tensor, split_size_or_sections: int, dim: int = 0) -> tuple[Any, ...]:
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """Splits along an axis into parts of a length, of which the last may be shorter, or of given lengths.
 
     Args:

@@ -1,10 +1,18 @@
 """Making groups of processes."""
 
+from __future__ import annotations
+
 import datetime
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import create_group, is_initialized, seconds
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.communication.group import Group
+
 
 __all__ = ["is_available", "new_group"]
 
@@ -21,7 +29,13 @@ def is_available() -> bool:
     return True
 
 
-def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0, nccl_config=None):
+def new_group(
+    ranks: Sequence[int] | None = None,
+    backend: Any = None,
+    timeout: Any = _LIMIT,
+    nccl_comm_init_option: Any = 0,
+    nccl_config: Any = None,
+) -> Group:
     """Makes a group of some of the processes. All processes must make all groups, in the same order, whether
     they belong to them or not.
 
@@ -64,7 +78,7 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
     return group
 
 
-def _get_default_group():
+def _get_default_group() -> Any:
     """The group of all processes.
 
     Raises:
@@ -77,9 +91,9 @@ def _get_default_group():
     return Groups.known[0]
 
 
-def shutdown_process_group(group=None):
+def shutdown_process_group(group: Any = None) -> None:
     """Nothing to do: connections stay open until the process ends."""
 
 
-def restart_process_group(group=None):
+def restart_process_group(group: Any = None) -> None:
     """Nothing to do: connections stay open until the process ends."""

@@ -1,8 +1,12 @@
 """Data parallel training: each process computes with its part of the batch, and gradients are averaged
 over the processes."""
 
+from __future__ import annotations
+
 import contextlib
 import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +21,16 @@ from paddle_jax.nn import Layer
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import reshape
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 __all__ = ["DataParallel", "averaged", "in_buckets", "same_everywhere"]
 
 _MIB = 1 << 20
 
 
-def in_buckets(tensors, size):
+def in_buckets(tensors: Any, size: Any) -> list[Any]:
     """Tensors in lists, each of one dtype and of `size` bytes at most (a larger Tensor has one of its own),
     in the order given."""
     found = []
@@ -40,7 +48,7 @@ def in_buckets(tensors, size):
     return found
 
 
-def _together(tensors, call):
+def _together(tensors: Any, call: Any) -> None:
     """Replaces the values of Tensors of one dtype by what `call` makes of all of them in one row. Putting
     them together and apart is recorded like any operation, so it is compiled with what the program does
     before and after."""
@@ -57,7 +65,7 @@ def _together(tensors, call):
 
 
 @no_grad()
-def averaged(gradients, group, size=25 * _MIB):
+def averaged(gradients: Sequence[Tensor], group: Any, size: Any = 25 * _MIB) -> None:
     """Replaces gradients by their mean over the processes of a group.
 
     Args:
@@ -73,7 +81,7 @@ def averaged(gradients, group, size=25 * _MIB):
 
 
 @no_grad()
-def same_everywhere(tensors, group, size=25 * _MIB, source=0):
+def same_everywhere(tensors: Any, group: Any, size: Any = 25 * _MIB, source: Any = 0) -> None:
     """Gives all processes of a group the values that the one at a place has, by default its first one."""
     for bucket in in_buckets(tensors, size):
         _together(bucket, lambda flat: group.process_group.broadcast(flat, source))
@@ -111,13 +119,13 @@ class DataParallel(Layer):
 
     def __init__(
         self,
-        layers,
-        strategy=None,
-        comm_buffer_size=25,
-        last_comm_buffer_size=1,
-        find_unused_parameters=False,
-        group=None,
-    ):
+        layers: Layer,
+        strategy: Any = None,
+        comm_buffer_size: int = 25,
+        last_comm_buffer_size: Any = 1,
+        find_unused_parameters: Any = False,
+        group: Any = None,
+    ) -> None:
         super().__init__(layers.full_name() + "_data_parallel")
         if not any(not p.stop_gradient for p in layers.parameters()):
             raise AssertionError(
@@ -150,7 +158,7 @@ class DataParallel(Layer):
         same_everywhere(tensors, self.group)
         self.init_reducer()
 
-    def init_reducer(self):
+    def init_reducer(self) -> None:
         """Notes which Parameters are trained."""
         # experts of other processes are others: their gradients are not averaged
         self._trained = [
@@ -159,7 +167,7 @@ class DataParallel(Layer):
         for parameter in self._trained:
             parameter._register_backward_hook(self._reached)
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within."""
         out = self._layers(*inputs, **kwargs)
         if self._several and self.grad_need_sync and is_grad_enabled():
@@ -167,7 +175,7 @@ class DataParallel(Layer):
         return out
 
     @contextlib.contextmanager
-    def no_sync(self):
+    def no_sync(self) -> Iterator[None]:
         """Leaves gradients as they are after backward passes through forward passes inside, to add up several
         before they are averaged.
 
@@ -185,13 +193,13 @@ class DataParallel(Layer):
         finally:
             self.grad_need_sync = before
 
-    def _reached(self):
+    def _reached(self) -> None:
         """Called when a Parameter has got its gradient; averaging waits for the end of the backward pass."""
         if self._armed and not self._waiting:
             self._waiting = True
             local.ctx.after_backward.append(self._average)
 
-    def _average(self):
+    def _average(self) -> None:
         self._armed = self._waiting = False
         if self.find_unused_parameters:
             mine = np.array([p._grad is not None for p in self._trained])
@@ -214,21 +222,23 @@ class DataParallel(Layer):
                 f"{error}"
             ) from None
 
-    def apply_collective_grads(self):
+    def apply_collective_grads(self) -> None:
         """Averages the gradients that there are now; after an ordinary backward pass they are
         averaged already."""
         if self._several:
             self._average()
 
-    def scale_loss(self, loss):
+    def scale_loss(self, loss: Any) -> Any:
         """The loss: gradients are averaged as they are."""
         return loss
 
-    def state_dict(self, destination=None, include_sublayers=True, structured_name_prefix=""):
+    def state_dict(
+        self, destination: Any = None, include_sublayers: Any = True, structured_name_prefix: str = ""
+    ) -> Any:
         """The state of the Layer within, under its own names."""
         return self._layers.state_dict(destination, include_sublayers, structured_name_prefix)
 
-    def set_state_dict(self, state_dict, use_structured_name=True):
+    def set_state_dict(self, state_dict: Any, use_structured_name: Any = True) -> Any:
         """Loads a state into the Layer within."""
         return self._layers.set_state_dict(state_dict, use_structured_name)
 

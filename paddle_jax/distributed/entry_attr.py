@@ -1,12 +1,16 @@
 """Which ids a table of parameter servers takes in."""
 
+from __future__ import annotations
+
+from typing import Any
+
 __all__ = ["CountFilterEntry", "ProbabilityEntry", "ShowClickEntry"]
 
 
 class EntryAttr:
     """The base class of what says which ids a table takes in."""
 
-    def _to_attr(self):
+    def _to_attr(self) -> Any:
         raise NotImplementedError("EntryAttr is base class")
 
 
@@ -23,13 +27,13 @@ class ProbabilityEntry(EntryAttr):
         'probability_entry:0.1'
     """
 
-    def __init__(self, probability):
+    def __init__(self, probability: float) -> None:
         if not isinstance(probability, float) or not 0 < probability < 1:
             raise ValueError(f"probability must be a float in (0,1), but got {probability!r}")
         self._name = "probability_entry"
         self._probability = probability
 
-    def _to_attr(self):
+    def _to_attr(self) -> str:
         return f"{self._name}:{self._probability}"
 
 
@@ -45,7 +49,7 @@ class CountFilterEntry(EntryAttr):
         'count_filter_entry:10'
     """
 
-    def __init__(self, count_filter):
+    def __init__(self, count_filter: int) -> None:
         if not isinstance(count_filter, int) or count_filter < 0:
             raise ValueError(
                 f"count_filter must be a valid integer greater or equal than 0, but got {count_filter!r}"
@@ -53,7 +57,7 @@ class CountFilterEntry(EntryAttr):
         self._name = "count_filter_entry"
         self._count_filter = count_filter
 
-    def _to_attr(self):
+    def _to_attr(self) -> str:
         return f"{self._name}:{self._count_filter}"
 
 
@@ -70,12 +74,12 @@ class ShowClickEntry(EntryAttr):
         'show_click_entry:show:click'
     """
 
-    def __init__(self, show_name, click_name):
+    def __init__(self, show_name: str, click_name: str) -> None:
         if not isinstance(show_name, str) or not isinstance(click_name, str):
             raise ValueError(f"show_name click_name must be a str, but got {show_name!r} and {click_name!r}")
         self._name = "show_click_entry"
         self._show_name = show_name
         self._click_name = click_name
 
-    def _to_attr(self):
+    def _to_attr(self) -> str:
         return f"{self._name}:{self._show_name}:{self._click_name}"

@@ -1,7 +1,10 @@
 """The processes of a program: starting to work together, and asking who one is."""
 
+from __future__ import annotations
+
 import os
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -13,10 +16,14 @@ from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.distributed.communication.group import create_group, default_group
 from paddle_jax.distributed.data_parallel import same_everywhere
 
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+
+
 __all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_parallel_env"]
 
 
-def init_parallel_env(nccl_config=None):
+def init_parallel_env(nccl_config: Any = None) -> Any:
     """Makes the group of all processes, which a launcher or a scheduler (torchrun, `srun`, `mpirun`) has
     started. The processes are connected with this call, or with Paddle's launcher before it by the first use
     of a device; from then on one that fails ends all of them, each with a message.
@@ -65,7 +72,7 @@ def init_parallel_env(nccl_config=None):
     return Groups.known[0]
 
 
-def get_rank(group=None) -> int:
+def get_rank(group: Any = None) -> int:
     """The number of this process, from 0.
 
     Args:
@@ -80,7 +87,7 @@ def get_rank(group=None) -> int:
     return group.rank
 
 
-def get_world_size(group=None) -> int:
+def get_world_size(group: Any = None) -> int:
     """The number of processes.
 
     Args:
@@ -108,7 +115,7 @@ class ParallelEnv:
         (0, 1, 1)
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         found = launch_variables.read()
         self._rank = found.rank
         self._world_size = found.size
@@ -117,44 +124,44 @@ class ParallelEnv:
         self._current = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
 
     @property
-    def rank(self):
+    def rank(self) -> Any:
         """The number of this process."""
         return self._rank
 
     @property
-    def world_size(self):
+    def world_size(self) -> Any:
         """The number of processes."""
         return self._world_size
 
     @property
-    def device_id(self):
+    def device_id(self) -> Any:
         """The number of the first accelerator of this process, 0 where none was chosen."""
         if self._devices:
             return self._devices[0]
         return 0
 
     @property
-    def device_type(self):
+    def device_type(self) -> Any:
         """The kind of device that PADDLE_XCCL_BACKEND names, else empty."""
         return os.environ.get("PADDLE_XCCL_BACKEND", "")
 
     @property
-    def current_endpoint(self):
+    def current_endpoint(self) -> Any:
         """The address of this process, as far as the launcher has told it."""
         return self._current
 
     @property
-    def trainer_endpoints(self):
+    def trainer_endpoints(self) -> Any:
         """The addresses of all processes, as far as the launcher has told them."""
         return self._endpoints
 
     @property
-    def nrings(self):
+    def nrings(self) -> Any:
         """1."""
         return 1
 
     @property
-    def pg_timeout(self):
+    def pg_timeout(self) -> Any:
         """Milliseconds that a call may take."""
         return self._timeout
 
@@ -170,13 +177,13 @@ class ParallelMode:
 
 
 def sync_params_buffers(
-    model,
-    comm_group=None,
-    src_rank=0,
-    is_model_parallel=False,
-    fuse_params=True,
-    is_moe_sharding_parallel=False,
-):
+    model: Layer,
+    comm_group: Any = None,
+    src_rank: int = 0,
+    is_model_parallel: Any = False,
+    fuse_params: Any = True,
+    is_moe_sharding_parallel: Any = False,
+) -> None:
     """Gives the processes of a group the Parameters and buffers of one of them.
 
     Args:

@@ -5,10 +5,14 @@ estimate. Bytes are those that each device receives in a ring: n - 1 of n parts 
 exchange, twice that for a reduction to all.
 """
 
+from __future__ import annotations
+
 import functools as ft
 import math
 import re
+from collections.abc import Callable, Sequence
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -22,6 +26,12 @@ from paddle_jax.distributed.auto_parallel.dist_model import DistModel
 from paddle_jax.distributed.auto_parallel.layout import layout_of, layout_of_sharding
 from paddle_jax.jit import to_static
 from paddle_jax.jit.function import StaticFunction
+
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
+
 
 _SIZES = {
     "pred": 1,
@@ -58,7 +68,7 @@ class Collective:
 
     __slots__ = ("count", "group", "kind", "nbytes", "op", "result", "where")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<{self.count} x {self.kind} among {self.group} for {self.op or '?'} at "
             f"{self.where or '?'}: {self.nbytes} bytes>"
@@ -77,23 +87,23 @@ class Plan:
 
     devices = arguments = results = temporaries = shared = 0
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.collectives = []
         self.tensors = []
         self.ops = []
         self.warnings = []
 
     @property
-    def peak(self):
+    def peak(self) -> int:
         """Bytes that a device needs at most."""
         return self.arguments + self.results - self.shared + self.temporaries
 
     @property
-    def moved(self):
+    def moved(self) -> int:
         """Bytes that each device receives in a step."""
         return sum(each.nbytes for each in self.collectives)
 
-    def _head(self):
+    def _head(self) -> str:
         new = _text(self.results - self.shared)
         return (
             f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} "
@@ -101,7 +111,7 @@ class Plan:
             "received in a step."
         )
 
-    def _tables(self):
+    def _tables(self) -> list[tuple[Any, Any]]:
         """(heads, rows) of each table that is not empty."""
         found = [
             (
@@ -128,7 +138,7 @@ class Plan:
         ]
         return [(head, rows) for head, rows in found if rows]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [self._head()]
         for head, rows in self._tables():
             parts += _table(head, rows)
@@ -136,7 +146,7 @@ class Plan:
 
     __str__ = __repr__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self._head())}</p>"]
         for head, rows in self._tables():
             cells = [("th", head), *[("td", row) for row in rows]]
@@ -148,7 +158,7 @@ class Plan:
         return "".join([*parts, *[f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings]])
 
 
-def _text(size):
+def _text(size: float) -> str:
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:
             if unit == "B":
@@ -158,7 +168,7 @@ def _text(size):
     return f"{size:.2f} GiB"
 
 
-def _table(head, rows):
+def _table(head: Sequence[str], rows: Sequence[Any]) -> list[str]:
     rows = [head, *[tuple(map(str, row)) for row in rows]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     return [
@@ -167,7 +177,7 @@ def _table(head, rows):
     ]
 
 
-def plan(step, *args, **kwargs):
+def plan(step: Any, *args: Any, **kwargs: Any) -> Plan:
     """Compiles a step for the devices of its mesh without running it, and says what it will need and send.
 
     Args:
@@ -231,7 +241,7 @@ def plan(step, *args, **kwargs):
     return found
 
 
-def _static(step):
+def _static(step: Callable[..., Any]) -> Any:
     if isinstance(step, DistModel):
         if step._mode is None:
             raise ValueError(
@@ -250,7 +260,9 @@ def _static(step):
     return made.forward
 
 
-def _compiled(static, args, kwargs, ops, layouts):
+def _compiled(
+    static: Any, args: Sequence[Tensor], kwargs: dict[str, Any], ops: Sequence[Any], layouts: Sequence[Any]
+) -> Any:
     """The Tensors that a step works on, their shapes and layouts, and the program XLA makes of it. ops,
     layouts: get the lines of its operations, and how their results lie."""
     with swapped_attributes(local.ctx.frame, executor=_named(ops, layouts)):
@@ -266,7 +278,7 @@ def _compiled(static, args, kwargs, ops, layouts):
     return tensors, operands, function.lower(*operands, *numbers).compile()
 
 
-def _operand(tensor):
+def _operand(tensor: Tensor) -> Any:
     """The shape, dtype and layout of what a Tensor holds."""
     array = to_jax_array(read_raw(tensor))
     if not array.committed:
@@ -274,7 +286,9 @@ def _operand(tensor):
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
 
 
-def _described(tensor):
+def _described(
+    tensor: Tensor,
+) -> tuple[Any, tuple[Any, ...], Any | ProcessMesh | None, list[Any] | None, Any]:
     array = to_jax_array(read_raw(tensor))
     layout = layout_of(tensor)
     size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
@@ -285,10 +299,10 @@ def _described(tensor):
     return tensor.name, tuple(array.shape), None if layout is None else layout.mesh, placements, size
 
 
-def _named(ops, layouts):
+def _named(ops: Sequence[Any], layouts: Sequence[Any]) -> Callable[..., Any]:
     """What runs kernels while the step is traced: it gives their operations names that the program keeps."""
 
-    def run(kernel, values):
+    def run(kernel: Kernel, values: Any) -> Any:
         number = len(ops)
         ops.append(user_line())
         with jax.named_scope(f"paddle.{kernel.name}.{number}"):
@@ -303,11 +317,13 @@ def _named(ops, layouts):
     return run
 
 
-def _append_layout(layouts, number, name, shape, sharding):
+def _append_layout(
+    layouts: Sequence[Any], number: int, name: str, shape: Sequence[int], sharding: Any
+) -> None:
     layouts.append((number, name, shape, sharding))
 
 
-def collectives(text, ops=()):
+def collectives(text: str, ops: Sequence[str] = ()) -> list[Any]:
     """The Collectives in the text of a compiled program (HLO). ops: lines of the program by number."""
     times = _trips(text)
     found = {}
@@ -340,7 +356,7 @@ def collectives(text, ops=()):
     return sorted((c for c in found.values() if c.group != 1), key=lambda c: -c.nbytes)
 
 
-def _received(kind, result, n):
+def _received(kind: Any, result: Any, n: Any) -> Any:
     if n == 0:
         return result
     share = {"all-reduce": 2 * (n - 1) / n, "reduce-scatter": n - 1, "collective-permute": 1}.get(
@@ -349,7 +365,7 @@ def _received(kind, result, n):
     return int(result * share)
 
 
-def _group(rest):
+def _group(rest: Any) -> int:
     """How many devices take part in each group."""
     listed = re.search(r"replica_groups=\{\{([\d,]*)\}", rest)
     if listed:
@@ -369,7 +385,7 @@ def _group(rest):
     return 0
 
 
-def _trips(text):
+def _trips(text: str) -> dict[Any, Any]:
     """How often computations run that are bodies of loops, as far as XLA knows."""
     found = {}
     for line in text.splitlines():

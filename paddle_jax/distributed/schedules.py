@@ -10,8 +10,10 @@ on GPU Clusters Using Megatron-LM, 2021 (1F1B and interleaved); Qi et al., Zero 
 2023 (ZB-H1).
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from paddle_jax._core.base.errors import CheckError
 
@@ -138,7 +140,7 @@ def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set) -> bool:
     return behind and (FORWARD, part, step.micro_batch) in done
 
 
-def _orders(pipeline: Pipeline, groups) -> tuple[list[Step], list[Step]]:
+def _orders(pipeline: Pipeline, groups: Sequence[Any]) -> tuple[list[Step], list[Step]]:
     """The forward steps in order, and the backward steps, for groups of micro-batches."""
     chunks = range(pipeline.chunks)
     forward = [Step(FORWARD, c, i) for group in groups for c in chunks for i in group]

@@ -1,5 +1,7 @@
 """Starting processes from a program: each runs a function of it."""
 
+from __future__ import annotations
+
 import multiprocessing
 import multiprocessing.connection
 import multiprocessing.spawn
@@ -10,8 +12,10 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
+from typing import Any
 
 from paddle_jax import _paths
 from paddle_jax._core.process_group import failure_detector
@@ -28,11 +32,11 @@ _starting = threading.Lock()  # the environment belongs to the whole program
 class MultiprocessContext:
     """The processes that `spawn` has started. processes: list of multiprocessing.Process."""
 
-    def __init__(self, processes, errors):
+    def __init__(self, processes: Any, errors: Any) -> None:
         self.processes = processes
         self.errors = errors
 
-    def join(self, timeout=None):
+    def join(self, timeout: Any = None) -> bool:
         """Waits for the processes, at most so many seconds.
 
         Returns:
@@ -53,7 +57,7 @@ class MultiprocessContext:
         self._raise_if_failed([process.sentinel for process in self.processes])
         return True
 
-    def _raise_if_failed(self, sentinels):
+    def _raise_if_failed(self, sentinels: Any) -> None:
         for rank, process in enumerate(self.processes):
             if process.sentinel in sentinels:
                 process.join()
@@ -61,7 +65,7 @@ class MultiprocessContext:
                     self.end()
                     raise Exception(self._text(rank, process.exitcode))
 
-    def _text(self, rank, code):
+    def _text(self, rank: Any, code: Any) -> str:
         told = {}
         for each, end in enumerate(self.errors):
             with suppress(EOFError, OSError):
@@ -76,7 +80,7 @@ class MultiprocessContext:
             )
         return f"Process {rank} terminated with the following error:\n{told[rank][1]}"
 
-    def end(self):
+    def end(self) -> None:
         """Ends all processes."""
         for process in self.processes:
             if process.is_alive():
@@ -89,7 +93,14 @@ class MultiprocessContext:
                 process.join()
 
 
-def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
+def spawn(
+    func: Callable[..., Any],
+    args: Any = (),
+    nprocs: int = -1,
+    join: Any = True,
+    daemon: Any = False,
+    **options: Any,
+) -> MultiprocessContext:
     """Runs a function in several new processes, which can communicate: each calls `init_parallel_env`.
 
     Args:
@@ -160,7 +171,7 @@ def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
     return started
 
 
-def _variables(count, devices, options):
+def _variables(count: Any, devices: Any, options: Any) -> Iterator[Any]:
     """The variables of each process, as dicts; None takes a variable away."""
     with ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(count + 1)]
@@ -187,7 +198,7 @@ def _variables(count, devices, options):
 
 
 @contextmanager
-def _changed_environment(variables):
+def _changed_environment(variables: Any) -> Iterator[None]:
     """The environment with some variables changed: a new process reads it before it imports anything."""
     before = {name: os.environ.get(name) for name in variables}
     try:
@@ -197,7 +208,7 @@ def _changed_environment(variables):
         _set(before)
 
 
-def _set(variables):
+def _set(variables: Any) -> None:
     for name, value in variables.items():
         if value is None:
             os.environ.pop(name, None)
@@ -205,7 +216,7 @@ def _set(variables):
             os.environ[name] = value
 
 
-def _main():
+def _main() -> dict[str, Any]:
     """How a new process finds the module of the program that was started: {"name": ...}, {"path":
     ...} or nothing."""
     data = multiprocessing.spawn.get_preparation_data("")
@@ -217,12 +228,12 @@ def _main():
 
 
 @contextmanager
-def _main_later():
+def _main_later() -> Iterator[None]:
     """Lets a new process leave the program's module alone until `_run` imports it: by then `paddle` has to
     mean what it means here."""
     prepared = multiprocessing.spawn.get_preparation_data
 
-    def without(name):
+    def without(name: Any) -> Any:
         return {key: value for key, value in prepared(name).items() if not key.startswith("init_main")}
 
     multiprocessing.spawn.get_preparation_data = without
@@ -232,7 +243,7 @@ def _main_later():
         multiprocessing.spawn.get_preparation_data = prepared
 
 
-def _run(payload, main, alias, errors):
+def _run(payload: Any, main: Any, alias: Any, errors: Any) -> None:
     """Runs in a new process."""
     try:
         if alias:

@@ -23,7 +23,7 @@ _RANDOMNESS = ("different", "same")
 
 
 def vmap(
-    func: Callable[..., Any], in_axes: int = 0, out_axes: Any = 0, randomness: str = "different"
+    func: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, randomness: str = "different"
 ) -> Callable[..., Any]:
     """Makes a function of single samples work on a batch at once, without a loop.
 

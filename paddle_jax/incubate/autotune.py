@@ -14,7 +14,7 @@ _TOPICS = {
 }
 
 
-def set_config(config: dict[str, Any] | None = None) -> None:
+def set_config(config: dict[str, Any] | str | None = None) -> None:
     """Checks settings for tuning. They change nothing: XLA chooses kernels and layouts by itself.
 
     Args:

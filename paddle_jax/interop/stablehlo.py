@@ -51,7 +51,7 @@ def _scope() -> Any:
 
 
 def save_stablehlo(
-    layer: Layer,
+    layer: Any,
     path: str,
     input_spec: Any,
     platforms: Sequence[str] = ("cpu", "cuda", "tpu"),

@@ -42,7 +42,7 @@ _SAVE_CONFIGS = (
 )
 
 
-def save(layer: Layer, path: str, input_spec: Any = None, **configs: Any) -> None:
+def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
     """Saves a Layer or a function as a model: `<path>.json`, the program, and
     `<path>.pdiparams`, its parameters.
 

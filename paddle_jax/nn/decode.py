@@ -1,6 +1,9 @@
 """Decoding step by step: beam search."""
 
+from __future__ import annotations
+
 import collections
+from typing import Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn import functional as F
@@ -12,7 +15,7 @@ from paddle_jax.tensor.sequences import arange
 _FAR = 1e9  # stands for minus infinity in log probabilities
 
 
-def _map(function, first, *others):
+def _map(function: Any, first: Any, *others: Any) -> Any:
     """Applies a function to Tensors nested in tuples, named tuples, lists and dicts."""
     if isinstance(first, Tensor):
         return function(first, *others)
@@ -28,19 +31,19 @@ class Decoder:
     """What `dynamic_decode` runs: `initialize`, then `step` until all is finished, then `finalize`."""
 
     @property
-    def tracks_own_finished(self):
+    def tracks_own_finished(self) -> Any:
         """True when `step` itself keeps what is finished finished, as beam search does."""
         return False
 
-    def initialize(self, inits):
+    def initialize(self, inits: Any) -> Any:
         """Returns (initial inputs, initial states, finished)."""
         raise NotImplementedError(f"{type(self).__name__}.initialize is not defined; define it in the class")
 
-    def step(self, time, inputs, states, **kwargs):
+    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> Any:
         """Returns (outputs, next states, next inputs, finished)."""
         raise NotImplementedError(f"{type(self).__name__}.step is not defined; define it in the class")
 
-    def finalize(self, outputs, final_states, sequence_lengths):
+    def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
         """Returns (outputs, final states) from the outputs of all steps, which are joined on axis 0."""
         return outputs, final_states
 
@@ -65,7 +68,15 @@ class BeamSearchDecoder(Decoder):
     OutputWrapper = collections.namedtuple("OutputWrapper", ("scores", "predicted_ids", "parent_ids"))
     StateWrapper = collections.namedtuple("StateWrapper", ("cell_states", "log_probs", "finished", "lengths"))
 
-    def __init__(self, cell, start_token, end_token, beam_size, embedding_fn=None, output_fn=None):
+    def __init__(
+        self,
+        cell: Any,
+        start_token: int,
+        end_token: int,
+        beam_size: int,
+        embedding_fn: Any = None,
+        output_fn: Any = None,
+    ) -> None:
         self.cell = cell
         self.embedding_fn = embedding_fn
         self.output_fn = output_fn
@@ -74,27 +85,27 @@ class BeamSearchDecoder(Decoder):
         self.beam_size = beam_size
 
     @property
-    def tracks_own_finished(self):
+    def tracks_own_finished(self) -> Any:
         """True: a finished beam only goes on with the end token, and beams change places."""
         return True
 
     @staticmethod
-    def tile_beam_merge_with_batch(x, beam_size):
+    def tile_beam_merge_with_batch(x: Any, beam_size: Any) -> Any:
         """Repeats each sample for its beams: [B, ...] -> [B * beam_size, ...]."""
         return x.repeat_interleave(beam_size, axis=0)
 
-    def _merge(self, x):
+    def _merge(self, x: Any) -> Any:
         return x.reshape([-1, *x.shape[2:]])
 
-    def _split(self, x):
+    def _split(self, x: Any) -> Any:
         return x.reshape([-1, self.beam_size, *x.shape[1:]])
 
-    def _follow(self, x, parents):
+    def _follow(self, x: Any, parents: Any) -> Any:
         """Takes from x [B, beam, ...] the beams that `parents` [B, beam] name."""
         start = (arange(parents.shape[0], dtype="int64") * self.beam_size).unsqueeze(1)
         return self._split(self._merge(x).gather((parents + start).reshape([-1])))
 
-    def initialize(self, initial_cell_states):
+    def initialize(self, initial_cell_states: Any) -> Any:
         """Returns (inputs, states, finished) for the first step; states are tiled for the beams."""
         states = _map(
             lambda s: self._split(self.tile_beam_merge_with_batch(s, self.beam_size)), initial_cell_states
@@ -116,7 +127,7 @@ class BeamSearchDecoder(Decoder):
             finished,
         )
 
-    def step(self, time, inputs, states, **kwargs):
+    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> Any:
         """Returns (OutputWrapper, StateWrapper, next inputs, finished)."""
         outputs, cell_states = self.cell(
             _map(self._merge, inputs), _map(self._merge, states.cell_states), **kwargs
@@ -132,7 +143,7 @@ class BeamSearchDecoder(Decoder):
             inputs = self.embedding_fn(found.predicted_ids)
         return found, following, inputs, following.finished
 
-    def _search(self, logits, cell_states, states):
+    def _search(self, logits: Any, cell_states: Any, states: Any) -> Any:
         size = logits.shape[-1]
         only_end = where(
             arange(size) == self.end_token,
@@ -158,21 +169,21 @@ class BeamSearchDecoder(Decoder):
         )
         return self.OutputWrapper(scores, tokens, parents), following
 
-    def finalize(self, outputs, final_states, sequence_lengths):
+    def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Tensor, Any]:
         """Returns (predicted ids [T, B, beam], final states), the ids read back along the parents."""
         return F.gather_tree(outputs.predicted_ids, outputs.parent_ids), final_states
 
 
 def dynamic_decode(
-    decoder,
-    inits=None,
-    max_step_num=None,
-    output_time_major=False,
-    impute_finished=False,
-    is_test=False,
-    return_length=False,
-    **kwargs,
-):
+    decoder: Any,
+    inits: Any = None,
+    max_step_num: int | None = None,
+    output_time_major: bool = False,
+    impute_finished: bool = False,
+    is_test: Any = False,
+    return_length: bool = False,
+    **kwargs: Any,
+) -> Any:
     """Runs a decoder until all sequences are finished.
 
     Args:
@@ -223,7 +234,7 @@ def dynamic_decode(
     return (outputs, states)
 
 
-def _keep(done, old, new):
+def _keep(done: Any, old: Any, new: Any) -> Any:
     return where(done.reshape([*done.shape, *[1] * (new.ndim - done.ndim)]).expand(new.shape), old, new)
 
 

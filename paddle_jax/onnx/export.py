@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     import types
 
     from paddle_jax.framework.model_files.program import Block, Program
-    from paddle_jax.nn.layer.layers import Layer
 
 
 _CONFIGS = ("output_spec", "enable_onnx_checker", "deploy_backend", "verbose")
 
 
-def export(layer: Layer, path: str, input_spec: Any = None, opset_version: int = 9, **configs: Any) -> None:
+def export(layer: Any, path: str, input_spec: Any = None, opset_version: int = 9, **configs: Any) -> None:
     """Saves a Layer or function as an ONNX file, `<path>.onnx`. Needs the package `onnx`: pip install
     'paddle_jax[onnx]'.
 

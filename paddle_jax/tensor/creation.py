@@ -55,7 +55,7 @@ _SMALL = 1 << 16  # elements
     ],
 )
 def to_tensor(
-    data: float,
+    data: Any,
     dtype: DTypeLike | None = None,
     place: Any = None,
     stop_gradient: bool = True,
@@ -323,7 +323,7 @@ empty = variadic(empty, 0)
 )
 def full(
     shape: Any,
-    fill_value: float,
+    fill_value: Any,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -586,7 +586,7 @@ def clone(x: jax.Array, name: str | None = None) -> jax.Array:
         "np.float32(2)",
     ],
 )
-def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
     """Copies a tensor, an array, a list or a number into a new tensor, or into `output`. Gradients
     flow through it.
 

@@ -613,7 +613,7 @@ def _assigned(value: Any, x: Tensor) -> Tensor:
     )
 
 
-def setitem(x: Tensor, item: Any, value: Tensor) -> None:
+def setitem(x: Tensor, item: Any, value: Any) -> None:
     """Replaces a part of a tensor in place: `x[item] = value`. Gradients flow to the value and to
     what is left of x.
 

@@ -189,7 +189,7 @@ def _bounds(sections: Sequence[int]) -> tuple[Any, ...]:
         "f(6), [6, 0]",
     ],
 )
-def split(x: Tensor, num_or_sections: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
     """Splits along an axis into equal parts, or into parts of given lengths.
 
     Args:
@@ -422,7 +422,7 @@ def column_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         "f(7), indices_or_sections=3, dim=0",
     ],
 )
-def tensor_split(x: Tensor, num_or_indices: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
+def tensor_split(x: Tensor, num_or_indices: Any, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Splits along an axis into parts of nearly equal length, or before given indices.
 
     Args:

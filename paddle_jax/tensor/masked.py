@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,7 +48,7 @@ def fill_masked(x: jax.Array, mask: jax.Array, value: jax.Array) -> jax.Array:
         "f(3), b(3), float('-inf')",
     ],
 )
-def masked_fill(x: Tensor, mask: Tensor, value: float, name: str | None = None) -> Tensor:
+def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
     """Replaces the elements where the mask is true.
 
     Args:

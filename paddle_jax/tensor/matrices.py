@@ -283,7 +283,7 @@ def _triangle(
         "3, 4, const(1)",
     ],
 )
-def tril_indices(row: int, col: int, offset: Any = 0, dtype: DTypeLike = "int64") -> Tensor:
+def tril_indices(row: int, col: int | None, offset: Any = 0, dtype: DTypeLike = "int64") -> Tensor:
     """The row and column numbers of the lower triangle of a matrix.
 
     Args:

@@ -340,7 +340,7 @@ def _norm(x: jax.Array, p: Any, axis: Axes, keepdim: bool, dtype: DTypeLike) -> 
 def norm(
     x: Tensor,
     p: Any = None,
-    axis: int | None = None,
+    axis: Any = None,
     keepdim: bool = False,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,

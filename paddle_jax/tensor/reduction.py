@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -202,7 +202,7 @@ def _product(x: jax.Array, axis: Axes, keepdim: bool, dtype: DTypeLike) -> jax.A
 )
 def prod(
     x: Tensor,
-    axis: int | None = None,
+    axis: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DTypeLike | None = None,
     out: Tensor | None = None,

@@ -152,7 +152,7 @@ def values_for(op: Any, x: Any, values: Any, name: str = "values") -> Any:
 def put_along_axis(
     arr: Tensor,
     indices: Tensor,
-    values: Tensor,
+    values: Any,
     axis: int,
     reduce: str = "assign",
     include_self: bool = True,

@@ -332,7 +332,11 @@ def median(
     ]
 )
 def nanmedian(
-    x: Tensor, axis: int | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
+    x: Tensor,
+    axis: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    mode: str = "avg",
+    name: str | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """The median of what is not NaN; NaN if nothing is left.
 
@@ -459,7 +463,7 @@ QUANTILES = [
 def quantile(
     x: Tensor,
     q: float,
-    axis: int | None = None,
+    axis: int | Sequence[int] | None = None,
     keepdim: bool = False,
     interpolation: str = "linear",
     name: str | None = None,

@@ -26,7 +26,7 @@ def flatten(nest: dict[str, Any]) -> list[Any]:
     return jax.tree.leaves(nest, is_leaf=_is_leaf)
 
 
-def pack_sequence_as(structure: dict[str, Any], flat_sequence: Any) -> dict[str, Any]:
+def pack_sequence_as(structure: Any, flat_sequence: Any) -> dict[str, Any]:
     """Puts leaves into the places of another value's leaves.
 
     Args:

@@ -203,7 +203,7 @@ def get_default_dtype() -> str:
     return _Default.dtype._key
 
 
-def set_default_dtype(d):
+def set_default_dtype(d: Any) -> None:
     """Sets the floating dtype that creation functions use when none is given.
 
     Args:

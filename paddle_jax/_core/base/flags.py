@@ -11,7 +11,7 @@ import ast
 import importlib.resources
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -167,7 +167,7 @@ def _known_name(flag: Any) -> str:
     return flag[6:]
 
 
-def get_flags(flags):
+def get_flags(flags: Sequence[str] | str) -> dict[str, Any]:
     """Returns the values of flags.
 
     Args:
@@ -186,7 +186,7 @@ def get_flags(flags):
     return {flag: value_of(name) for flag, name in [(flag, _known_name(flag)) for flag in names]}
 
 
-def set_flags(flags):
+def set_flags(flags: dict[str, Any]) -> None:
     """Sets flags.
 
     Args:

@@ -55,7 +55,7 @@ class _State:
     static: tuple[Any, ParameterNameChecker] = (generator, checker)
 
 
-def generate(key):
+def generate(key: str) -> str:
     """Returns `key` with a number that has not been used with it.
 
     Args:
@@ -100,7 +100,10 @@ def reserve(name: str) -> None:
         )
 
 
-def switch(new_generator=None, new_para_name_checker=None):
+def switch(
+    new_generator: Any = None,
+    new_para_name_checker: Any = None,
+) -> tuple[Any, ...]:
     """Replaces the counters and the record of parameter names (by fresh ones by default).
 
     Args:
@@ -140,7 +143,7 @@ def forget_parameter_names() -> None:
     _State.checker = ParameterNameChecker()
 
 
-def guard(new_generator=None):
+def guard(new_generator: Any = None) -> _Guard:
     """Counts names from zero inside the block.
 
     Args:

@@ -8,9 +8,12 @@ The texts are read when a file is written or loaded (`framework/model_files/reco
 nothing at import.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import re
 from collections.abc import Callable
+from typing import Any
 
 RECORDED = []  # the ops that have a record, in the order of their declaration
 # {operation of Paddle's model files: the op that runs it}: of several that are written as it, one whose
@@ -61,7 +64,7 @@ NONE = Record()  # of ops that say nothing
 _NAMES = re.compile(r"[\w.|]*")
 
 
-def known_as(**facts):
+def known_as(**facts: Any) -> Callable[..., Any]:
     """Gives an op its Record; goes above `op` or `composite`.
 
     Args:
@@ -69,7 +72,7 @@ def known_as(**facts):
     """
     record = Record(**facts)
 
-    def attach(public):
+    def attach(public: Any) -> Any:
         op = public.op
         op.record = record
         RECORDED.append(op)
@@ -83,11 +86,11 @@ def known_as(**facts):
     return attach
 
 
-def _claim(op, theirs):
+def _claim(op: Any, theirs: str) -> tuple[Any, Any]:
     """Which of two ops that are written as one operation runs it: the greater."""
     return op.record.pir != theirs, op.name == theirs
 
 
-def node_name(name) -> str:
+def node_name(name: str) -> str:
     """What a node of the tape is called, by the name of its op."""
     return next((op.record.node for op in RECORDED if op.name == name and op.record.node), name)

@@ -109,7 +109,7 @@ class Explanation:
         return "\n".join([*lines, *self.events])
 
 
-def explain(reset=False):
+def explain(reset: bool = False) -> Any:
     """Says what deferred execution did: what was compiled, how long it took, why, and why something was not.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from paddle_jax._core.base.interrupt_safe import AtomicDunder, ignoring_arguments
@@ -24,11 +24,11 @@ class _GradMode:
     def __init__(self) -> None:
         self._saved: list[bool] = []
 
-    def _entering(self):
+    def _entering(self) -> Any:
         self._saved.append(state.grad)
         return ft.partial(setattr, local.ctx, "grad", self.enabled)
 
-    def _leaving(self):  # sets what was saved last; returns None
+    def _leaving(self) -> Callable[..., Any]:  # sets what was saved last; returns None
         return ignoring_arguments(
             ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,))))
         )
@@ -54,7 +54,7 @@ class _GradMode:
 
     def _wrap(self, function: Callable) -> Callable:
         @ft.wraps(function)
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
                 return function(*args, **kwargs)
 
@@ -62,7 +62,7 @@ class _GradMode:
 
     def _wrap_generator(self, function: Callable) -> Callable:
         @ft.wraps(function)
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
             generator = function(*args, **kwargs)
             resume = generator.send
             given = (None,)
@@ -89,7 +89,7 @@ class _Switch(_GradMode):
     """A mode without arguments. Given a function it decorates it at once: `@paddle.no_grad` is as good as
     `@paddle.no_grad()`."""
 
-    def __new__(cls, func=None):
+    def __new__(cls, func: Any = None) -> Any:
         if func is None:
             return super().__new__(cls)
         if not callable(func):
@@ -134,17 +134,17 @@ class set_grad_enabled(_GradMode):
         False
     """
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         if not (mode is None or hasattr(type(mode), "__bool__")):
             raise TypeError(f"set_grad_enabled: mode: got {type(mode).__name__}; it must be True or False")
         self.enabled = bool(mode)
         self._before = state.grad
         state.grad = self.enabled
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         pass  # switched already
 
-    def _restoring(self):
+    def _restoring(self) -> Callable[..., Any]:
         return ignoring_arguments(ft.partial(setattr, local.ctx, "grad", self._before))
 
     __exit__ = AtomicDunder(_restoring)

@@ -40,7 +40,7 @@ def _looked_up(size: int, padding: int) -> Kernel:
     The number of a row that takes no part is `size`, one more than the last row; its gradient is zero.
     """
 
-    def looked_up(ids, gradient):
+    def looked_up(ids: Any, gradient: Any) -> Any:
         flat = ids.reshape(-1)
         numbers = jnp.where((flat == padding) | (flat < 0), size, flat).astype(np.int32)
         values = jnp.where(numbers[:, None] == size, 0, gradient.reshape(numbers.size, -1))
@@ -232,7 +232,7 @@ class RowsGrad(Tensor):
         self._dense = None
 
     @property
-    def _raw(self):
+    def _raw(self) -> Any:
         raw = _GET(self)
         if raw is None:
             raw = self._dense = self._rows.dense()
@@ -240,7 +240,7 @@ class RowsGrad(Tensor):
         return raw
 
     @_raw.setter
-    def _raw(self, value):
+    def _raw(self, value: Any) -> None:
         _SET(self, value)
 
     def rows(self) -> Rows:

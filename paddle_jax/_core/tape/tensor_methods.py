@@ -70,7 +70,7 @@ tensor_method(property(_get_grad, _set_grad))
 
 
 @tensor_method
-def clear_gradient(self, set_to_zero=True):
+def clear_gradient(self, set_to_zero: bool = True) -> None:
     """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
     local.ctx.frame.on_grad_access(self)
     has_rows = isinstance(self._grad, RowsGrad)  # a gradient of some rows goes, as in Paddle
@@ -81,7 +81,7 @@ def clear_gradient(self, set_to_zero=True):
 
 
 @tensor_method
-def clear_grad(self):
+def clear_grad(self) -> None:
     """Sets the gradient to zeros, in place."""
     self.clear_gradient()
 
@@ -114,7 +114,13 @@ def _end_history(self: Tensor) -> None:
 
 
 @tensor_method
-def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
+def backward(
+    self,
+    grad_tensor: Tensor | None = None,
+    retain_graph: bool = False,
+    *,
+    dump_backward_graph_path: Any = None,
+) -> None:
     """Computes gradients of this tensor and adds them to the `grad` of the leaves it depends on.
 
     Args:
@@ -153,7 +159,7 @@ def _check_start_grad(tensor: Tensor, grad: Any) -> None:
 
 
 @tensor_method
-def register_hook(self, hook: Callable[[Tensor], Tensor | None]):
+def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
     """Calls `hook(grad)` when the gradient of this tensor is known; a Tensor it returns
     replaces the gradient.
 
@@ -176,7 +182,7 @@ def register_hook(self, hook: Callable[[Tensor], Tensor | None]):
 
 
 @tensor_method
-def retain_grads(self):
+def retain_grads(self) -> None:
     """Makes `backward` keep the gradient of this non-leaf tensor in `grad`."""
     if not self.stop_gradient and self._node is not None:
         hooks = self._node.hooks_of(self._idx)

@@ -276,7 +276,7 @@ def put(array: Any, place: Any = None) -> Any:
     return jax.device_put(array, jax_device(parse(place)))
 
 
-def set_device(device):
+def set_device(device: Any) -> Place:
     """Chooses the device new tensors are put on.
 
     Args:
@@ -297,7 +297,7 @@ def set_device(device):
     return place
 
 
-def get_device(input=None):
+def get_device(input: Any = None) -> Any:
     """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"; for a Tensor the number of its
     GPU, -1 on the CPU."""
     if input is not None:

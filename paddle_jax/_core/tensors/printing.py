@@ -29,7 +29,13 @@ class _Options:
 _options = _Options()
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=None, linewidth=None):
+def set_printoptions(
+    precision: Any = None,
+    threshold: float | None = None,
+    edgeitems: Any = None,
+    sci_mode: bool | None = None,
+    linewidth: Any = None,
+) -> None:
     """Sets how tensors are printed; None leaves a setting as it is.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -65,7 +66,7 @@ class Generator:
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
         return local.ctx.frame.next_random_key(self)
 
-    def draw_on_host(self):
+    def draw_on_host(self) -> tuple[Any, ...]:
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
         return local.ctx.frame.next_host_key(self)
 
@@ -141,12 +142,12 @@ def seed(seed: int) -> Generator:
     return default_generator().manual_seed(seed)
 
 
-def get_rng_state(device=None):
+def get_rng_state(device: Any = None) -> list[Tensor]:
     """Returns the states of the generators as a list that `set_rng_state` takes."""
     return [default_generator().get_state()]
 
 
-def set_rng_state(state_list, device=None):
+def set_rng_state(state_list: Sequence[Tensor], device: Any = None) -> None:
     """Restores what `get_rng_state` returned.
 
     Raises:
@@ -161,7 +162,7 @@ def _gpu_count() -> int:
     return sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
 
 
-def get_cuda_rng_state():
+def get_cuda_rng_state() -> list[Tensor]:
     """Returns one state per GPU, an empty list without one. All devices draw from one generator, so the
     states are the same.
 
@@ -171,7 +172,7 @@ def get_cuda_rng_state():
     return get_rng_state() * _gpu_count()
 
 
-def set_cuda_rng_state(state_list):
+def set_cuda_rng_state(state_list: Any) -> None:
     """Restores what `get_cuda_rng_state` returned.
 
     Raises:

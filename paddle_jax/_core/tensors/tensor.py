@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.core
@@ -29,6 +29,9 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.views import propagate_change
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
 
 
 class Tensor:
@@ -66,16 +69,16 @@ class Tensor:
 
     def __init__(
         self,
-        data=None,
-        *rest,
-        value=None,
-        dtype=None,
-        place=None,
-        stop_gradient=True,
-        name=None,
-        persistable=False,
-        zero_copy=None,
-    ):
+        data: Any = None,
+        *rest: Any,
+        value: Any = None,
+        dtype: DTypeLike | None = None,
+        place: Any = None,
+        stop_gradient: Any = True,
+        name: Any = None,
+        persistable: Any = False,
+        zero_copy: Any = None,
+    ) -> None:
         if data is None:
             data = value
         if type(data) is int:
@@ -156,7 +159,7 @@ class Tensor:
         return self._raw.ndim
 
     @property
-    def size(self):
+    def size(self) -> Any:
         """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the
         length of an axis."""
         shape = self._raw.shape
@@ -177,7 +180,7 @@ class Tensor:
         return self._name
 
     @name.setter
-    def name(self, value):
+    def name(self, value: Any) -> None:
         if not isinstance(value, str):
             raise TypeError(f"Tensor.name: got {type(value).__name__}; assign a str")
         self._name = value
@@ -188,7 +191,7 @@ class Tensor:
         return places.of(self._raw)
 
     @property
-    def inplace_version(self):
+    def inplace_version(self) -> int:
         """How often the value was replaced in place."""
         return self._version
 
@@ -208,7 +211,7 @@ class Tensor:
         return not self.stop_gradient
 
     @requires_grad.setter
-    def requires_grad(self, value):
+    def requires_grad(self, value: Any) -> None:
         self.stop_gradient = not bool_attributes.check_bool("requires_grad", value)
 
     def detach(self) -> Tensor:
@@ -233,7 +236,7 @@ class Tensor:
         return self.detach()
 
     @data.setter
-    def data(self, other):
+    def data(self, other: Any) -> None:
         if not isinstance(other, Tensor):
             raise ArgumentError(f"Tensor.data: got {type(other).__name__}; assign a Tensor")
         self._rebind(read_raw(other))
@@ -247,11 +250,11 @@ class Tensor:
 
     # host values --------------------------------------------------------------------------------------------
 
-    def numpy(self, blocking=True, *, force=False):
+    def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16. The arguments change nothing."""
         return np.array(host_value(self, "numpy"))
 
-    def tolist(x) -> Any:
+    def tolist(x: Tensor) -> Any:
         """The value as nested lists of Python numbers."""
         return host_value(x, "tolist").tolist()
 
@@ -292,7 +295,7 @@ class Tensor:
             return raw_for_trace(self)
         return self._value
 
-    def __dlpack__(self, *args, **kwargs):
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
         if not self.stop_gradient:
             raise BufferError(
                 "__dlpack__: the tensor needs a gradient, which another library would not know; use detach()"
@@ -402,7 +405,14 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, value=None, requires_grad=True, name=None, *, trainable=None):
+    def __init__(
+        self,
+        value: Tensor | None = None,
+        requires_grad: bool = True,
+        name: str | None = None,
+        *,
+        trainable: bool | None = None,
+    ) -> None:
         if not isinstance(value, Tensor | jax.Array | None):
             if isinstance(value, np.ndarray):
                 error = ValueError
@@ -434,7 +444,7 @@ class Parameter(Tensor):
         return not self.stop_gradient
 
     @trainable.setter
-    def trainable(self, value):
+    def trainable(self, value: Any) -> None:
         if not isinstance(value, bool):
             raise ValueError(f"trainable: got {type(value).__name__}; it must be a bool")
         self.stop_gradient = not value
@@ -469,7 +479,7 @@ class Parameter(Tensor):
         return copy
 
     @classmethod
-    def from_tensor(cls, tensor, **kwargs):
+    def from_tensor(cls, tensor: Any, **kwargs: Any) -> Parameter:
         """A Parameter with the value of a Tensor; keyword arguments are those of the constructor."""
         return cls(tensor, **kwargs)
 

@@ -1,5 +1,10 @@
 """Tensors on several devices: `shard_tensor`, `reshard` and their kin."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import jax
 import numpy as np
 
@@ -20,6 +25,11 @@ from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
 from paddle_jax.distributed.auto_parallel.reshard import copy_of, reshard_tensor
 from paddle_jax.tensor.creation import to_tensor
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
+
+
 _AS_IT_IS = (
     ReduceType.kRedMax,
     ReduceType.kRedMin,
@@ -29,7 +39,7 @@ _AS_IT_IS = (
 )
 
 
-def in_auto_parallel_align_mode():
+def in_auto_parallel_align_mode() -> Any:
     """Whether the flag is set that asks plans for exactly the numbers of one device.
 
     Example:
@@ -39,7 +49,14 @@ def in_auto_parallel_align_mode():
     return get_flags("FLAGS_enable_auto_parallel_align_mode")["FLAGS_enable_auto_parallel_align_mode"]
 
 
-def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=None):
+def shard_tensor(
+    data: Any,
+    mesh: ProcessMesh,
+    placements: Any,
+    dtype: DTypeLike | None = None,
+    place: Any = None,
+    stop_gradient: bool | None = None,
+) -> Tensor:
     """Makes a Tensor that lies on the devices of a mesh, from data that is in one place.
 
     The result is a leaf: no gradient flows back to `data`. A Parameter gives a Parameter. Operations on such
@@ -101,7 +118,7 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
     return made
 
 
-def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
+def dtensor_from_fn(fn: Callable[..., Any], mesh: Any, placements: Any, *args: Any, **kwargs: Any) -> Any:
     """The result of a function that makes a Tensor, on the devices of a mesh.
 
     Args:
@@ -118,7 +135,7 @@ def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
 
 
-def reshard(dist_tensor, mesh, placements):
+def reshard(dist_tensor: Tensor, mesh: Any, placements: Any) -> Any:
     """Brings a Tensor on several devices into another layout, or onto another mesh. The value stays the same;
     gradients of every order flow through.
 
@@ -146,7 +163,7 @@ def reshard(dist_tensor, mesh, placements):
     return reshard_tensor(dist_tensor, layout)
 
 
-def unshard_dtensor(dist_tensor):
+def unshard_dtensor(dist_tensor: Tensor) -> Any:
     """The whole value of a sharded Tensor on one device.
 
     Args:
@@ -173,7 +190,7 @@ def unshard_dtensor(dist_tensor):
     return reshard_tensor(dist_tensor, DENSE)
 
 
-def dtensor_from_local(local_tensor, mesh, placements):
+def dtensor_from_local(local_tensor: Tensor, mesh: Any, placements: Any) -> Any:
     """A Tensor on the devices of a mesh from the part that each of them holds.
 
     This process drives all devices, so each holds the same part: Shard repeats it along its axis, a
@@ -194,7 +211,7 @@ def dtensor_from_local(local_tensor, mesh, placements):
     return reshard_tensor(_whole(local_tensor, layout), layout)
 
 
-def _whole(part, layout):
+def _whole(part: Any, layout: Any) -> Any:
     for place, count in zip(layout.placements, layout.mesh.shape, strict=True):
         if place.is_shard():
             part = part.tile([count if i == place.get_dim() else 1 for i in range(part.ndim)])
@@ -206,7 +223,7 @@ def _whole(part, layout):
     return part
 
 
-def dtensor_to_local(dist_tensor, mesh, placements):
+def dtensor_to_local(dist_tensor: Tensor, mesh: Any, placements: Any) -> Any:
     """The part of a Tensor that the device of this process holds, the first of the mesh where it drives all.
 
     Args:
@@ -226,7 +243,7 @@ def dtensor_to_local(dist_tensor, mesh, placements):
     return piece(dist_tensor, layout, local_mesh_index(layout.mesh))
 
 
-def local_mesh_index(mesh):
+def local_mesh_index(mesh: Any) -> Any:
     """The place in a mesh of the first device of this process; that of the first of the mesh, if
     it is not in it."""
     found = np.argwhere(mesh.mesh == jax.devices().index(jax.local_devices()[0]))
@@ -235,7 +252,7 @@ def local_mesh_index(mesh):
     return (0,) * mesh.ndim
 
 
-def piece(tensor, layout, index):
+def piece(tensor: Any, layout: Any, index: Any) -> Any:
     """What the device at an index of the mesh holds of a Tensor, on one device."""
     whole = reshard_tensor(tensor, DENSE)
     if any(p.is_shard() for p in layout.placements):
@@ -248,7 +265,7 @@ def piece(tensor, layout, index):
     return part
 
 
-def _filled(reduce_type):
+def _filled(reduce_type: ReduceType) -> Kernel:
     return Kernel(
         "identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype), nondiff=True
     )
@@ -260,7 +277,7 @@ _FILLED = {reduce_type: _filled(reduce_type) for reduce_type in ReduceType}
 # what Tensors say of themselves -----------------------------------------------------------------------------
 
 
-def is_dist(self):
+def is_dist(self) -> bool:
     """Whether the Tensor lies on the devices of a mesh.
 
     Example:
@@ -270,7 +287,7 @@ def is_dist(self):
     return layout_of(self) is not None
 
 
-def _process_mesh(self):
+def _process_mesh(self) -> Any:
     """The mesh that the Tensor lies on, a ProcessMesh; None for one on one device."""
     layout = layout_of(self)
     if layout is None:
@@ -278,7 +295,7 @@ def _process_mesh(self):
     return layout.mesh
 
 
-def _placements(self):
+def _placements(self) -> list[Any] | None:
     """How the Tensor lies along each dimension of its mesh, a list of Placement; None for
     one on one device."""
     layout = layout_of(self)
@@ -287,7 +304,7 @@ def _placements(self):
     return list(layout.placements)
 
 
-def _local_shape(self):
+def _local_shape(self) -> list[Any] | None:
     """The shape of what the device of this process holds; None for a Tensor on one device."""
     layout = layout_of(self)
     if layout is None:
@@ -295,7 +312,7 @@ def _local_shape(self):
     return [s.stop - s.start for s in layout.range(plain_shape(self), local_mesh_index(layout.mesh))]
 
 
-def _local_value(self):
+def _local_value(self) -> Any:
     """What the device of this process holds, a Tensor on one device."""
     layout = layout_of(self)
     if layout is None:
@@ -303,7 +320,7 @@ def _local_value(self):
     return piece(self, layout, local_mesh_index(layout.mesh))
 
 
-def _num_shard(self):
+def _num_shard(self) -> int:
     """Into how many pieces the Tensor is cut."""
     layout = layout_of(self)
     if layout is None:
@@ -316,7 +333,7 @@ def _num_shard(self):
     )
 
 
-def _placements_str(self):
+def _placements_str(self) -> str:
     """How the Tensor lies, in the words of its text; empty for one on one device."""
     layout = layout_of(self)
     if layout is None:

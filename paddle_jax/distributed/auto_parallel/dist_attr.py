@@ -1,6 +1,10 @@
 """The older way to say how a Tensor lies on a mesh: a name of a mesh dimension, or None, for
 each of its axes."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
@@ -19,7 +23,7 @@ class DistAttr:
         [1, -1]
     """
 
-    def __init__(self, mesh, sharding_specs):
+    def __init__(self, mesh: ProcessMesh | int, sharding_specs: Any) -> None:
         if not isinstance(mesh, ProcessMesh):
             raise ValueError(f"DistAttr: mesh: got {type(mesh).__name__}; it must be a ProcessMesh")
         if not isinstance(sharding_specs, list):
@@ -35,23 +39,23 @@ class DistAttr:
         self._mesh, self._specs = mesh, list(sharding_specs)
 
     @property
-    def process_mesh(self):
+    def process_mesh(self) -> ProcessMesh:
         """The ProcessMesh."""
         return self._mesh
 
     @property
-    def sharding_specs(self):
+    def sharding_specs(self) -> list[str | None]:
         """The names, a list."""
         return list(self._specs)
 
     @property
-    def dims_mapping(self):
+    def dims_mapping(self) -> list[int]:
         """For each axis the number of the mesh dimension that cuts it, -1 for none."""
         names = self.process_mesh.dim_names
         return [-1 if name is None else names.index(name) for name in self._specs]
 
     @property
-    def placements(self):
+    def placements(self) -> list[Any]:
         """The same as a list of placements, one for each dimension of the mesh, which
         `shard_tensor` takes."""
         return [
@@ -59,12 +63,12 @@ class DistAttr:
             for name in self.process_mesh.dim_names
         ]
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, DistAttr)
             and self.process_mesh == other.process_mesh
             and self.dims_mapping == other.dims_mapping
         )
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.process_mesh, tuple(self.dims_mapping)))

@@ -1,8 +1,11 @@
 """`dist.to_static`: a model, its loss and its optimizer as one compiled program for each of training,
 evaluation and prediction."""
 
+from __future__ import annotations
+
 import contextlib
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +18,11 @@ from paddle_jax.distributed.auto_parallel.micro_batches import MicroBatchSteps
 from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
 from paddle_jax.jit import to_static as compiled
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.optimizer.optimizer import Optimizer
+
 
 _UNUSED = ("recompute", "dp_optimization")
 
@@ -29,8 +37,15 @@ class DistModel:
     labels = 1  # how many of the arguments of a step are labels
 
     def __init__(
-        self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None, input_spec=None
-    ):
+        self,
+        layer: Any,
+        loader: Any,
+        loss: Any = None,
+        optimizer: Any = None,
+        strategy: Any = None,
+        metrics: Any = None,
+        input_spec: Any = None,
+    ) -> None:
         self.network = layer
         self._loader = loader
         self._loss = loss
@@ -74,32 +89,32 @@ class DistModel:
         self._test = self._compiled(self._test_step)
         self._run = self._compiled(self._outputs)
 
-    def _compiled(self, function):
+    def _compiled(self, function: Any) -> Any:
         """A function as one program; as it is where the model lies on several meshes, whose programs the
         deferred tier makes."""
         several = self._pipeline is not None and self._pipeline.stages > 1
         return function if several else compiled(function)
 
-    def train(self):
+    def train(self) -> None:
         """A call computes the loss and updates the parameters."""
         if self._loss is None or self._optimizer is None:
             raise RuntimeError("DistModel.train: there is no loss or no optimizer; pass both to to_static")
         self._mode = "train"
         self.network.train()
 
-    def eval(self):
+    def eval(self) -> None:
         """A call computes the loss."""
         if self._loss is None:
             raise RuntimeError("DistModel.eval: there is no loss; pass one to to_static")
         self._mode = "eval"
         self.network.eval()
 
-    def predict(self):
+    def predict(self) -> None:
         """A call computes the outputs."""
         self._mode = "predict"
         self.network.eval()
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         """One step.
 
         Args:
@@ -130,7 +145,7 @@ class DistModel:
 
     # what is compiled ---------------------------------------------------------------------------------------
 
-    def _outputs(self, *inputs):
+    def _outputs(self, *inputs: Any) -> Any:
         amp = self._strategy.amp
         lists = {
             "custom_white_list": amp.custom_white_list or None,
@@ -143,7 +158,7 @@ class DistModel:
         with cast:
             return self.network(*inputs)
 
-    def _measured(self, *args):
+    def _measured(self, *args: Any) -> tuple[Any, list[Any]]:
         """The loss and the outputs."""
         out = self._outputs(*args[: len(args) - self.labels])
         outputs = list(out) if isinstance(out, list | tuple) else [out]
@@ -152,15 +167,15 @@ class DistModel:
             labels = moved(tuple(labels), outputs[0].process_mesh)
         return Observing.function(self._loss)(*outputs, *labels).mean(), outputs
 
-    def _test_step(self, *args):
+    def _test_step(self, *args: Any) -> Any:
         return self._measured(*args)[0]
 
-    def _add_gradients(self, *args):
+    def _add_gradients(self, *args: Any) -> Any:
         if self._pipeline is not None:
             return self._pipeline.train(self._measured, self._gradients_of, args)[0]
         return self._gradients_of(self._test_step(*args))
 
-    def _gradients_of(self, loss):
+    def _gradients_of(self, loss: Any) -> Any:
         merge = self._strategy.gradient_merge
         if merge.enable and merge.avg:
             scaled = loss / merge.k_steps
@@ -169,7 +184,7 @@ class DistModel:
         (scaled if self._scaler is None else self._scaler.scale(scaled)).backward()
         return loss
 
-    def _apply_gradients(self):
+    def _apply_gradients(self) -> None:
         if self._scaler is None:
             self._optimizer.step()
         else:
@@ -177,14 +192,14 @@ class DistModel:
             self._scaler.update()
         self._optimizer.clear_grad()
 
-    def _train_step(self, *args):
+    def _train_step(self, *args: Any) -> Any:
         loss = self._add_gradients(*args)
         self._apply_gradients()
         return loss
 
     # state --------------------------------------------------------------------------------------------------
 
-    def state_dict(self, mode="all", split_fusion=True):
+    def state_dict(self, mode: str = "all", split_fusion: Any = True) -> dict[Any, Any]:
         """Parameters and buffers ("param"), states of the optimizer ("opt"), or both ("all"), in one dict.
 
         Raises:
@@ -204,7 +219,7 @@ class DistModel:
             }
         return found
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: Any) -> None:
         """Takes over what `state_dict` gave."""
         own = set(self.network.state_dict())
         self.network.set_state_dict({key: value for key, value in state_dict.items() if key in own})
@@ -213,7 +228,14 @@ class DistModel:
             self._optimizer.set_state_dict(rest)
 
 
-def to_static(layer, loader=None, loss=None, optimizer=None, strategy=None, input_spec=None):
+def to_static(
+    layer: Layer,
+    loader: Any = None,
+    loss: Any = None,
+    optimizer: Optimizer | None = None,
+    strategy: Any = None,
+    input_spec: Any = None,
+) -> DistModel:
     """Compiles the training, evaluation and prediction of a sharded model.
 
     Args:

@@ -1,5 +1,7 @@
 """`Engine`: training, evaluation and prediction of a model on the devices of a mesh, by one object."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import Any
@@ -53,7 +55,15 @@ class Engine:
 
     _config_callbacks: Callable[..., Any]  # paddle_jax.hapi.callbacks fills it in
 
-    def __init__(self, model=None, loss=None, optimizer=None, metrics=None, cluster=None, strategy=None):
+    def __init__(
+        self,
+        model: Layer | None = None,
+        loss: Any = None,
+        optimizer: Any = None,
+        metrics: Any = None,
+        cluster: Any = None,
+        strategy: Any = None,
+    ) -> None:
         if isinstance(metrics, list | tuple):
             metrics = list(metrics)
         elif metrics is None:
@@ -79,7 +89,7 @@ class Engine:
         self._loss = loss
 
     @property
-    def optimizer(self):
+    def optimizer(self) -> Any:
         """The optimizer."""
         return self._optimizer
 
@@ -87,23 +97,23 @@ class Engine:
 
     def fit(
         self,
-        train_data,
-        train_sample_split=None,
-        batch_size=1,
-        epochs=1,
-        steps_per_epoch=None,
-        log_freq=10,
-        save_dir=None,
-        save_freq=1,
-        valid_data=None,
-        valid_sample_split=None,
-        valid_freq=1,
-        valid_steps=None,
-        collate_fn=None,
-        callbacks=None,
-        verbose=2,
-        nvprof_range=(-1, -1),
-    ):
+        train_data: Any,
+        train_sample_split: int | None = None,
+        batch_size: int = 1,
+        epochs: int = 1,
+        steps_per_epoch: Any = None,
+        log_freq: Any = 10,
+        save_dir: Any = None,
+        save_freq: Any = 1,
+        valid_data: Any = None,
+        valid_sample_split: Any = None,
+        valid_freq: Any = 1,
+        valid_steps: Any = None,
+        collate_fn: Callable[..., Any] | None = None,
+        callbacks: Any = None,
+        verbose: Any = 2,
+        nvprof_range: Any = (-1, -1),
+    ) -> dict[Any, Any]:
         """Trains the model.
 
         Args:
@@ -169,15 +179,15 @@ class Engine:
 
     def evaluate(
         self,
-        valid_data,
-        valid_sample_split=None,
-        batch_size=1,
-        steps=None,
-        log_freq=10,
-        collate_fn=None,
-        callbacks=None,
-        verbose=2,
-    ):
+        valid_data: Any,
+        valid_sample_split: Any = None,
+        batch_size: Any = 1,
+        steps: int | None = None,
+        log_freq: Any = 10,
+        collate_fn: Any = None,
+        callbacks: Any = None,
+        verbose: Any = 2,
+    ) -> list[Any] | dict[str | Any, float | Any]:
         """Computes the loss and the metrics of the model on data.
 
         Args:
@@ -201,14 +211,14 @@ class Engine:
 
     def predict(
         self,
-        test_data,
-        test_sample_split=None,
-        batch_size=1,
-        steps=None,
-        collate_fn=None,
-        callbacks=None,
-        verbose=2,
-    ):
+        test_data: Any,
+        test_sample_split: Any = None,
+        batch_size: Any = 1,
+        steps: int | None = None,
+        collate_fn: Any = None,
+        callbacks: Any = None,
+        verbose: Any = 2,
+    ) -> list[Any] | dict[str | Any, float | Any]:
         """Computes the outputs of the model for data.
 
         Args:
@@ -222,7 +232,18 @@ class Engine:
             "predict", test_data, test_sample_split, batch_size, steps, 10, collate_fn, callbacks, verbose
         )
 
-    def _whole(self, mode, data, split, batch_size, steps, log_freq, collate_fn, callbacks, verbose):
+    def _whole(
+        self,
+        mode: Any,
+        data: Any,
+        split: Any,
+        batch_size: Any,
+        steps: Any,
+        log_freq: Any,
+        collate_fn: Any,
+        callbacks: Any,
+        verbose: Any,
+    ) -> list[Any] | dict[str | Any, float | Any]:
         self.to_mode(mode)
         batches = self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn)
         count = steps or _length(data, batch_size)
@@ -241,7 +262,9 @@ class Engine:
         chosen.on_end(mode, {} if mode == "predict" else found)
         return found
 
-    def _pass(self, mode, batches, split, steps, callbacks):
+    def _pass(
+        self, mode: Any, batches: Any, split: Any, steps: Any, callbacks: Any
+    ) -> list[Any] | dict[str | Any, float | Any]:
         """One pass: a dict of numbers, or in prediction the outputs."""
         losses = []
         outputs = []
@@ -266,7 +289,7 @@ class Engine:
 
     # one step -----------------------------------------------------------------------------------------------
 
-    def run(self, data=None, feed=None, fetch_list=None, mode=None):
+    def run(self, data: Any = None, feed: Any = None, fetch_list: Any = None, mode: Any = None) -> Any:
         """One step.
 
         Args:
@@ -295,7 +318,7 @@ class Engine:
         )
         return self._step(batch, None)
 
-    def _step(self, batch, split):
+    def _step(self, batch: Any, split: Any) -> Any:
         if self._mode is None:
             raise ValueError(
                 "Engine: no mode is chosen; call to_mode('train'), or prepare(mode='train'), first"
@@ -315,21 +338,21 @@ class Engine:
             )
         return {"loss": float(loss), "metrics": self._accumulated()}
 
-    def _accumulated(self):
+    def _accumulated(self) -> dict[Any, Any]:
         return {
             name: value
             for m in self._metrics
             for name, value in zip(_listed(m.name()), _listed(m.accumulate()), strict=True)
         }
 
-    def _names(self):
+    def _names(self) -> list[str]:
         return ["loss"] * (self._loss is not None) + [
             name for metric in self._metrics for name in _listed(metric.name())
         ]
 
     # preparing ----------------------------------------------------------------------------------------------
 
-    def to_mode(self, mode):
+    def to_mode(self, mode: Any) -> None:
         """Chooses what a step does.
 
         Args:
@@ -345,15 +368,15 @@ class Engine:
 
     def prepare(
         self,
-        inputs_spec=None,
-        labels_spec=None,
-        inputs=None,
-        labels=None,
-        main_program=None,
-        startup_program=None,
-        mode=None,
-        init_parameters=True,
-    ):
+        inputs_spec: Any = None,
+        labels_spec: Any = None,
+        inputs: Any = None,
+        labels: Any = None,
+        main_program: Any = None,
+        startup_program: Any = None,
+        mode: Any = None,
+        init_parameters: Any = True,
+    ) -> None:
         """Says what batches look like, and chooses the mode. Programs are compiled at their first step.
 
         Args:
@@ -380,22 +403,22 @@ class Engine:
 
     def dataloader(
         self,
-        dataset,
-        batch_size=1,
-        shuffle=False,
-        drop_last=True,
-        collate_fn=None,
-        num_workers=0,
-        use_buffer_reader=True,
-        use_shared_memory=True,
-        timeout=0,
-        worker_init_fn=None,
-        epochs=1,
-        steps_per_epoch=None,
-        sample_split=1,
-        mode=None,
-        places=None,
-    ):
+        dataset: Any,
+        batch_size: Any = 1,
+        shuffle: Any = False,
+        drop_last: Any = True,
+        collate_fn: Any = None,
+        num_workers: Any = 0,
+        use_buffer_reader: Any = True,
+        use_shared_memory: Any = True,
+        timeout: Any = 0,
+        worker_init_fn: Any = None,
+        epochs: Any = 1,
+        steps_per_epoch: Any = None,
+        sample_split: int = 1,
+        mode: Any = None,
+        places: Any = None,
+    ) -> ShardDataloader:
         """A loader whose batches lie on the mesh.
 
         Args:
@@ -431,12 +454,12 @@ class Engine:
             return dataset
         return self._sharded_loader(dataset)
 
-    def _sharded_loader(self, batches):
+    def _sharded_loader(self, batches: Any) -> ShardDataloader:
         return ShardDataloader(batches, self._mesh, shard_dims="dp" if "dp" in self._mesh.dim_names else 0)
 
     # files --------------------------------------------------------------------------------------------------
 
-    def save(self, path, training=True):
+    def save(self, path: str, training: bool = True) -> None:
         """Saves the model: weights to `path.pdparams` and the states of the optimizer to `path.pdopt`.
 
         Args:
@@ -459,7 +482,7 @@ class Engine:
         self.network.eval()
         save_program(self.network, path, input_spec=self._specs)
 
-    def load(self, path, strict=True, load_optimizer=True):
+    def load(self, path: str, strict: bool = True, load_optimizer: bool = True) -> tuple[Any, dict[Any, Any]]:
         """Loads what `save` has saved, into the layout that the model has.
 
         Args:
@@ -489,19 +512,19 @@ class Engine:
 class _Steps(DistModel):
     """A DistModel whose steps can give the outputs as well."""
 
-    def __init__(self, *args):
+    def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._step_outputs = self._compiled(self._train_step_outputs)
         self._test_outputs = self._compiled(self._measured)
 
-    def with_outputs(self, *args):
+    def with_outputs(self, *args: Any) -> Any:
         """(loss, outputs) of one step of training or evaluation."""
         merge = self._strategy.gradient_merge
         if self._mode == "train" and merge.enable and merge.k_steps > 1:
             return self(*args), self._run(*args[: len(args) - self.labels])
         return (self._step_outputs if self._mode == "train" else self._test_outputs)(*args)
 
-    def _train_step_outputs(self, *args):
+    def _train_step_outputs(self, *args: Any) -> tuple[Tensor | Any, list[Any]]:
         if self._pipeline is not None:
             loss, outputs = self._pipeline.train(self._measured, self._gradients_of, args, with_outputs=True)
         else:
@@ -511,18 +534,18 @@ class _Steps(DistModel):
         return loss, outputs
 
 
-def _need(name, value, kind, *allowed):
+def _need(name: Any, value: Any, kind: Any, *allowed: Any) -> None:
     if not isinstance(value, kind) and not (allowed and value is None):
         raise TypeError(f"Engine: {name}: got {type(value).__name__}; it must be a {kind.__name__}")
 
 
-def _listed(value):
+def _listed(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     return [value]
 
 
-def _flat(batch):
+def _flat(batch: Any) -> list[Tensor] | list[Any]:
     """The Tensors of a batch, a list."""
     if isinstance(batch, Tensor):
         return [batch]
@@ -531,7 +554,7 @@ def _flat(batch):
     ]
 
 
-def _length(data, batch_size):
+def _length(data: Any, batch_size: Any) -> Any:
     """How many steps a pass has, None where that is not known."""
     try:
         if isinstance(data, Dataset):

@@ -1,6 +1,10 @@
 """Models made parallel without a plan: each device has a copy and a part of every batch, the states of the
 optimizer are cut."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax
 import numpy as np
 
@@ -8,6 +12,11 @@ from paddle_jax.distributed.auto_parallel.intermediate.parallelize import exchan
 from paddle_jax.distributed.auto_parallel.layers import replicate_unsharded, shard_dataloader
 from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, shard_optimizer
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.auto_parallel.layers import ShardDataloader
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.optimizer.optimizer import Optimizer
 
 
 class ToDistributedConfig:
@@ -18,12 +27,19 @@ class ToDistributedConfig:
         False
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.input_spec = None
         self.sequence_parallel = False
 
 
-def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=None):
+def to_distributed(
+    model: Layer,
+    optimizer: Optimizer,
+    dataloader: Any,
+    device_num: int,
+    node_num: int = 1,
+    config: Any = None,
+) -> tuple[Any, Optimizer | None, ShardDataloader]:
     """Makes a program for one device one for several, without a plan: each device has a copy of the model,
     and a part of every batch and of the states of the optimizer. Values are those of one device.
 
@@ -65,13 +81,13 @@ def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=
     return model, optimizer, shard_dataloader(dataloader, mesh, shard_dims="dp")
 
 
-def mesh_for(model):
+def mesh_for(model: Any) -> Any:
     """The mesh that a model lies on; for one on one device that of `set_mesh`, or one of all devices."""
     there = next((p.process_mesh for p in model.parameters() if p.is_dist()), None)
     return there or get_mesh() or ProcessMesh(np.arange(jax.device_count()), dim_names=["dp"])
 
 
-def onto(model, optimizer, mesh):
+def onto(model: Any, optimizer: Any, mesh: Any) -> None:
     """Gives each device of a mesh a copy of what of a model is on one device, and the optimizer
     the new parameters."""
     before = dict(model.named_parameters())

@@ -1,12 +1,26 @@
 """Layers and data loaders on the devices of a mesh."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
 
-def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=None):
+
+def shard_layer(
+    layer: Layer,
+    process_mesh: Any,
+    shard_fn: Callable[..., Any] | None = None,
+    input_fn: Callable[..., Any] | None = None,
+    output_fn: Callable[..., Any] | None = None,
+) -> Any:
     """Puts the parameters and buffers of a layer, and of all layers in it, on the devices of a mesh.
 
     Parameters are replaced: make the optimizer afterwards.
@@ -44,7 +58,7 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
     return layer
 
 
-def replicate_unsharded(layer, mesh_of):
+def replicate_unsharded(layer: Layer, mesh_of: Any) -> None:
     """Makes copies on all devices of the parameters and buffers of a layer that are on one. One that several
     layers share stays shared.
 
@@ -67,7 +81,7 @@ def replicate_unsharded(layer, mesh_of):
                     )
 
 
-def replace(layer, name, tensor):
+def replace(layer: Any, name: Any, tensor: Any) -> None:
     """Puts a Tensor in place of a parameter or buffer of a layer."""
     if name in layer._parameters:
         store = layer._parameters
@@ -87,13 +101,13 @@ class ShardDataloader:
 
     def __init__(
         self,
-        dataloader,
-        meshes,
-        input_keys=None,
-        shard_dims=None,
-        is_dataset_splitted=False,
-        dense_tensor_idx=None,
-    ):
+        dataloader: Any,
+        meshes: Any,
+        input_keys: Any = None,
+        shard_dims: Any = None,
+        is_dataset_splitted: Any = False,
+        dense_tensor_idx: Any = None,
+    ) -> None:
         if is_dataset_splitted and shard_dims is None:
             raise ValueError(
                 "shard_dataloader: shard_dims: got None; a data set that is split already needs "
@@ -128,21 +142,21 @@ class ShardDataloader:
         self.dense_tensor_idx = dense_tensor_idx
 
     @property
-    def batch_size(self):
+    def batch_size(self) -> Any:
         """The number of samples in a batch."""
         sampler = getattr(self._dataloader, "batch_sampler", None)
         return getattr(sampler, "batch_size", None)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._dataloader)
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return map(self._shard_batch, self._dataloader)
 
-    def __call__(self):
+    def __call__(self) -> Any:
         return iter(self)
 
-    def _shard_batch(self, batch):
+    def _shard_batch(self, batch: Any) -> Any:
         if isinstance(batch, dict):
             keys = list(self._input_keys or batch)
             return {
@@ -153,7 +167,7 @@ class ShardDataloader:
             return type(batch)([self._one(value, i, i) for i, value in enumerate(batch)])
         return self._one(batch, 0, 0)
 
-    def _one(self, value, place, key):
+    def _one(self, value: Any, place: Any, key: Any) -> Any:
         at = place if len(self._meshes) > 1 else 0
         if at >= len(self._meshes):
             raise ValueError(
@@ -169,14 +183,14 @@ class ShardDataloader:
             return value
         return self._placed(value, at)
 
-    def _dense(self, key):
+    def _dense(self, key: Any) -> Any:
         """The places in an input of what stays on one device."""
         chosen = self.dense_tensor_idx
         if chosen is None or not isinstance(key, int) or key >= len(chosen):
             return ()
         return chosen[key]
 
-    def _placed(self, value, at):
+    def _placed(self, value: Any, at: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
         mesh = self._meshes[at]
@@ -191,8 +205,13 @@ class ShardDataloader:
 
 
 def shard_dataloader(
-    dataloader, meshes, input_keys=None, shard_dims=None, is_dataset_splitted=False, dense_tensor_idx=None
-):
+    dataloader: Any,
+    meshes: Any,
+    input_keys: Sequence[str] | None = None,
+    shard_dims: Any = None,
+    is_dataset_splitted: bool = False,
+    dense_tensor_idx: Any = None,
+) -> ShardDataloader:
     """Makes a data loader whose batches lie on the devices of a mesh.
 
     Args:

@@ -7,7 +7,11 @@ hold is worked out where somebody asks. An axis that does not divide is stored a
 out where somebody asks for them.
 """
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +39,11 @@ from paddle_jax.distributed.auto_parallel.placement_type import (
 )
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, mesh_of
 
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 DENSE = "dense"  # the layout of a value on the default device alone
 
 
@@ -43,16 +52,16 @@ class DistLayout:
 
     __slots__ = ("mesh", "placements")
 
-    def __init__(self, mesh, placements):
+    def __init__(self, mesh: ProcessMesh, placements: Any) -> None:
         self.mesh, self.placements = mesh, tuple(ordered(placements))
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, DistLayout) and self._key() == other._key()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self):
+    def _key(self) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         return (
             tuple(self.mesh.shape),
             tuple(self.mesh.process_ids),
@@ -60,18 +69,18 @@ class DistLayout:
             self.placements,
         )
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> DistLayout:
         return self
 
-    def sharding(self, shape):
+    def sharding(self, shape: Any) -> NamedSharding:
         """The NamedSharding of arrays of a shape."""
         return _sharding(self, tuple(shape))
 
-    def placed(self, raw):
+    def placed(self, raw: Any) -> Any:
         """The value of a Tensor in this layout."""
         return put_in_layout(raw, self)
 
-    def range(self, shape, index):
+    def range(self, shape: Any, index: Any) -> tuple[slice[int, Any, Any], ...]:
         """What the device at an index of the mesh holds of a global shape: a slice for each axis."""
         bounds = [(0, n) for n in shape]
         for place, count, at in zip(self.placements, self.mesh.shape, index, strict=False):
@@ -81,13 +90,13 @@ class DistLayout:
                 bounds[place.get_dim()] = min(start + at * chunk, stop), min(start + (at + 1) * chunk, stop)
         return tuple(slice(*each) for each in bounds)
 
-    def partials(self):
+    def partials(self) -> list[tuple[int, Any]]:
         """(dimension of the mesh, ReduceType) of each Partial."""
         return [(i, p.reduce_type()) for i, p in enumerate(self.placements) if p.is_partial()]
 
 
 @ft.lru_cache(maxsize=4096)
-def _sharding(layout, shape):
+def _sharding(layout: DistLayout, shape: Sequence[int]) -> Any:
     axes = [[] for _ in shape]
     cut = [1] * len(shape)
     for place, count, name in zip(layout.placements, layout.mesh.shape, layout.mesh.dim_names, strict=False):
@@ -101,7 +110,7 @@ def _sharding(layout, shape):
     return NamedSharding(layout.mesh.jax_mesh(), PartitionSpec(*[tuple(names) or None for names in axes]))
 
 
-def parse_layout(name, mesh, placements, ndim):
+def parse_layout(name: str, mesh: ProcessMesh, placements: Any, ndim: Any) -> DistLayout:
     """The DistLayout that a user asks for.
 
     Raises:
@@ -133,7 +142,7 @@ def parse_layout(name, mesh, placements, ndim):
     return DistLayout(mesh, [*placements, *[Replicate()] * (mesh.ndim - len(placements))])
 
 
-def requested_layout(tensor):
+def requested_layout(tensor: Tensor) -> DistLayout | None:
     """The requested DistLayout of a Tensor; None for none, or for one that no longer fits."""
     layout = getattr(tensor, "_dist", None)
     if layout is None:
@@ -145,7 +154,7 @@ def requested_layout(tensor):
     return None
 
 
-def layout_of(tensor):
+def layout_of(tensor: Tensor) -> DistLayout | None:
     """The DistLayout of a Tensor: the requested one, or that of its array. None for a Tensor on one device.
 
     It runs the pending operations of the Tensor.
@@ -156,14 +165,14 @@ def layout_of(tensor):
     return layout_of_array(to_jax_array(read_raw(tensor)))
 
 
-def layout_of_array(array):
+def layout_of_array(array: Any) -> DistLayout | None:
     """The DistLayout of an array, None where it is on one device or lies in a way that has no name here."""
     if isinstance(array, jax.core.Tracer):
         return None
     return layout_of_sharding(getattr(array, "sharding", None))
 
 
-def layout_of_sharding(sharding):
+def layout_of_sharding(sharding: Any) -> DistLayout | None:
     """The DistLayout that JAX's sharding stands for; None for others than NamedSharding."""
     if not isinstance(sharding, NamedSharding):
         return None
@@ -175,7 +184,7 @@ def layout_of_sharding(sharding):
     return DistLayout(mesh, placements)
 
 
-def put_in_layout(raw, layout):
+def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array:
     """The value of a Tensor in another layout: a DistLayout, or DENSE."""
     if layout is None:
         return raw
@@ -197,11 +206,11 @@ def put_in_layout(raw, layout):
 
 
 @ft.lru_cache(maxsize=4096)
-def _constraint(sharding):
+def _constraint(sharding: Any) -> Any:
     return Kernel("reshard", lambda x: lax.with_sharding_constraint(x, sharding))
 
 
-def devices_of(raw):
+def devices_of(raw: Any) -> Any:
     """The devices of a value, as far as they are known without running anything; None otherwise."""
     if type(raw) is not LazyArray:
         return getattr(getattr(raw, "sharding", None), "device_set", None)
@@ -210,7 +219,7 @@ def devices_of(raw):
     return raw.segment.device
 
 
-def _gathered(raw):
+def _gathered(raw: Any) -> jax.Array:
     """The whole value on the default device."""
     array = to_array(raw)
     if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
@@ -224,7 +233,7 @@ def _gathered(raw):
     return put_uncommitted(parts[here] if here in parts else jax.device_put(array, here), here)
 
 
-def identity_of(reduce_type, dtype):
+def identity_of(reduce_type: Any, dtype: DTypeLike) -> Any:
     """What changes nothing in a reduction: 0 for a sum, the least number for a maximum."""
     if reduce_type in (ReduceType.kRedMax, ReduceType.kRedMin):
         if dtype == np.bool_:

@@ -1,6 +1,10 @@
 """Functions that run on each device on the part that it holds."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +21,13 @@ from paddle_jax.func.arguments import Arguments, dispatch, finish
 from paddle_jax.nn.layer.layers import Layer
 
 
-def local_map(func, out_placements, in_placements=None, process_mesh=None, reshard_inputs=False):
+def local_map(
+    func: Callable[..., Any],
+    out_placements: Any,
+    in_placements: Any = None,
+    process_mesh: Any = None,
+    reshard_inputs: bool = False,
+) -> Any:
     """Makes a function of the parts that each device holds into one of sharded Tensors.
 
     The function runs once, and what it computes runs on all devices. Random numbers are the same on each. It
@@ -45,7 +55,7 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
     """
 
     @ft.wraps(func)
-    def mapped(*args, **kwargs):
+    def mapped(*args: Any, **kwargs: Any) -> Any:
         given = Arguments(args, kwargs)
         mesh = process_mesh or next((layout_of(t).mesh for t in given.tensors if t.is_dist()), None)
         if mesh is None:
@@ -81,7 +91,7 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
     return mapped
 
 
-def _per_tensor(given, in_placements):
+def _per_tensor(given: Any, in_placements: Any) -> list[None] | list[Any]:
     """The placements of each Tensor among the arguments; None where nothing is said."""
     if in_placements is None:
         return [None] * len(given.tensors)
@@ -93,7 +103,7 @@ def _per_tensor(given, in_placements):
     return [in_placements[i] for i in given.at]
 
 
-def _asked_of(mesh, tensor, placements):
+def _asked_of(mesh: Any, tensor: Any, placements: Any) -> Any:
     if placements is None:
         own = layout_of(tensor)
         if own is not None:
@@ -102,7 +112,7 @@ def _asked_of(mesh, tensor, placements):
     return parse_layout("local_map", mesh, placements, tensor.ndim)
 
 
-def _brought(tensor, layout, reshard):
+def _brought(tensor: Any, layout: Any, reshard: Any) -> Any:
     own = layout_of(tensor)
     if own is not None and own != layout and not reshard:
         raise ValueError(
@@ -114,7 +124,7 @@ def _brought(tensor, layout, reshard):
     return reshard_tensor(tensor, layout)
 
 
-def _shard_shape(shape, layout):
+def _shard_shape(shape: Any, layout: Any) -> tuple[Any, ...]:
     """The shape of what each device holds."""
     part = list(shape)
     for place, count in zip(layout.placements, layout.mesh.shape, strict=True):
@@ -128,7 +138,7 @@ def _shard_shape(shape, layout):
     return tuple(part)
 
 
-def _results(mesh, run, out_placements):
+def _results(mesh: Any, run: Any, out_placements: Any) -> list[Any]:
     """The DistLayout of each Tensor among the results."""
     leaves = jax.tree.leaves(
         run.rebuild(list(map(_Mark, range(len(run.structs))))),
@@ -155,11 +165,11 @@ def _results(mesh, run, out_placements):
 class _Mark:
     """Stands for a Tensor among the results."""
 
-    def __init__(self, at):
+    def __init__(self, at: Any) -> None:
         self.at = at
 
 
-def _spec(layout, ndim, lead=()):
+def _spec(layout: Any, ndim: Any, lead: Any = ()) -> Any:
     axes = [[] for _ in range(ndim)]
     for place, name in zip(layout.placements, layout.mesh.dim_names, strict=True):
         if place.is_shard():
@@ -167,12 +177,12 @@ def _spec(layout, ndim, lead=()):
     return PartitionSpec(*lead, *[tuple(names) or None for names in axes])
 
 
-def _program(fn, mesh, layouts, results, taken):
+def _program(fn: Any, mesh: Any, layouts: Any, results: Any, taken: Any) -> Any:
     """The function of whole arrays. What a device adds to a Partial result gets an axis of its own, over
     which is summed outside."""
     names = mesh.dim_names
 
-    def on_each(*arrays):
+    def on_each(*arrays: Any) -> Any:
         parts = [_partial_value(a, layout, names) for a, layout in zip(arrays, layouts, strict=False)]
         out = fn(*parts, *arrays[len(layouts) :])
         return tuple(
@@ -180,7 +190,7 @@ def _program(fn, mesh, layouts, results, taken):
             for o, layout in zip(out, results, strict=True)
         )
 
-    def whole(*arrays):
+    def whole(*arrays: Any) -> Any:
         inside = (
             tuple(_spec(layout, a.ndim) for layout, a in zip(layouts, arrays, strict=False))
             + (PartitionSpec(),) * taken
@@ -205,7 +215,7 @@ def _program(fn, mesh, layouts, results, taken):
     return whole
 
 
-def _partial_value(part, layout, names):
+def _partial_value(part: Any, layout: Any, names: Any) -> Any:
     """What a device holds of a Partial argument: the value on the first one, what changes
     nothing on the others."""
     for dim, reduce_type in layout.partials():
@@ -218,7 +228,7 @@ def _partial_value(part, layout, names):
     return part
 
 
-def _reduced(out, layout):
+def _reduced(out: Any, layout: Any) -> Any:
     for _, reduce_type in layout.partials():
         out = REDUCE[reduce_type](out, axis=0).astype(out.dtype)
     return lax.with_sharding_constraint(out, layout.sharding(out.shape))
@@ -246,12 +256,12 @@ class LocalLayer(Layer):
         4.0
     """
 
-    def __init__(self, out_dist_attrs, grad_dist_attrs):
+    def __init__(self, out_dist_attrs: Any, grad_dist_attrs: Any) -> None:
         super().__init__()
         self.out_dist_attrs = out_dist_attrs
         self.grad_dist_attrs = grad_dist_attrs
 
-    def __call__(self, *inputs, **kwargs):
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         if len(inputs) != len(self.grad_dist_attrs):
             raise CheckError(
                 f"LocalLayer: grad_dist_attrs: got {len(self.grad_dist_attrs)} for "

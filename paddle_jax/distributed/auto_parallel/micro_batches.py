@@ -4,6 +4,8 @@ Each micro-batch runs through the whole model, in the order of the schedule of t
 wait for results, so each device works on its part of the micro-batches while others work on other parts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +35,7 @@ class MicroBatchSteps:
         stages: on how many meshes the Parameters lie.
     """
 
-    def __init__(self, network: Layer, config: Any):
+    def __init__(self, network: Layer, config: Any) -> None:
         self._config = config
         meshes = [p.process_mesh for p in network.parameters() if p.is_dist()]
         self.stages = len({tuple(mesh.process_ids) for mesh in meshes}) or 1
@@ -94,7 +96,7 @@ class MicroBatchSteps:
         each = [results[number] for number in range(count)]
         return total, [concat(list(rows)) for rows in zip(*each, strict=True)]
 
-    def _count(self, arguments):
+    def _count(self, arguments: Any) -> Any:
         """How many micro-batches a batch makes."""
         rows = next(one.shape[0] for one in arguments if isinstance(one, Tensor))
         size = self._config.micro_batch_size
@@ -109,7 +111,7 @@ class MicroBatchSteps:
         return count
 
 
-def _piece(value, number, count):
+def _piece(value: Any, number: Any, count: Any) -> Any:
     """The part of a micro-batch of a Tensor of all rows."""
     if not isinstance(value, Tensor):
         return value

@@ -1,6 +1,10 @@
 """Optimizers whose states lie on several devices (ZeRO: Rajbhandari et al., 2020,
 https://arxiv.org/abs/1910.02054)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.base.errors import CheckError
@@ -23,11 +27,11 @@ class _Stage:
 
     cuts_gradients = cuts_parameters = False
 
-    def __init__(self, sharding_mesh_dim, mesh=None):
+    def __init__(self, sharding_mesh_dim: Any, mesh: Any = None) -> None:
         self._sharding_mesh_dim = sharding_mesh_dim
         self._mesh = mesh
 
-    def layout(self, param):
+    def layout(self, param: Any) -> DistLayout:
         """How the states of a parameter lie, a DistLayout."""
         own = layout_of(param)
         mesh = self._mesh or get_mesh() or (own and own.mesh)
@@ -56,7 +60,7 @@ class _Stage:
             placements[at] = Shard(free[0])
         return DistLayout(mesh, placements)
 
-    def __call__(self, key, param, tensor):
+    def __call__(self, key: Any, param: Any, tensor: Any) -> Any:
         """A state of a parameter, cut. `key` is its name; those that are not shaped as the
         parameter stay copies."""
         if list(tensor.shape) != list(param.shape):
@@ -65,12 +69,12 @@ class _Stage:
             return reshard_tensor(tensor, self.layout(param))
         return shard_tensor(tensor, *_parts(self.layout(param)))
 
-    def shard_master_weight(self, param, master_weight):
+    def shard_master_weight(self, param: Any, master_weight: Any) -> Any:
         """The float32 weight of a parameter of low precision, cut."""
         return self("master_weight", param, master_weight)
 
 
-def _is_within(inner, outer):
+def _is_within(inner: Any, outer: Any) -> bool:
     """Whether a mesh is a piece of another one, such as the devices of a stage of a pipeline."""
     return set(inner.process_ids) <= set(outer.process_ids) and set(inner.dim_names) <= set(outer.dim_names)
 
@@ -119,7 +123,9 @@ class ShardingStage3(_Stage):
     cuts_gradients = cuts_parameters = True
 
 
-def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
+def shard_optimizer(
+    optimizer: Optimizer, shard_fn: Any = None, gradient_accumulation_steps: int = 1
+) -> Optimizer:
     """Says how the states of an optimizer lie on the devices of a mesh.
 
     Differs from Paddle: the result is the same optimizer, not another one round it.
@@ -166,11 +172,11 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
     return optimizer
 
 
-def _parts(layout):
+def _parts(layout: Any) -> tuple[Any, list[Any]]:
     return layout.mesh, list(layout.placements)
 
 
-def prepare(stage, param):
+def prepare(stage: Any, param: Any) -> None:
     """Puts a Parameter and its gradients where a stage wants them, in place."""
     layout = stage.layout(param)
     if stage.cuts_parameters or not param.is_dist():
@@ -187,7 +193,7 @@ def prepare(stage, param):
         param.register_hook(lambda grad: reshard_tensor(grad, layout))
 
 
-def _requested_sharding(shard_fn, slot, param):
+def _requested_sharding(shard_fn: Any, slot: Any, param: Any) -> Any:
     """The layout that the user's function gives a state, tried on zeros that take no memory before it
     puts them somewhere."""
     given = wrap(constant(0, aval_of(tuple(plain_shape(param)), np.dtype("float32"))))
@@ -196,7 +202,7 @@ def _requested_sharding(shard_fn, slot, param):
     return layout.sharding(plain_shape(param))
 
 
-def shard_scaler(scaler):
+def shard_scaler(scaler: Any) -> Any:
     """Makes a GradScaler fit for gradients on several devices. It is so already: whether one of them is
     infinite is asked of all of them.
 

@@ -5,6 +5,11 @@ parallelism as in Korthikanti et al., 2022 (https://arxiv.org/abs/2205.05198), b
 finds the communication.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.layers import replace
@@ -19,14 +24,14 @@ MODEL = "mp"  # the mesh dimension of tensor and sequence parallelism
 class PlanBase:
     """Something that `parallelize` does to a layer."""
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> Any:
         """Does it. shard_param_list: names of the parameters that are meant, all if it is empty."""
         raise NotImplementedError(
             "PlanBase: the base class has no plan; use a subclass such as ColWiseParallel"
         )
 
 
-def laid_out(tensor, mesh, placement, dim=MODEL):
+def laid_out(tensor: Any, mesh: Any, placement: Any, dim: Any = MODEL) -> Any:
     """A Tensor that along one dimension of the mesh lies as `placement` says, and along the
     others as before."""
     own = layout_of(tensor) if tensor.is_dist() else None
@@ -42,7 +47,7 @@ def laid_out(tensor, mesh, placement, dim=MODEL):
     return reshard_tensor(tensor, DistLayout(mesh, [placement if i == at else p for i, p in enumerate(cut)]))
 
 
-def each(values, change):
+def each(values: Any, change: Any) -> Any:
     """Changes the Tensors in a value or tuple of values."""
     if isinstance(values, list | tuple):
         return type(values)([change(v) if isinstance(v, Tensor) else v for v in values])
@@ -51,12 +56,12 @@ def each(values, change):
     return values
 
 
-def _first(values, change):
+def _first(values: Any, change: Any) -> Any:
     """Changes the first of the arguments of a layer."""
     return (change(values[0]), *values[1:])
 
 
-def _cut_parameters(layer, mesh, names, dims):
+def _cut_parameters(layer: Any, mesh: Any, names: Any, dims: Any) -> None:
     """Cuts parameters of a layer along the model dimension; dims: name -> axis, None for copies."""
     at = mesh.dim_names.index(MODEL)
     for name in names or dims:
@@ -80,14 +85,14 @@ class ColWiseParallel(PlanBase):
         >>> plan = paddle.distributed.ColWiseParallel(gather_output=True)
     """
 
-    def __init__(self, gather_output=False):
+    def __init__(self, gather_output: bool = False) -> None:
         self.gather_output = gather_output
 
-    def gather_output_hook(self, process_mesh):
+    def gather_output_hook(self, process_mesh: Any) -> Any:
         """A hook that gathers what a layer returns."""
         return lambda layer, inputs, outputs: each(outputs, lambda t: laid_out(t, process_mesh, Replicate()))
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Cuts the parameters."""
         _cut_parameters(layer, process_mesh, shard_param_list, {"weight": 1, "bias": 0})
         if self.gather_output:
@@ -104,14 +109,14 @@ class RowWiseParallel(PlanBase):
         >>> plan = paddle.distributed.RowWiseParallel(is_input_parallel=False)
     """
 
-    def __init__(self, is_input_parallel=True):
+    def __init__(self, is_input_parallel: bool = True) -> None:
         self.is_input_parallel = is_input_parallel
 
-    def split_input_hook(self, process_mesh):
+    def split_input_hook(self, process_mesh: Any) -> Any:
         """A hook that cuts what a layer gets along its last axis."""
         return lambda layer, inputs: each(inputs, lambda t: laid_out(t, process_mesh, Shard(t.ndim - 1)))
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Cuts the parameters."""
         _cut_parameters(layer, process_mesh, shard_param_list, {"weight": 0, "bias": None})
         if not self.is_input_parallel and not isinstance(layer, Embedding):
@@ -127,12 +132,12 @@ class PrepareLayerInput(PlanBase):
         >>> plan = paddle.distributed.PrepareLayerInput(lambda process_mesh: lambda layer, inputs: inputs)
     """
 
-    def __init__(self, fn=None):
+    def __init__(self, fn: Callable[..., Any] | None = None) -> None:
         if fn is None or not callable(fn):
             raise AssertionError("PrepareLayerInput: fn: it must be a function of the mesh that gives a hook")
         self.fn = fn
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hook."""
         layer.register_forward_pre_hook(self.fn(process_mesh=process_mesh))
 
@@ -147,32 +152,32 @@ class PrepareLayerOutput(PlanBase):
         ...     lambda process_mesh: lambda layer, inputs, outputs: outputs)
     """
 
-    def __init__(self, fn=None):
+    def __init__(self, fn: Callable[..., Any] | None = None) -> None:
         if fn is None or not callable(fn):
             raise AssertionError(
                 "PrepareLayerOutput: fn: it must be a function of the mesh that gives a hook"
             )
         self.fn = fn
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hook."""
         layer.register_forward_post_hook(self.fn(process_mesh=process_mesh))
 
 
-def _begun(tensor, mesh, transpose):
+def _begun(tensor: Any, mesh: Any, transpose: Any) -> Any:
     """A Tensor [batch, sequence, ...] cut along the sequence, as [sequence, batch, ...] if it is
     to be transposed."""
     return laid_out(_swapped(tensor) if transpose else tensor, mesh, Shard(0 if transpose else 1))
 
 
-def _ended(tensor, mesh, transpose):
+def _ended(tensor: Any, mesh: Any, transpose: Any) -> Any:
     whole = laid_out(tensor, mesh, Replicate())
     if transpose:
         return _swapped(whole)
     return whole
 
 
-def _swapped(tensor):
+def _swapped(tensor: Any) -> Any:
     return tensor.transpose([1, 0, *range(2, tensor.ndim)])
 
 
@@ -186,16 +191,16 @@ class SequenceParallelBegin(PlanBase):
         >>> plan = paddle.distributed.SequenceParallelBegin()
     """
 
-    def __init__(self, need_transpose=True):
+    def __init__(self, need_transpose: bool = True) -> None:
         self.need_transpose = need_transpose
 
-    def sequence_parallel_begin(self, process_mesh):
+    def sequence_parallel_begin(self, process_mesh: Any) -> Any:
         """The hook."""
         return lambda layer, inputs, outputs: each(
             outputs, lambda t: _begun(t, process_mesh, self.need_transpose)
         )
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hook."""
         layer.register_forward_post_hook(self.sequence_parallel_begin(process_mesh))
 
@@ -209,14 +214,14 @@ class SequenceParallelEnd(PlanBase):
         >>> plan = paddle.distributed.SequenceParallelEnd()
     """
 
-    def __init__(self, need_transpose=True):
+    def __init__(self, need_transpose: bool = True) -> None:
         self.need_transpose = need_transpose
 
-    def sequence_parallel_end(self, process_mesh):
+    def sequence_parallel_end(self, process_mesh: Any) -> Any:
         """The hook."""
         return lambda layer, inputs: _first(inputs, lambda t: _ended(t, process_mesh, self.need_transpose))
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hook."""
         layer.register_forward_pre_hook(self.sequence_parallel_end(process_mesh))
 
@@ -228,15 +233,15 @@ class SequenceParallelEnable(PlanBase):
         >>> plan = paddle.distributed.SequenceParallelEnable()
     """
 
-    def sequence_parallel_begin(self, process_mesh):
+    def sequence_parallel_begin(self, process_mesh: Any) -> Any:
         """The hook before."""
         return lambda layer, inputs: _first(inputs, lambda t: _begun(t, process_mesh, False))
 
-    def sequence_parallel_end(self, process_mesh):
+    def sequence_parallel_end(self, process_mesh: Any) -> Any:
         """The hook behind."""
         return lambda layer, inputs, outputs: each(outputs, lambda t: _ended(t, process_mesh, False))
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hooks."""
         layer.register_forward_pre_hook(self.sequence_parallel_begin(process_mesh))
         layer.register_forward_post_hook(self.sequence_parallel_end(process_mesh))
@@ -252,20 +257,20 @@ class SequenceParallelDisable(PlanBase):
         >>> plan = paddle.distributed.SequenceParallelDisable(need_transpose=False)
     """
 
-    def __init__(self, need_transpose=True):
+    def __init__(self, need_transpose: bool = True) -> None:
         self.need_transpose = need_transpose
 
-    def sequence_parallel_begin(self, process_mesh):
+    def sequence_parallel_begin(self, process_mesh: Any) -> Any:
         """The hook behind."""
         return lambda layer, inputs, outputs: each(
             outputs, lambda t: _begun(t, process_mesh, self.need_transpose)
         )
 
-    def sequence_parallel_end(self, process_mesh):
+    def sequence_parallel_end(self, process_mesh: Any) -> Any:
         """The hook before."""
         return lambda layer, inputs: _first(inputs, lambda t: _ended(t, process_mesh, self.need_transpose))
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hooks."""
         layer.register_forward_pre_hook(self.sequence_parallel_end(process_mesh))
         layer.register_forward_post_hook(self.sequence_parallel_begin(process_mesh))

@@ -1,6 +1,10 @@
 """Meshes of devices with named dimensions."""
 
+from __future__ import annotations
+
 import functools as ft
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -34,7 +38,13 @@ class ProcessMesh:
         2
     """
 
-    def __init__(self, mesh=None, dim_names=None, shape=None, process_ids=None):
+    def __init__(
+        self,
+        mesh: Any = None,
+        dim_names: Sequence[str] | None = None,
+        shape: Sequence[int] | None = None,
+        process_ids: Sequence[int] | None = None,
+    ) -> None:
         if mesh is None:
             if shape is None or process_ids is None:
                 raise CheckError(
@@ -65,50 +75,50 @@ class ProcessMesh:
             )
 
     @property
-    def mesh(self):
+    def mesh(self) -> np.ndarray:
         """The numbers of the devices, a NumPy array."""
         return self._mesh
 
     @property
-    def shape(self):
+    def shape(self) -> list[int]:
         """The lengths of the dimensions, a list."""
         return list(self._mesh.shape)
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """The number of dimensions."""
         return self._mesh.ndim
 
     @property
-    def size(self):
+    def size(self) -> int:
         """The number of devices."""
         return self._mesh.size
 
     @property
-    def process_ids(self):
+    def process_ids(self) -> list[int]:
         """The numbers of the devices in row-major order, a list."""
         return self._mesh.ravel().tolist()
 
     @property
-    def dim_names(self):
+    def dim_names(self) -> list[str]:
         """The names of the dimensions, a list."""
         return list(self._names)
 
-    def empty(self):
+    def empty(self) -> bool:
         """Whether there are no devices in it: never."""
         return False
 
     @property
-    def unique_id(self):
+    def unique_id(self) -> int:
         """A number that equal meshes of this program share, and no others; int from 1 on, in the order in
         which it is asked for."""
         return _numbers.setdefault((tuple(self.shape), tuple(self.process_ids)), len(_numbers) + 1)
 
-    def contains(self, process_id):
+    def contains(self, process_id: Any) -> bool:
         """Whether a device is in the mesh."""
         return bool((self._mesh == process_id).any())
 
-    def get_dim_size(self, dim):
+    def get_dim_size(self, dim: str) -> int:
         """The length of a dimension.
 
         Args:
@@ -122,7 +132,7 @@ class ProcessMesh:
 
     dim_size = get_dim_size
 
-    def get_mesh_with_dim(self, dim_name, index=None):
+    def get_mesh_with_dim(self, dim_name: str, index: int | None = None) -> ProcessMesh:
         """The mesh with one dimension in front, or the part of it at an index of that dimension.
 
         Args:
@@ -146,7 +156,7 @@ class ProcessMesh:
             return ProcessMesh(mesh, [dim_name, *rest])
         return ProcessMesh(mesh[index], rest)
 
-    def get_submesh_with_dim(self, dim_name):
+    def get_submesh_with_dim(self, dim_name: str) -> ProcessMesh:
         """The devices along one dimension among which this process is (the first device,
         if it is in none)."""
         if dim_name not in self._names:
@@ -157,7 +167,7 @@ class ProcessMesh:
         index[at] = slice(None)
         return ProcessMesh(self._mesh[tuple(index)], [dim_name])
 
-    def get_group(self, dim_name=None):
+    def get_group(self, dim_name: str | None = None) -> Any:
         """The group of processes along one dimension to which this process belongs, for collectives. All
         processes of the program must call it.
 
@@ -171,7 +181,7 @@ class ProcessMesh:
         """
         return group_along(self, dim_name)
 
-    def get_rank_by_dim_and_process_id(self, dim, process_id):
+    def get_rank_by_dim_and_process_id(self, dim: Any, process_id: int) -> int:
         """The position of a device along a dimension; -1 for a device that is not in the mesh.
 
         Args:
@@ -186,7 +196,7 @@ class ProcessMesh:
             return int(found[0][at])
         return -1
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> ProcessMesh:
         if isinstance(index, str):
             return self.get_submesh_with_dim(index)
         part = self._mesh[index]
@@ -203,23 +213,23 @@ class ProcessMesh:
             return ProcessMesh(part, kept)
         return ProcessMesh([int(part)])
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, ProcessMesh)
             and self.shape == other.shape
             and self.process_ids == other.process_ids
         )
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((tuple(self.shape), tuple(self.process_ids)))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"shape {self.shape}, process_ids {self.process_ids}, dim_names {self.dim_names}"
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> ProcessMesh:
         return self
 
-    def jax_mesh(self):
+    def jax_mesh(self) -> Mesh:
         """The `jax.sharding.Mesh` of these devices, with the same names.
 
         Raises:
@@ -231,7 +241,7 @@ class ProcessMesh:
 _numbers: dict = {}  # (shape, numbers of the devices) of meshes: unique_id
 
 
-def _checked(mesh):
+def _checked(mesh: np.ndarray) -> np.ndarray:
     if mesh.size == 0:
         raise ValueError("ProcessMesh: mesh: got no devices; it needs at least one")
     if not np.issubdtype(mesh.dtype, np.integer):
@@ -246,7 +256,7 @@ def _checked(mesh):
 
 
 @ft.lru_cache(maxsize=1024)
-def _jax_mesh(shape, ids, names):
+def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) -> Any:
     devices = jax.devices()
     if max(ids) >= len(devices):
         raise ValueError(
@@ -261,7 +271,7 @@ def _jax_mesh(shape, ids, names):
     return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
 
 
-def mesh_of(jax_mesh):
+def mesh_of(jax_mesh: Any) -> ProcessMesh:
     """The ProcessMesh of a `jax.sharding.Mesh`."""
     place = {device: i for i, device in enumerate(jax.devices())}
     ids = np.vectorize(place.__getitem__, otypes=[np.int64])(jax_mesh.devices)
@@ -272,7 +282,7 @@ class _Default:
     mesh = None
 
 
-def set_mesh(mesh):
+def set_mesh(mesh: Any) -> None:
     """Sets the mesh of the process, which functions take that get none.
 
     Args:
@@ -286,7 +296,7 @@ def set_mesh(mesh):
     _Default.mesh = mesh
 
 
-def get_mesh():
+def get_mesh() -> None:
     """The mesh that `set_mesh` has set, or None.
 
     Example:
@@ -296,7 +306,7 @@ def get_mesh():
     return _Default.mesh
 
 
-def create_mesh(mesh_dims):
+def create_mesh(mesh_dims: Any) -> None:
     """Makes a mesh of the devices 0, 1, ... and sets it as that of the process.
 
     Args:
@@ -314,7 +324,7 @@ def create_mesh(mesh_dims):
     return get_mesh()
 
 
-def merge_process_meshes(process_meshes):
+def merge_process_meshes(process_meshes: Any) -> ProcessMesh | None:
     """A mesh of one dimension of all devices in several meshes, by number.
 
     Args:

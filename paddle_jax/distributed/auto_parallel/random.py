@@ -1,9 +1,11 @@
 """Random numbers of programs over a mesh."""
 
+from __future__ import annotations
+
 from paddle_jax._core.tensors.random import seed as seed_all
 
 
-def parallel_manual_seed(seed, name=""):
+def parallel_manual_seed(seed: int, name: str = "") -> None:
     """Seeds the random numbers of a program over a mesh: what is drawn does not depend on how it
     lies on the devices.
 

@@ -3,6 +3,10 @@
 For the tape this is the identity: a gradient goes back to the layout that the value came from.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
@@ -16,6 +20,10 @@ from paddle_jax.distributed.auto_parallel.layout import (
     requested_layout,
 )
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.distributed.auto_parallel.layout import DistLayout
+
 
 class ReshardNode(Node):
     """A value in another layout. back: the DistLayout it came from, DENSE, or None where its gradient may
@@ -23,14 +31,14 @@ class ReshardNode(Node):
 
     __slots__ = ("back",)
 
-    def __init__(self, tensor, back):
+    def __init__(self, tensor: Any, back: Any) -> None:
         super().__init__(ADD, (), (0,), (source_of(tensor),), 1)
         self.back = back
 
-    def name(self):
+    def name(self) -> str:
         return "ReshardGradNode"
 
-    def pull(self, cts, create_graph=False, kept=None):
+    def pull(self, cts: Any, create_graph: Any = False, kept: Any = None) -> Any:
         if self.values is None:
             raise GraphFreedError(
                 "(Fatal) backward: this part of the tape was freed by an earlier backward; "
@@ -41,7 +49,7 @@ class ReshardNode(Node):
         return (put_in_layout(cts[0], self.back),)
 
 
-def reshard_tensor(tensor, layout):
+def reshard_tensor(tensor: Any, layout: Any) -> Any:
     """A Tensor in another layout, recorded on the tape."""
     old = read_raw(tensor)
     new = put_in_layout(old, layout)
@@ -56,13 +64,13 @@ def reshard_tensor(tensor, layout):
     return out
 
 
-def move(tensor, layout):
+def move(tensor: Any, layout: Any) -> None:
     """Brings a leaf, such as a Parameter, into another layout in place."""
     tensor._rebind(put_in_layout(held_value(tensor), layout))
     tensor._dist = layout
 
 
-def copy_of(tensor, layout, like):
+def copy_of(tensor: Tensor, layout: DistLayout, like: Any) -> Tensor:
     """A Tensor of the class and with the attributes of another, a leaf in another layout."""
     made = like.__new__(like)
     init_tensor(made, put_in_layout(read_raw(tensor), layout), tensor.stop_gradient)

@@ -10,6 +10,8 @@ See: Liu et al., Ring Attention with Blockwise Transformers for Near-Infinite Co
 al., FlashAttention, 2022 (the backward pass from log-sum-exp).
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import math
@@ -118,7 +120,7 @@ def attention_in_rings(mesh: ProcessMesh, mesh_dim: str, placements: list | None
         placements: how queries, keys and values lie. Default None: as they were put last.
     """
 
-    def attend(q, k, v, is_causal, scale):
+    def attend(q: Any, k: Any, v: Any, is_causal: Any, scale: Any) -> Any:
         if not fits(q, k, mesh, mesh_dim, is_causal):
             return None
         if placements is not None:
@@ -133,7 +135,7 @@ def attention_in_rings(mesh: ProcessMesh, mesh_dim: str, placements: list | None
         Attention.replacement = before
 
 
-def _cut(mesh, mesh_dim, placements, key_heads):
+def _cut(mesh: Any, mesh_dim: Any, placements: Any, key_heads: Any) -> DistLayout:
     """The DistLayout that cuts the sequence; batch and heads stay cut as they are, as far as they divide."""
     found = list(DistLayout(mesh, placements or []).placements)
     kept = [*found, *[None] * (mesh.ndim - len(found))]
@@ -154,7 +156,7 @@ def _kernel(ring: Ring, mesh: ProcessMesh, placements: tuple | None, key_heads: 
     return Kernel("ring_attention", ft.partial(_whole, ring, layout))
 
 
-def _whole(ring, layout, q, k, v):
+def _whole(ring: Any, layout: Any, q: Any, k: Any, v: Any) -> Any:
     """The function of whole arrays."""
     spec = layout.sharding(q.shape).spec
     return jax.shard_map(
@@ -166,7 +168,7 @@ def _whole(ring, layout, q, k, v):
     )(q, k, v)
 
 
-def _on_each(ring, q, k, v):
+def _on_each(ring: Any, q: Any, k: Any, v: Any) -> Any:
     """What each device computes from its pieces."""
     if not ring.causal:
         return _attend(ring, q, k, v)
@@ -182,7 +184,7 @@ def _owner(size: int, piece: int) -> int:
     return min(piece, 2 * size - 1 - piece)
 
 
-def _balanced(ring, array):
+def _balanced(ring: Any, array: Any) -> jax.Array:
     """From pieces 2r and 2r + 1 to pieces r and 2n - 1 - r."""
     first, second = jnp.split(array, 2, axis=1)
     even = lax.ppermute(first, ring.axis, [(r, _owner(ring.size, 2 * r)) for r in range(ring.size)])
@@ -190,7 +192,7 @@ def _balanced(ring, array):
     return jnp.concatenate(_swapped_if_odd(ring, even, odd), axis=1)
 
 
-def _in_order(ring, array):
+def _in_order(ring: Any, array: Any) -> jax.Array:
     """The way back."""
     first, second = jnp.split(array, 2, axis=1)
     even, odd = _swapped_if_odd(ring, first, second)
@@ -199,7 +201,7 @@ def _in_order(ring, array):
     return jnp.concatenate([first, second], axis=1)
 
 
-def _swapped_if_odd(ring, one, other):
+def _swapped_if_odd(ring: Any, one: Any, other: Any) -> tuple[jax.Array, jax.Array]:
     """On a device of odd number the piece of even number is the later one."""
     odd = lax.axis_index(ring.axis) % 2 == 1
     return jnp.where(odd, other, one), jnp.where(odd, one, other)
@@ -209,16 +211,18 @@ def _swapped_if_odd(ring, one, other):
 
 
 @ft.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _attend(ring, q, k, v):
+def _attend(ring: Any, q: Any, k: Any, v: Any) -> Any:
     return _forward(ring, q, k, v)[0]
 
 
-def _forward(ring, q, k, v):
+def _forward(
+    ring: Any, q: Any, k: Any, v: Any
+) -> tuple[jax.Array, tuple[Any, Any, Any, jax.Array, jax.Array]]:
     """(results, what the backward pass needs)."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
     rows = (*q.shape[:3], v.shape[3])
 
-    def hop(carry, number):
+    def hop(carry: Any, number: Any) -> Any:
         pair, out, lse = carry
         following = ring.onward(pair)
         out, lse = _by_case(ring, number, _add_block, (q, *pair, out, lse), ring.scale)
@@ -230,14 +234,14 @@ def _forward(ring, q, k, v):
     return out, (q, k, v, out, lse)
 
 
-def _backward(ring, kept, cotangent):
+def _backward(ring: Any, kept: Any, cotangent: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The gradients of queries stay; those of keys and values travel with them, and are home after n hops."""
     q, k, v, out, lse = kept
     wide = lse.dtype
     cotangent = cotangent.astype(wide)
     delta = jnp.sum(cotangent * out.astype(wide), axis=-1)
 
-    def hop(carry, number):
+    def hop(carry: Any, number: Any) -> Any:
         pair, (dk, dv), dq = carry
         operands = (q, *pair, lse, cotangent, delta, dq, dk, dv)
         dq, dk, dv = _by_case(ring, number, _block_gradients, operands, ring.scale)
@@ -252,7 +256,7 @@ def _backward(ring, kept, cotangent):
 _attend.defvjp(_forward, _backward)
 
 
-def _by_case(ring, hop, function, operands, scale):
+def _by_case(ring: Any, hop: Any, function: Any, operands: Any, scale: Any) -> Any:
     """Runs a function of a block for the queries and keys that see each other in a hop."""
     if not ring.causal:
         return function(*operands, scale=scale, mask=False, queries=slice(None), keys=slice(None))
@@ -268,12 +272,12 @@ def _by_case(ring, hop, function, operands, scale):
     return lax.switch(ring.case(hop), branches, *operands)
 
 
-def _grouped(q, key_heads):
+def _grouped(q: Any, key_heads: Any) -> Any:
     """[batch, query, key heads, queries per key head, width]"""
     return q.reshape(*q.shape[:2], key_heads, q.shape[2] // key_heads, q.shape[3])
 
 
-def _scores(q, k, scale, mask):
+def _scores(q: Any, k: Any, scale: Any, mask: Any) -> Any:
     """[batch, key heads, queries per key head, query, key], float32 at least."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
     scores = jnp.einsum("bqhgd,bkhd->bhgqk", _grouped(q, k.shape[2]), k, preferred_element_type=wide) * scale
@@ -283,13 +287,15 @@ def _scores(q, k, scale, mask):
     return scores
 
 
-def _per_query(values, key_heads):
+def _per_query(values: Any, key_heads: Any) -> Any:
     """[batch, query, heads] as the first axes of scores."""
     rows = values.reshape(*values.shape[:2], key_heads, values.shape[2] // key_heads)
     return rows.transpose(0, 2, 3, 1)
 
 
-def _add_block(q, k, v, out, lse, *, scale, mask, queries, keys):
+def _add_block(
+    q: Any, k: Any, v: Any, out: Any, lse: Any, *, scale: Any, mask: Any, queries: Any, keys: Any
+) -> tuple[Any, Any]:
     """Adds the attention of some queries to some keys to what others have given."""
     k, v = k[:, keys], v[:, keys]
     old_out, old_lse = out[:, queries], lse[:, queries]
@@ -306,7 +312,22 @@ def _add_block(q, k, v, out, lse, *, scale, mask, queries, keys):
     return out.at[:, queries].set(new_out), lse.at[:, queries].set(new_lse)
 
 
-def _block_gradients(q, k, v, lse, cotangent, delta, dq, dk, dv, *, scale, mask, queries, keys):
+def _block_gradients(
+    q: Any,
+    k: Any,
+    v: Any,
+    lse: Any,
+    cotangent: Any,
+    delta: Any,
+    dq: Any,
+    dk: Any,
+    dv: Any,
+    *,
+    scale: Any,
+    mask: Any,
+    queries: Any,
+    keys: Any,
+) -> tuple[Any, Any, Any]:
     """Adds the gradients of a block to those of queries, keys and values."""
     heads = k.shape[2]
     q, k, v = q[:, queries], k[:, keys], v[:, keys]

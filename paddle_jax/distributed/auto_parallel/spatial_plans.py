@@ -5,6 +5,10 @@ convolution, the exchange of heads for sequences of DeepSpeed-Ulysses (Jacobs et
 https://arxiv.org/abs/2309.14509).
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.placement_type import Shard
@@ -26,10 +30,10 @@ class ConvParallel(PlanBase):
         >>> plan = paddle.distributed.ConvParallel()
     """
 
-    def conv_parallel_start(self, process_mesh):
+    def conv_parallel_start(self, process_mesh: Any) -> Any:
         """The hook."""
 
-        def hook(layer, inputs):
+        def hook(layer: Any, inputs: Any) -> Any:
             layout = getattr(layer, "_data_format", None)
             if layout not in ("NCHW", "NHWC"):
                 raise ValueError(
@@ -41,7 +45,7 @@ class ConvParallel(PlanBase):
 
         return hook
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hook."""
         layer.register_forward_pre_hook(self.conv_parallel_start(process_mesh))
 
@@ -57,20 +61,20 @@ class PrepareContextParallel(PlanBase):
         >>> plan = paddle.distributed.PrepareContextParallel("all2all")
     """
 
-    def __init__(self, backend="p2p"):
+    def __init__(self, backend: str = "p2p") -> None:
         self.backend = _way("PrepareContextParallel", backend)
 
-    def hook(self, process_mesh):
+    def hook(self, process_mesh: Any) -> Any:
         """The hook, for positional and for named arguments."""
 
-        def split(value):
+        def split(value: Any) -> Any:
             if isinstance(value, Tensor) and value.ndim > 1:
                 return laid_out(value, process_mesh, Shard(1), SEQUENCE)
             return value
 
         return _of_inputs(split)
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hook."""
         layer.register_forward_pre_hook(self.hook(process_mesh), with_kwargs=True)
 
@@ -90,27 +94,27 @@ class ContextParallel(PlanBase):
         >>> plan = paddle.distributed.ContextParallel("all2all")
     """
 
-    def __init__(self, backend="p2p"):
+    def __init__(self, backend: str = "p2p") -> None:
         self.backend = _way("ContextParallel", backend)
 
-    def before(self, process_mesh):
+    def before(self, process_mesh: Any) -> Any:
         """The hook before: of the tensors of four axes."""
         cut = Shard(2 if self.backend == "all2all" else 1)
 
-        def change(value):
+        def change(value: Any) -> Any:
             if isinstance(value, Tensor) and value.ndim == 4:
                 return laid_out(value, process_mesh, cut, SEQUENCE)
             return value
 
         return _of_inputs(change)
 
-    def after(self, process_mesh):
+    def after(self, process_mesh: Any) -> Any:
         """The hook behind."""
         return lambda layer, inputs, outputs: each(
             outputs, lambda t: laid_out(t, process_mesh, Shard(1), SEQUENCE)
         )
 
-    def apply(self, layer, process_mesh, shard_param_list):
+    def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Registers the hooks."""
         layer.register_forward_pre_hook(self.before(process_mesh), with_kwargs=True)
         layer.register_forward_post_hook(self.after(process_mesh))
@@ -128,23 +132,23 @@ class _Rings:
         open: contexts of the calls that go on.
     """
 
-    def __init__(self, mesh):
+    def __init__(self, mesh: Any) -> None:
         self.mesh = mesh
         self.open = []
 
-    def enter(self, layer, inputs):
+    def enter(self, layer: Any, inputs: Any) -> None:
         """Before a call."""
         context = attention_in_rings(self.mesh, SEQUENCE)
         context.__enter__()
         self.open.append(context)
 
-    def leave(self, layer, inputs, outputs):
+    def leave(self, layer: Any, inputs: Any, outputs: Any) -> None:
         """After a call, also one that has raised."""
         if self.open:
             self.open.pop().__exit__(None, None, None)
 
 
-def _of_inputs(change):
+def _of_inputs(change: Any) -> Any:
     """The hook that changes what a layer gets, by position and by name."""
     return lambda layer, inputs, named: (
         tuple(map(change, inputs)),
@@ -152,7 +156,7 @@ def _of_inputs(change):
     )
 
 
-def _way(plan, backend):
+def _way(plan: str, backend: str) -> str:
     if backend not in _WAYS:
         raise CheckError(f"{plan}: backend: got {backend!r}; allowed are 'p2p' and 'all2all'")
     return backend

@@ -1,7 +1,10 @@
 """Settings of `dist.to_static`."""
 
+from __future__ import annotations
+
 import copy
 import warnings
+from typing import Any
 
 _SECTIONS = {
     "sharding": {
@@ -96,20 +99,20 @@ _PLAIN = {
 class Config:
     """Settings by attribute."""
 
-    def __init__(self, defaults, given=()):
+    def __init__(self, defaults: Any, given: Any = ()) -> None:
         vars(self).update(copy.deepcopy(defaults))
         self.from_dict(dict(given))
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: Any, value: Any) -> None:
         if not name.startswith("_") and name not in vars(self):
             self._unknown(name, "it changes nothing")
         object.__setattr__(self, name, value)
 
-    def _unknown(self, name, what):
+    def _unknown(self, name: Any, what: Any) -> None:
         known = ", ".join(key.removeprefix("_") for key in vars(self))
         warnings.warn(f"Strategy: there is no setting {name!r}; {what}; there are {known}", stacklevel=4)
 
-    def from_dict(self, config_dict):
+    def from_dict(self, config_dict: Any) -> None:
         """Takes over the settings in a dict that there are; others are left out, with a warning."""
         for key, value in config_dict.items():
             if key in vars(self):
@@ -117,17 +120,17 @@ class Config:
             else:
                 self._unknown(key, "it is left out")
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, dict[str, dict[str, Any] | Any] | Any]:
         """The settings as a dict."""
         return {
             key: value.to_dict() if isinstance(value, Config) else value for key, value in vars(self).items()
         }
 
-    def get(self, k, d=None):
+    def get(self, k: Any, d: Any = None) -> Any:
         """The setting `k`, `d` if there is none."""
         return vars(self).get(k, d)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "{" + "".join(f'"{key}":"{value}",' for key, value in self.to_dict().items()) + "}"
 
 
@@ -145,7 +148,7 @@ class Strategy(Config):
         ('bfloat16', False)
     """
 
-    def __init__(self, config=None):
+    def __init__(self, config: dict[str, Any] | None = None) -> None:
         if config is not None and not isinstance(config, dict):
             raise ValueError(f"Strategy: config: got {config!r}; it must be a dict")
         given = config or {}
@@ -154,26 +157,26 @@ class Strategy(Config):
             setattr(self, f"_{name}", Config(defaults, given.get(name, {})))
 
     @property
-    def sharding(self):
+    def sharding(self) -> Any:
         """Cutting of optimizer states (`stage` 1), gradients (2) and parameters (3)."""
         return self._sharding
 
     @property
-    def gradient_merge(self):
+    def gradient_merge(self) -> Any:
         """Adding up gradients over `k_steps` calls before an update."""
         return self._gradient_merge
 
     @property
-    def pipeline(self):
+    def pipeline(self) -> Any:
         """A pipeline of layers."""
         return self._pipeline
 
     @property
-    def amp(self):
+    def amp(self) -> Any:
         """Mixed precision."""
         return self._amp
 
     @property
-    def full_graph(self):
+    def full_graph(self) -> Any:
         """Whether the whole step is one program: always."""
         return True

@@ -1,13 +1,21 @@
 """Weights that ShardingStage3 has cut, made whole for the time in which a layer uses them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+
 
 UNCUT = (
     "_uncut"  # the attribute of a Parameter that says how it lay before ShardingStage3 cut it, a DistLayout
 )
 
 
-def gather_weights(layer):
+def gather_weights(layer: Layer) -> Any:
     """Makes each layer gather its weights when it is called, where ShardingStage3 has cut them; their
     gradients are cut again.
 
@@ -51,29 +59,29 @@ def gather_weights(layer):
     return layer
 
 
-def _is_gathering(hook):
+def _is_gathering(hook: Any) -> bool:
     """Whether a hook of a layer is one of `gather_weights`."""
     return isinstance(getattr(hook, "__self__", None), _Hooks)
 
 
-def _cut(param):
+def _cut(param: Any) -> bool:
     return param is not None and getattr(param, UNCUT, None) is not None
 
 
 class _Hooks:
     """Exchanges the parameters of one layer. kept: for each call that goes on, {name: Parameter}."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.kept = []
 
-    def before(self, layer, inputs):
+    def before(self, layer: Any, inputs: Any) -> None:
         """Puts whole weights in place of cut ones."""
         cut = {name: param for name, param in layer._parameters.items() if _cut(param)}
         self.kept.append(cut)
         for name, param in cut.items():
             layer._parameters[name] = reshard_tensor(param, getattr(param, UNCUT))
 
-    def after(self, layer, inputs, outputs):
+    def after(self, layer: Any, inputs: Any, outputs: Any) -> None:
         """Puts the parameters back."""
         # nothing where a hook before this one has raised
         for name, param in (self.kept.pop() if self.kept else {}).items():

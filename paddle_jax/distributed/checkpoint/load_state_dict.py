@@ -1,7 +1,11 @@
 """`load_state_dict` and `load_merged_state_dict`."""
 
+from __future__ import annotations
+
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jax
 import ml_dtypes  # noqa: F401  gives NumPy the names bfloat16 and float8
@@ -18,18 +22,18 @@ from paddle_jax.tensor.creation import zeros
 
 
 def load_state_dict(
-    state_dict,
-    path,
-    process_group=None,
-    coordinator_rank=0,
-    unique_id=None,
-    offload=False,
-    mw_name_compatibility=True,
-    aoa_config=None,
-    safetensors=False,
-    worker_groups=None,
-    comm_method="broadcast",
-):
+    state_dict: dict[str, Any],
+    path: str,
+    process_group: Any = None,
+    coordinator_rank: Any = 0,
+    unique_id: int | None = None,
+    offload: bool = False,
+    mw_name_compatibility: bool = True,
+    aoa_config: Any = None,
+    safetensors: bool = False,
+    worker_groups: Any = None,
+    comm_method: str = "broadcast",
+) -> None:
     """Loads Tensors in place from a folder that `save_state_dict` has written. They may lie otherwise, on
     other devices and in other numbers than those saved: each device reads what it needs.
 
@@ -84,8 +88,13 @@ def load_state_dict(
 
 
 def load_merged_state_dict(
-    path, prefix=None, unique_id=None, offload=False, aoa_config=None, safetensors=False
-):
+    path: str,
+    prefix: str | None = None,
+    unique_id: int | None = None,
+    offload: Any = False,
+    aoa_config: Any = None,
+    safetensors: Any = False,
+) -> dict[Any, Any]:
     """Loads all Tensors of a checkpoint that `save_state_dict` has written, each whole on one device.
 
     Args:
@@ -114,11 +123,11 @@ def load_merged_state_dict(
     return state
 
 
-def _read(folder, name, entry, tensor, checked):
+def _read(folder: Any, name: str, entry: dict[str, Any], tensor: Any, checked: set[Any]) -> jax.Array:
     """The array of a Tensor, laid out as that is."""
     shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor_of(tensor)), numpy_dtype(tensor_of(tensor))
 
-    def read_slice(index):
+    def read_slice(index: Any) -> np.ndarray:
         bounds = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
@@ -131,7 +140,9 @@ def _read(folder, name, entry, tensor, checked):
     return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, read_slice)
 
 
-def _assembled(folder, name, entry, bounds, checked):
+def _assembled(
+    folder: Any, name: str, entry: dict[str, Any], bounds: Sequence[Any], checked: set[Any]
+) -> np.ndarray:
     """The values within bounds, from the pieces that have a share in them."""
     out = np.empty([stop - start for start, stop in bounds], np.dtype(entry["dtype"]))
     filled = 0
@@ -154,7 +165,7 @@ def _assembled(folder, name, entry, bounds, checked):
     return out
 
 
-def _piece(folder, name, piece, dtype, checked):
+def _piece(folder: Any, name: str, piece: dict[str, Any], dtype: np.dtype, checked: set[Any]) -> Any:
     """The values of a piece, read where they are used; the first time the whole of it is checked."""
     file = folder / Path(piece["file"]).name
     shape = tuple(piece["shape"])

@@ -9,8 +9,11 @@ would have replaced.
         [{"start": [...], "shape": [...], "file": "0_0.distcp", "offset": 0, "crc": 123}, ...]}}}
 """
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight
@@ -18,7 +21,7 @@ from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight
 VERSION = 1
 
 
-def flat(state_dict, prefix=""):
+def flat(state_dict: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """A nested dict of Tensors as a flat one with names joined by dots: {name: Tensor or ShardedWeight}.
 
     Raises:
@@ -41,12 +44,12 @@ def flat(state_dict, prefix=""):
     return found
 
 
-def ids(folder):
+def ids(folder: Any) -> list[int]:
     """The ids of the whole checkpoints in a folder, the oldest first."""
     return sorted(int(file.stem) for file in Path(folder).glob("*.metadata") if file.stem.isdigit())
 
 
-def described(folder, unique_id):
+def described(folder: Any, unique_id: Any) -> dict[str, Any]:
     """What the metadata of a checkpoint says of each Tensor.
 
     Raises:

@@ -1,11 +1,15 @@
 """`save_state_dict`."""
 
+from __future__ import annotations
+
 import atexit
 import itertools
 import json
 import threading
 import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -27,7 +31,7 @@ class _Writing:
     thread = error = None
 
 
-def wait():
+def wait() -> None:
     """Waits for a save in the background; raises what it ended with."""
     thread = _Writing.thread
     _Writing.thread = None
@@ -43,15 +47,15 @@ atexit.register(lambda: _Writing.thread and _Writing.thread.join())
 
 
 def save_state_dict(
-    state_dict,
-    path,
-    process_group=None,
-    coordinator_rank=0,
-    unique_id=None,
-    async_save=False,
-    safetensors=False,
-    save_replicas=False,
-):
+    state_dict: dict[str, Any],
+    path: str,
+    process_group: Any = None,
+    coordinator_rank: int = 0,
+    unique_id: int | None = None,
+    async_save: bool = False,
+    safetensors: bool = False,
+    save_replicas: bool = False,
+) -> None:
     """Writes Tensors, sharded or not, to a folder. Each piece is written once, by whoever holds it; Partial
     ones are written reduced.
 
@@ -121,7 +125,7 @@ def save_state_dict(
         _write(folder, file, unique_id, described, pieces, rank, coordinator_rank)
 
 
-def _pieces(array, rank):
+def _pieces(array: Any, rank: Any) -> Iterator[Any]:
     """(start, values) of the pieces of an array that this process writes."""
     if isinstance(array.sharding, jax.sharding.SingleDeviceSharding):
         # a copy: the memory may be given away before it is written
@@ -132,14 +136,22 @@ def _pieces(array, rank):
             yield [s.start or 0 for s in shard.index], np.array(to_numpy(shard.data, "save_state_dict"))
 
 
-def _in_background(*arguments):
+def _in_background(*arguments: Any) -> None:
     try:
         _write(*arguments)
     except BaseException as error:
         _Writing.error = error
 
 
-def _write(folder, file, unique_id, described, pieces, rank, coordinator):
+def _write(
+    folder: Any,
+    file: str,
+    unique_id: int,
+    described: dict[str, Any],
+    pieces: Sequence[Any],
+    rank: int,
+    coordinator: int,
+) -> None:
     with replace_file(folder / file) as stream:
         for entry, data in pieces:
             raw = data.tobytes()
@@ -157,7 +169,7 @@ def _write(folder, file, unique_id, described, pieces, rank, coordinator):
     _together()
 
 
-def _gathered(folder, unique_id, described, rank):
+def _gathered(folder: Any, unique_id: Any, described: Any, rank: Any) -> dict[Any, Any]:
     """What all processes have written. A Tensor that each holds by itself is taken from the
     first that has it."""
     parts = []
@@ -171,6 +183,6 @@ def _gathered(folder, unique_id, described, rank):
     return whole
 
 
-def _together():
+def _together() -> None:
     if launch_variables.size() > 1:
         barrier()

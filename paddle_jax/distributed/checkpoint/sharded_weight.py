@@ -1,12 +1,22 @@
 """Parts of Tensors that each process holds by itself, with their place in the whole: how models whose layers
 are cut by hand are saved."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.tensors.held_values import plain_shape
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.nn.layer.registrations import Registered
+
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax.distributed.communication.group import Group
 
 
 class ShardedWeight:
@@ -28,14 +38,14 @@ class ShardedWeight:
 
     def __init__(
         self,
-        key,
-        local_tensor,
-        local_shape,
-        global_shape,
-        global_offset,
-        is_flattened=False,
-        flattened_range=None,
-    ):
+        key: str,
+        local_tensor: Tensor,
+        local_shape: Any,
+        global_shape: Any,
+        global_offset: Any,
+        is_flattened: bool = False,
+        flattened_range: Any = None,
+    ) -> None:
         self.key = key
         self.local_tensor = local_tensor
         self.local_shape, self.global_shape, self.global_offset = (
@@ -66,7 +76,7 @@ class ShardedWeight:
             )
 
     @property
-    def index(self):
+    def index(self) -> tuple[Any, ...]:
         """The part as slices of the whole."""
         return tuple(
             slice(start, start + n) for start, n in zip(self.global_offset, self.local_shape, strict=True)
@@ -76,7 +86,7 @@ class ShardedWeight:
 ShardedStateDict = dict[str, ShardedWeight]
 
 
-def shard_weight(key, weight, axis, group):
+def shard_weight(key: str, weight: Tensor, axis: int, group: Group) -> ShardedWeight:
     """A Tensor as the part that this process holds of one which is cut evenly along an axis over a group.
 
     Args:
@@ -105,7 +115,12 @@ def shard_weight(key, weight, axis, group):
     )
 
 
-def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None):
+def build_sharded_state_dict(
+    state_dict: dict[str, Any],
+    shard_rules: dict[str, Any] | None = None,
+    prefix: str = "",
+    group: Group | None = None,
+) -> dict[Any, Any]:
     """The Tensors of a state dict as parts: those in `shard_rules` are cut, of the others each process
     holds the whole.
 
@@ -134,21 +149,21 @@ def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None
     return found
 
 
-def whole_shape(value):
+def whole_shape(value: Any) -> list[Any]:
     """The shape of what a value of a state dict is, or is a part of."""
     if isinstance(value, ShardedWeight):
         return list(value.global_shape)
     return list(plain_shape(value))
 
 
-def tensor_of(value) -> Tensor:
+def tensor_of(value: Any) -> Tensor:
     """The Tensor of a value of a state dict."""
     if isinstance(value, ShardedWeight):
         return value.local_tensor
     return value
 
 
-def local_piece(value, array):
+def local_piece(value: Any, array: jax.Array) -> Iterator[Any]:
     """(start, values) of the piece of the whole that a ShardedWeight is."""
     yield list(value.global_offset), np.array(array)
 

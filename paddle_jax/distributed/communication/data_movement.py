@@ -1,11 +1,20 @@
 """Collectives that hand tensors on as they are."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.distributed.communication import stream
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = ["all_gather", "alltoall", "alltoall_single", "broadcast", "gather", "scatter"]
 
 
-def all_gather(tensor_list, tensor, group=None, sync_op=True):
+def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, sync_op: bool = True) -> Any:
     """Gives every process the tensors of all of them.
 
     Args:
@@ -23,7 +32,7 @@ def all_gather(tensor_list, tensor, group=None, sync_op=True):
     return stream.all_gather(tensor_list, tensor, group, sync_op)
 
 
-def broadcast(tensor, src, group=None, sync_op=True):
+def broadcast(tensor: Tensor, src: int, group: Any = None, sync_op: bool = True) -> Any:
     """Gives every process the tensor of one of them.
 
     Args:
@@ -38,7 +47,9 @@ def broadcast(tensor, src, group=None, sync_op=True):
     return stream.broadcast(tensor, src, group, sync_op)
 
 
-def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True):
+def gather(
+    tensor: Tensor, gather_list: Any = None, dst: int = 0, group: Any = None, sync_op: bool = True
+) -> Any:
     """Gives one process the tensors of all of them.
 
     Args:
@@ -54,7 +65,9 @@ def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True):
     return stream.gather(tensor, gather_list, dst, group, sync_op)
 
 
-def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
+def scatter(
+    tensor: Tensor, tensor_list: Any = None, src: int = 0, group: Any = None, sync_op: bool = True
+) -> Any:
     """Gives every process one of the tensors of one process.
 
     Args:
@@ -70,7 +83,7 @@ def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
     return stream.scatter(tensor, tensor_list, src, group, sync_op)
 
 
-def alltoall(out_tensor_list, in_tensor_list, group=None, sync_op=True):
+def alltoall(out_tensor_list: Any, in_tensor_list: Any, group: Any = None, sync_op: bool = True) -> Any:
     """Sends every process one of the tensors of each.
 
     Args:
@@ -86,8 +99,13 @@ def alltoall(out_tensor_list, in_tensor_list, group=None, sync_op=True):
 
 
 def alltoall_single(
-    out_tensor, in_tensor, in_split_sizes=None, out_split_sizes=None, group=None, sync_op=True
-):
+    out_tensor: Tensor,
+    in_tensor: Tensor,
+    in_split_sizes: Sequence[int] | None = None,
+    out_split_sizes: Sequence[int] | None = None,
+    group: Any = None,
+    sync_op: bool = True,
+) -> Any:
     """Sends every process a piece of the tensor of each.
 
     Args:

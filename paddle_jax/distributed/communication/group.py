@@ -1,7 +1,11 @@
 """Groups of processes."""
 
+from __future__ import annotations
+
 import datetime
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 from paddle_jax._core.process_group import startup_barrier
 from paddle_jax._core.process_group.collectives import ProcessGroup
@@ -26,7 +30,9 @@ class Group:
         rank: 0, nranks: 2, id: 11, ranks: 2, 3; name: pair
     """
 
-    def __init__(self, rank_in_group, id, ranks, pg=None, name=None):
+    def __init__(
+        self, rank_in_group: int, id: int, ranks: Sequence[int], pg: Any = None, name: str | None = None
+    ) -> None:
         self._rank = rank_in_group
         self._id = id
         self._ranks = ranks
@@ -34,57 +40,57 @@ class Group:
         self._name = name
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """The place of this process in the group, or -1."""
         return self._rank
 
     @property
-    def ranks(self):
+    def ranks(self) -> Any:
         """The numbers of its processes in the program."""
         return self._ranks
 
     @property
-    def nranks(self):
+    def nranks(self) -> int:
         """How many processes it has."""
         return len(self._ranks)
 
     @property
-    def name(self):
+    def name(self) -> Any:
         """Its name."""
         return self._name
 
     @property
-    def process_group(self):
+    def process_group(self) -> Any:
         """What carries its communication; None where this process does not belong to it."""
         return self._wire
 
     @property
-    def world_size(self):
+    def world_size(self) -> Any:
         """How many processes it has; -1 where this process does not belong to it."""
         if self._rank >= 0:
             return self.nranks
         return -1
 
     @property
-    def backend(self):
+    def backend(self) -> Any:
         """The library that communicates: "GLOO" on CPUs, "NCCL" on GPUs, "XLA" elsewhere."""
         return backend_name()
 
     @property
-    def id(self):
+    def id(self) -> Any:
         """Its number."""
         return self._id
 
-    def is_member(self):
+    def is_member(self) -> bool:
         """Whether this process belongs to it, and there are others."""
         return self._rank >= 0 and self.nranks >= 2
 
-    def is_alone(self):
+    def is_alone(self) -> bool:
         """Whether it has this process only, which drives several devices: collectives give back what they
         get."""
         return self._wire is not None and self.nranks == 1
 
-    def get_group_rank(self, rank):
+    def get_group_rank(self, rank: Any) -> Any:
         """The place in the group of a process of the program; -1 where this process does not
         belong to the group.
 
@@ -97,21 +103,21 @@ class Group:
             raise ValueError(f"rank: got {rank}; group {self._id} has the ranks {self._ranks}")
         return self._ranks.index(rank)
 
-    def get_global_rank(self, rank):
+    def get_global_rank(self, rank: Any) -> Any:
         """The number in the program of the process at a place of the group; -1 where this process does
         not belong to it."""
         if self.is_member():
             return self._ranks[rank]
         return -1
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: "
             f"{', '.join(map(str, self.ranks))}; name: {self.name or None}"
         )
 
 
-def backend_name():
+def backend_name() -> str:
     """What carries the communication of this program's processes."""
     import jax
 
@@ -128,7 +134,7 @@ def is_initialized() -> bool:
     return 0 in Groups.known
 
 
-def default_group():
+def default_group() -> Any:
     """The group of all processes.
 
     Raises:
@@ -148,7 +154,7 @@ def default_group():
 _get_global_group = default_group  # the name by which programs know it
 
 
-def member(group):
+def member(group: Any) -> Any:
     """The group to communicate in; None where this process has no part in it.
 
     Raises:
@@ -161,7 +167,7 @@ def member(group):
     return None
 
 
-def get_group(id=0):
+def get_group(id: int = 0) -> Any:
     """The group of a number, or None with a warning.
 
     Args:
@@ -178,7 +184,7 @@ def get_group(id=0):
     return Groups.known[id]
 
 
-def destroy_process_group(group=None):
+def destroy_process_group(group: Any = None) -> None:
     """Forgets a group, or all of them. The processes stay connected until they end, so that groups
     can be made again.
 
@@ -200,7 +206,7 @@ def destroy_process_group(group=None):
         del Groups.known[group.id]
 
 
-def barrier(group=None):
+def barrier(group: Any = None) -> None:
     """Waits until all processes of a group have called it.
 
     Args:
@@ -212,7 +218,7 @@ def barrier(group=None):
         group.process_group.barrier()
 
 
-def get_backend(group=None) -> str:
+def get_backend(group: Any = None) -> str:
     """The library that communicates for a group: "GLOO" on CPUs, "NCCL" on GPUs, "XLA" elsewhere.
 
     Args:
@@ -231,7 +237,7 @@ def get_backend(group=None) -> str:
     return backend_name()
 
 
-def wait(tensor, group=None, use_calc_stream=True):
+def wait(tensor: Tensor, group: Any = None, use_calc_stream: bool = True) -> None:
     """Waits until a tensor has its value, and with it the communication that gives it.
 
     Args:
@@ -245,14 +251,14 @@ def wait(tensor, group=None, use_calc_stream=True):
     tensor._value.block_until_ready()
 
 
-def seconds(timeout):
+def seconds(timeout: Any) -> float:
     """A limit given as a number of seconds or a timedelta, in seconds."""
     if isinstance(timeout, datetime.timedelta):
         return timeout.total_seconds()
     return float(timeout)
 
 
-def create_group(number, ranks, timeout, name):
+def create_group(number: Any, ranks: Any, timeout: Any, name: str) -> Group:
     """A Group of some processes, which must be sorted; all processes make it."""
     import jax
 

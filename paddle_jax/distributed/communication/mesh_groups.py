@@ -1,5 +1,9 @@
 """The groups of processes along the dimensions of a mesh."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.base.errors import CheckError
@@ -8,8 +12,11 @@ from paddle_jax.distributed.collective import new_group
 from paddle_jax.distributed.communication.group import is_initialized
 from paddle_jax.distributed.parallel import get_rank
 
+if TYPE_CHECKING:
+    from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
-def group_along(mesh, dim):
+
+def group_along(mesh: ProcessMesh, dim: str | None) -> Any:
     """See `ProcessMesh.get_group`. Groups of the same processes are made once; all processes make all of
     them, in the same order."""
     if not is_initialized():
@@ -31,5 +38,5 @@ def group_along(mesh, dim):
     return next((group for group in groups if get_rank() in group.ranks), groups[0])
 
 
-def _of(ranks):
+def _of(ranks: Any) -> Any:
     return next((group for group in Groups.known.values() if group.ranks == ranks), None) or new_group(ranks)

@@ -1,7 +1,10 @@
 """Collectives of Python objects. They travel as pickles, which are read without a check: all processes of a
 program trust each other."""
 
+from __future__ import annotations
+
 import pickle
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,11 +24,11 @@ __all__ = [
 ]
 
 
-def _padded(data, length):
+def _padded(data: Any, length: Any) -> Any:
     return np.concatenate([bytes_of(data), np.zeros(length - len(data), np.uint8)])
 
 
-def all_gather_object(object_list, obj, group=None):
+def all_gather_object(object_list: Any, obj: Any, group: Any = None) -> None:
     """Gives every process the objects of all of them.
 
     Args:
@@ -44,7 +47,7 @@ def all_gather_object(object_list, obj, group=None):
     object_list.extend(pickle.loads(row[:size].tobytes()) for row, size in zip(rows, sizes, strict=True))
 
 
-def broadcast_object_list(object_list, src, group=None):
+def broadcast_object_list(object_list: Any, src: int, group: Any = None) -> None:
     """Gives every process the objects of one of them.
 
     Args:
@@ -73,7 +76,9 @@ def broadcast_object_list(object_list, src, group=None):
     object_list[:] = found
 
 
-def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None):
+def scatter_object_list(
+    out_object_list: Any, in_object_list: Any = None, src: int = 0, group: Any = None
+) -> None:
     """Gives every process one of the objects of one process.
 
     Args:
@@ -104,7 +109,7 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     out_object_list[:] = [pickle.loads(row[: sizes[group.rank]].tobytes())]
 
 
-def _peer(call, group, rank, rank_in_group):
+def _peer(call: Any, group: Any, rank: Any, rank_in_group: Any) -> Any:
     if (rank is None) == (rank_in_group is None):
         raise ValueError(
             f"{call}: name the other process either by its number in the program or by its place in the group"
@@ -112,7 +117,9 @@ def _peer(call, group, rank, rank_in_group):
     return other_rank(call, group, group.ranks[rank_in_group] if rank is None else rank)
 
 
-def send_object_list(object_list, dst=None, group=None, dst_in_group=None):
+def send_object_list(
+    object_list: Any, dst: int | None = None, group: Any = None, dst_in_group: int | None = None
+) -> None:
     """Sends objects to another process.
 
     Args:
@@ -133,7 +140,9 @@ def send_object_list(object_list, dst=None, group=None, dst_in_group=None):
     finish()
 
 
-def recv_object_list(object_list, src=None, group=None, src_in_group=None):
+def recv_object_list(
+    object_list: Any, src: int | None = None, group: Any = None, src_in_group: int | None = None
+) -> None:
     """Receives objects from another process.
 
     Args:

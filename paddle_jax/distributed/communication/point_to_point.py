@@ -1,12 +1,20 @@
 """Messages from one process to another."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.distributed.communication import stream
 from paddle_jax.distributed.communication.group import default_group
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
-def send(tensor, dst=0, group=None, sync_op=True):
+def send(tensor: Tensor, dst: int = 0, group: Any = None, sync_op: bool = True) -> Any:
     """Sends a tensor to another process. It waits there until it is received, so two processes may send to
     each other first and receive then.
 
@@ -23,7 +31,7 @@ def send(tensor, dst=0, group=None, sync_op=True):
     return stream.send(tensor, dst, group, sync_op)
 
 
-def recv(tensor, src=0, group=None, sync_op=True):
+def recv(tensor: Tensor, src: int = 0, group: Any = None, sync_op: bool = True) -> Any:
     """Receives a tensor from another process. Messages of two processes and a group come in the order in
     which they were sent.
 
@@ -42,12 +50,12 @@ def recv(tensor, src=0, group=None, sync_op=True):
     return stream.recv(tensor, src, group, sync_op)
 
 
-def isend(tensor, dst, group=None):
+def isend(tensor: Any, dst: Any, group: Any = None) -> Any:
     """Like send, without a wait: the task has it."""
     return stream.send(tensor, dst, group, sync_op=False)
 
 
-def irecv(tensor, src=None, group=None):
+def irecv(tensor: Any, src: Any = None, group: Any = None) -> Any:
     """Like recv, without a wait: the task has it, and the tensor has the value only then."""
     return stream.recv(tensor, src, group, sync_op=False)
 
@@ -64,7 +72,7 @@ class P2POp:
         RuntimeError: op is another function, or there is no group.
     """
 
-    def __init__(self, op, tensor, peer, group=None):
+    def __init__(self, op: Any, tensor: Tensor, peer: int, group: Any = None) -> None:
         if op not in (isend, irecv):
             raise RuntimeError(
                 "Invalid ``op`` function. Expected ``op`` to be of type "
@@ -78,7 +86,7 @@ class P2POp:
         )
 
 
-def batch_isend_irecv(p2p_op_list):
+def batch_isend_irecv(p2p_op_list: Any) -> list[Any]:
     """Begins several messages.
 
     Args:

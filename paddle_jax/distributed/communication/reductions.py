@@ -1,8 +1,16 @@
 """Collectives that bring the numbers of all processes together."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.distributed.communication.stream import all_reduce as _all_reduce
 from paddle_jax.distributed.communication.stream import reduce as _reduce
 from paddle_jax.distributed.communication.stream import reduce_scatter as _reduce_scatter
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = ["ReduceOp", "all_reduce", "reduce", "reduce_scatter"]
 
@@ -22,7 +30,7 @@ class ReduceOp:
     AVG = 4
 
 
-def _get_reduce_op(reduce_op):
+def _get_reduce_op(reduce_op: int) -> int:
     """The member of ReduceOp, once it is known to be one.
 
     Args:
@@ -35,7 +43,7 @@ def _get_reduce_op(reduce_op):
     return reduce_op
 
 
-def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
+def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True) -> Any:
     """Replaces a tensor on every process by the elements of all of them brought together.
 
     Args:
@@ -53,7 +61,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
     return _all_reduce(tensor, op, group, sync_op)
 
 
-def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
+def reduce(tensor: Tensor, dst: int, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True) -> Any:
     """Replaces a tensor on one process by the elements of all processes brought together.
 
     Args:
@@ -69,7 +77,9 @@ def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
     return _reduce(tensor, dst, op, group, sync_op)
 
 
-def reduce_scatter(tensor, tensor_list, op=ReduceOp.SUM, group=None, sync_op=True):
+def reduce_scatter(
+    tensor: Tensor, tensor_list: Any, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True
+) -> Any:
     """Gives every process one of several tensors, with the elements of all processes brought together.
 
     Args:

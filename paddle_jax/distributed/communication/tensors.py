@@ -1,6 +1,9 @@
 """What goes into collectives and what comes out of them: the values of Tensors."""
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,13 +12,16 @@ from paddle_jax._core.tensors.held_values import element_count, held_value, nump
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.distributed.communication.group import default_group
 
+if TYPE_CHECKING:
+    import jax
 
-def kind(array) -> str:
+
+def kind(array: Any) -> str:
     """Dtype and shape, as messages show them."""
     return f"{array.dtype.name}{list(array.shape)}"
 
 
-def value(call, name, tensor):
+def value(call: Any, name: Any, tensor: Any) -> Any:
     """The array of a Tensor.
 
     Raises:
@@ -29,7 +35,7 @@ def value(call, name, tensor):
     return tensor._value
 
 
-def values(call, name, tensors, count):
+def values(call: Any, name: Any, tensors: Any, count: Any) -> Any:
     """The arrays of a list of Tensors, stacked along a new first axis; they must be as many as processes, of
     one shape and dtype."""
     arrays = [value(call, f"{name}[{i}]", tensor) for i, tensor in enumerate(tensors)]
@@ -47,7 +53,7 @@ def values(call, name, tensors, count):
     return stacked(arrays)
 
 
-def at_hand(array):
+def at_hand(array: Any) -> Any:
     """An array that lies in the memory of the host as a NumPy array that shows it; others as they are."""
     import jax
 
@@ -56,7 +62,7 @@ def at_hand(array):
     return np.asarray(array)
 
 
-def stacked(arrays):
+def stacked(arrays: Any) -> Any:
     """Arrays of one shape and dtype along a new first axis."""
     import jax.numpy as jnp
 
@@ -64,7 +70,7 @@ def stacked(arrays):
     return (np.stack if all(isinstance(array, np.ndarray) for array in arrays) else jnp.stack)(arrays)
 
 
-def unstack(array):
+def unstack(array: Any) -> list[jax.Array] | list[Any]:
     """The rows of an array: jax arrays; on the host they are not copied."""
     shown = at_hand(array)
     if isinstance(shown, np.ndarray):
@@ -72,7 +78,7 @@ def unstack(array):
     return list(array)
 
 
-def split(call, name, array, count):
+def split(call: Any, name: Any, array: Any, count: Any) -> Any:
     """An array [count * n, ...] as [count, n, ...]."""
     if array.ndim == 0 or array.shape[0] % count:
         raise ValueError(
@@ -82,7 +88,7 @@ def split(call, name, array, count):
     return at_hand(array).reshape(count, array.shape[0] // count, *array.shape[1:])
 
 
-def fill(call, name, tensor, array):
+def fill(call: Any, name: Any, tensor: Any, array: Any) -> None:
     """Puts an array into a Tensor, which must be of its dtype and size."""
     value(call, name, tensor)
     if numpy_dtype(tensor) != array.dtype or element_count(tensor) != array.size:
@@ -92,7 +98,7 @@ def fill(call, name, tensor, array):
     tensor._rebind(array if tuple(plain_shape(tensor)) == array.shape else array.reshape(plain_shape(tensor)))
 
 
-def fill_list(call, name, tensors, arrays):
+def fill_list(call: Any, name: Any, tensors: Any, arrays: Any) -> None:
     """Puts arrays into a list: of as many Tensors, or an empty one, which gets new Tensors."""
     if not isinstance(tensors, list):
         raise ValueError(f"{call}: {name}: got {type(tensors).__name__}; it must be a list")
@@ -108,7 +114,7 @@ def fill_list(call, name, tensors, arrays):
         fill(call, f"{name}[{i}]", tensor, array)
 
 
-def shape_of_list(call, name, tensors, like, count):
+def shape_of_list(call: Any, name: Any, tensors: Any, like: Any, count: Any) -> None:
     """Refuses a list for results, before anything is sent, whose Tensors cannot take them."""
     if isinstance(tensors, list) and tensors and len(tensors) not in (0, count):
         raise RuntimeError(
@@ -123,7 +129,7 @@ def shape_of_list(call, name, tensors, like, count):
             )
 
 
-def place(group, rank):
+def place(group: Any, rank: Any) -> Any:
     """The place in a group of a process of the program.
 
     Raises:
@@ -134,7 +140,7 @@ def place(group, rank):
     return group.ranks.index(rank)
 
 
-def need_member(call, group):
+def need_member(call: Any, group: Any) -> Any:
     """The group to communicate in, for calls that only its members may make.
 
     Raises:
@@ -150,7 +156,7 @@ def need_member(call, group):
     return group
 
 
-def need_sync(call, sync_op, use_calc_stream):
+def need_sync(call: Any, sync_op: Any, use_calc_stream: Any) -> None:
     """Refuses a call that is to be asynchronous on the stream of computations."""
     if use_calc_stream and not sync_op:
         raise RuntimeError(
@@ -162,12 +168,12 @@ class Task:
     """A communication that was begun. Collectives are complete when the call returns; a message may
     still be on its way."""
 
-    def __init__(self, finish=None, ready=None, sync=True):
+    def __init__(self, finish: Any = None, ready: Any = None, sync: Any = True) -> None:
         self._finish = finish
         self._ready = ready
         self._sync = sync
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: Any = None) -> bool:
         """Waits until it is complete; returns True."""
         if self._finish is not None:
             finish = self._finish
@@ -175,23 +181,23 @@ class Task:
             finish()
         return True
 
-    def __del__(self):
+    def __del__(self) -> None:
         if not sys.is_finalizing():
             self.wait()  # a task that nobody keeps: `irecv(x)` alone must not leave x as it was
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Waits until it is complete."""
         self.wait()
 
-    def is_completed(self):
+    def is_completed(self) -> bool:
         """Whether it is complete."""
         return self._finish is None or bool(self._ready and self._ready())
 
-    def is_sync(self):
+    def is_sync(self) -> bool:
         """Whether the call was to return when it is complete."""
         return self._sync
 
 
-def bytes_of(array):
+def bytes_of(array: Any) -> Any:
     """A uint8 array of the bytes of a bytes object."""
     return np.frombuffer(array, np.uint8)

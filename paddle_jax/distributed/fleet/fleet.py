@@ -1,7 +1,10 @@
 """Programs in which all processes do the same: who one is, and what a model and an optimizer become."""
 
+from __future__ import annotations
+
 import os
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -44,6 +47,12 @@ from paddle_jax.distributed.fleet.server_methods import ServerMethods
 from paddle_jax.distributed.fleet.static_training import StaticOptimizer, acts
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
 from paddle_jax.framework.mode import in_dynamic_mode
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.fleet.base.role_maker import UserDefinedRoleMaker
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.optimizer.optimizer import Optimizer
+
 
 __all__ = ["Fleet"]
 
@@ -92,10 +101,16 @@ class Fleet(ServerMethods):
         (0, 1, True)
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._role_maker, self._user_defined_strategy, self._util = None, None, UtilBase()
 
-    def init(self, role_maker=None, is_collective=False, strategy=None, log_level="INFO"):
+    def init(
+        self,
+        role_maker: Any = None,
+        is_collective: bool = False,
+        strategy: DistributedStrategy | None = None,
+        log_level: str = "INFO",
+    ) -> Fleet:
         """Connects the processes of the program and makes their groups.
 
         A process without launcher that sees several devices takes them for the degrees: weights lie on the
@@ -162,41 +177,41 @@ class Fleet(ServerMethods):
             model_parallel_random_seed(None if seed == -1 else seed)
         return self
 
-    def _take_devices(self, topology):
+    def _take_devices(self, topology: CommunicateTopology) -> None:
         """Lays the devices of this process out in a grid; collectives then have one process."""
         Current.grid = DeviceGrid(topology)
         Groups.alone = OneProcess()
         Groups.known[0] = create_group(0, [0], launch_variables.read().timeout, "_default_pg")
         self._hcg = Current.hcg = HybridCommunicateGroup.of_devices(topology)
 
-    def _role(self):
+    def _role(self) -> PaddleCloudRoleMaker | UserDefinedRoleMaker:
         if self._role_maker is None:
             raise AttributeError("fleet: it is not initialized; call fleet.init(is_collective=True) first")
         return self._role_maker
 
     # who this process is ------------------------------------------------------------------------------------
 
-    def worker_index(self):
+    def worker_index(self) -> int:
         """The number of this process, from 0."""
         return self._role()._worker_index()
 
-    def worker_num(self):
+    def worker_num(self) -> int:
         """The number of processes."""
         return self._role()._worker_num()
 
-    def is_first_worker(self):
+    def is_first_worker(self) -> bool:
         """Whether this is process 0."""
         return self._role()._is_first_worker()
 
-    def is_worker(self):
+    def is_worker(self) -> bool:
         """Whether this process trains."""
         return self._role()._is_worker()
 
-    def is_server(self):
+    def is_server(self) -> bool:
         """Whether this process is a parameter server."""
         return self._role()._is_server()
 
-    def worker_endpoints(self, to_string=False):
+    def worker_endpoints(self, to_string: bool = False) -> Any:
         """The addresses of all processes, as far as the launcher has told them: a list, or a str with
         commas between them."""
         found = self._role()._get_trainer_endpoints()
@@ -204,31 +219,31 @@ class Fleet(ServerMethods):
             return ",".join(found)
         return found
 
-    def server_num(self):
+    def server_num(self) -> int:
         """The number of parameter servers."""
         return self._role()._server_num()
 
-    def server_index(self):
+    def server_index(self) -> int:
         """The number of this process among the parameter servers; in a worker its own number, as in
         Paddle."""
         return self._role()._server_index()
 
-    def server_endpoints(self, to_string=False):
+    def server_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The addresses of parameter servers: a list, or a str with commas between them. Without servers it
         is an empty str, as in Paddle, whatever `to_string` is."""
         found = self._role()._get_pserver_endpoints()
         return found if found and not to_string else ",".join(found)
 
-    def node_num(self):
+    def node_num(self) -> int:
         """The number of machines, as far as the launcher has told it."""
         self._role()
         return launch_variables.integer("PADDLE_NNODES", 1)
 
-    def local_rank(self):
+    def local_rank(self) -> str | None:
         """The number of this process on its machine, as the launcher has told it: a str, or None."""
         return os.environ.get("PADDLE_LOCAL_RANK")
 
-    def barrier_worker(self):
+    def barrier_worker(self) -> None:
         """Waits until all workers have called it."""
         self._role()
         if Current.servers is not None:
@@ -237,11 +252,11 @@ class Fleet(ServerMethods):
             barrier()
 
     @property
-    def util(self):
+    def util(self) -> UtilBase:
         """Small exchanges between all processes, a UtilBase."""
         return self._util
 
-    def get_hybrid_communicate_group(self):
+    def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """The HybridCommunicateGroup.
 
         Raises:
@@ -250,13 +265,13 @@ class Fleet(ServerMethods):
         self._role()
         return self._hcg
 
-    def get_hybrid_parallel_topology(self):
+    def get_hybrid_parallel_topology(self) -> Any:
         """The CommunicateTopology of all processes."""
         return self.get_hybrid_communicate_group().topology()
 
     # model, optimizer, scaler -------------------------------------------------------------------------------
 
-    def distributed_model(self, model):
+    def distributed_model(self, model: Layer) -> Layer:
         """A Layer for training in several processes.
 
         Args:
@@ -297,7 +312,7 @@ class Fleet(ServerMethods):
             )
         return _WRAPPERS[mode](model, self._hcg, strategy)
 
-    def distributed_optimizer(self, optimizer, strategy=None):
+    def distributed_optimizer(self, optimizer: Optimizer, strategy: DistributedStrategy | None = None) -> Any:
         """An optimizer for training in several processes.
 
         Args:
@@ -330,7 +345,7 @@ class Fleet(ServerMethods):
         self._optimizer = HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
         return self._optimizer
 
-    def distributed_scaler(self, scaler):
+    def distributed_scaler(self, scaler: Any) -> GradScaler:
         """The GradScaler itself: the optimizers of this module tell it what the other processes have found.
 
         Args:
@@ -342,7 +357,9 @@ class Fleet(ServerMethods):
             )
         return scaler
 
-    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
+    def minimize(
+        self, loss: Any, startup_program: Any = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> Any:
         """`minimize` of the optimizer that was given to distributed_optimizer last."""
         if not hasattr(self, "_optimizer"):
             raise AttributeError(
@@ -350,7 +367,9 @@ class Fleet(ServerMethods):
             )
         return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
 
-    def amp_init(self, place, scope=None, test_program=None, use_fp16_test=False):
+    def amp_init(
+        self, place: Any, scope: Any = None, test_program: Any = None, use_fp16_test: Any = False
+    ) -> Any:
         """Casts the parameters of a static program, after its startup program has run.
 
         Args:
@@ -363,11 +382,11 @@ class Fleet(ServerMethods):
         """
         return self._mixed_precision("amp_init").amp_init(place, scope, test_program, use_fp16_test)
 
-    def get_loss_scaling(self):
+    def get_loss_scaling(self) -> Any:
         """The Variable of the loss scale of a static program, None without one."""
         return self._mixed_precision("get_loss_scaling").get_loss_scaling()
 
-    def _mixed_precision(self, name):
+    def _mixed_precision(self, name: Any) -> Any:
         optimizer = getattr(self, "_optimizer", None)
         if not hasattr(optimizer, name):
             raise AttributeError(
@@ -377,7 +396,7 @@ class Fleet(ServerMethods):
         return optimizer
 
 
-def _pipeline(model, hcg, strategy):
+def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedStrategy) -> Layer:
     """A PipelineLayer with the schedule that its stages, chunks and micro-batches ask for."""
     stages = hcg.topology().get_dim("pipe")
     chunks = model.get_num_virtual_stages()
@@ -405,7 +424,7 @@ def _pipeline(model, hcg, strategy):
     )
 
 
-def _topology(strategy):
+def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
     """The CommunicateTopology that a strategy asks for."""
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in SHORT_NAMES}
     if degrees["cp"] > 1 and launch_variables.size() > 1:
@@ -422,7 +441,7 @@ def _topology(strategy):
     return CommunicateTopology([SHORT_NAMES[name] for name in order], [degrees[name] for name in order])
 
 
-def _places(others):
+def _places(others: int) -> int:
     """How many processes there are; of a process alone whose strategy asks for several devices, how
     many it sees."""
     count = launch_variables.size()

@@ -1,11 +1,19 @@
 """Models for training in several processes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.distributed.fleet.base.registry import Current
+
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+
 
 __all__ = []
 
 
-def distributed_model(model):
+def distributed_model(model: Layer) -> Layer:
     """A Layer for training in several processes.
 
     Args:

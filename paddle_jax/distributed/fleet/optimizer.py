@@ -1,11 +1,20 @@
 """The optimizer of programs with several kinds of parallelism."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import reduce_gradients
 from paddle_jax.distributed.parallel import ParallelMode
 from paddle_jax.distributed.sharding.optimizers import OwnedRound, _squares, anywhere, summed
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
+    from paddle_jax.optimizer.optimizer import Optimizer
+
 
 __all__ = []
 
@@ -21,13 +30,13 @@ class HybridParallelOptimizer(OwnedRound):
         strategy: accepted.
     """
 
-    def __init__(self, optimizer, hcg, strategy=None):
+    def __init__(self, optimizer: Optimizer, hcg: Any, strategy: Any = None) -> None:
         super().__init__(optimizer, hcg.get_sharding_parallel_group())
         self._hcg = hcg
         self._strategy = strategy
 
     @no_grad()
-    def step(self):
+    def step(self) -> None:
         """Updates the parameters. All processes must call it."""
         grads = [p._grad for p in self._with_gradients() if not getattr(p, "no_sync", False)]
         if self._hcg.get_parallel_mode() != ParallelMode.DATA_PARALLEL:
@@ -37,7 +46,7 @@ class HybridParallelOptimizer(OwnedRound):
             reduce_gradients(grads, self._hcg)
         super().step()
 
-    def _total(self, params, grads):
+    def _total(self, params: Any, grads: Any) -> Any:
         """The sum of squares of all gradients of the model.
 
         Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
@@ -58,7 +67,7 @@ class HybridParallelOptimizer(OwnedRound):
         total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
         return summed(total, self._hcg.get_pipe_parallel_group())
 
-    def _found_everywhere(self, found):
+    def _found_everywhere(self, found: Any) -> Any:
         return anywhere(
             found,
             self._hcg.get_sharding_parallel_group(),
@@ -68,7 +77,7 @@ class HybridParallelOptimizer(OwnedRound):
         )
 
 
-def distributed_optimizer(optimizer, strategy=None):
+def distributed_optimizer(optimizer: Optimizer, strategy: DistributedStrategy | None = None) -> Any:
     """An optimizer for training in several processes.
 
     Args:

@@ -1,5 +1,7 @@
 """Fully sharded data parallelism: each device keeps a piece of every Parameter."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -47,7 +49,7 @@ class OffloadPolicy(NamedTuple):
 class _Chosen(ShardingStage3):
     """ShardingStage3 that cuts the axis that a function names."""
 
-    def __init__(self, mesh: ProcessMesh, choose: Callable[[Tensor], Shard | None] | None):
+    def __init__(self, mesh: ProcessMesh, choose: Callable[[Tensor], Shard | None] | None) -> None:
         super().__init__(0, mesh)
         self._choose = choose
 

@@ -1,5 +1,7 @@
 """The connections of a worker to its servers."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import ipaddress
 import json
@@ -36,7 +38,7 @@ class Connection:
         seconds: for how long it tries.
     """
 
-    def __init__(self, endpoint: str, token: str):
+    def __init__(self, endpoint: str, token: str) -> None:
         self.endpoint = endpoint
         self.seconds = patience()
         self._metadata = (("token", token),)
@@ -145,7 +147,7 @@ class Client:
         late: list of texts, the workers that the servers wait for.
     """
 
-    def __init__(self, endpoints: Sequence[str], worker: int, job: JobSpec, token: str):
+    def __init__(self, endpoints: Sequence[str], worker: int, job: JobSpec, token: str) -> None:
         self.worker = worker
         self.job = job
         self.round = 0

@@ -1,5 +1,7 @@
 """Tables that are larger than memory: rows that were not used lately are in RocksDB."""
 
+from __future__ import annotations
+
 import contextlib
 import importlib
 import os
@@ -44,7 +46,7 @@ class DiskTable(SparseTable):
         stored: int, how many are on the disk.
     """
 
-    def __init__(self, spec: TableSpec, seed: int):
+    def __init__(self, spec: TableSpec, seed: int) -> None:
         self.limit = launch_variables.integer("PADDLE_PS_HOT_ROWS", _HOT_ROWS)
         parent = os.environ.get("PADDLE_PS_SSD_DIR") or private_folder()
         _remove_abandoned(Path(parent))
@@ -71,7 +73,7 @@ class DiskTable(SparseTable):
             _rocksdict().Rdict.destroy(str(Path(self._folder) / "rows"))
             self._database = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         with contextlib.suppress(Exception):
             self.close()
             Path(self._folder).rmdir()

@@ -33,7 +33,7 @@ class EagerTable:
         pulled: list of (ids, Tensor of their rows) of forward passes since the last step.
     """
 
-    def __init__(self, runtime: Runtime, name: str, size: list[int], padding: int | None, attr: Any):
+    def __init__(self, runtime: Runtime, name: str, size: list[int], padding: int | None, attr: Any) -> None:
         self.runtime = runtime
         self.name = name
         self.size = size
@@ -75,7 +75,7 @@ class EagerTables:
         runtime: Runtime.
     """
 
-    def __init__(self, runtime: Runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
 
     def layer(self, size: list[int], padding: int | None, attr: Any, name: str) -> EagerTable:
@@ -104,7 +104,7 @@ class ServerOptimizer:
         runtime: Runtime.
     """
 
-    def __init__(self, optimizer: Any, runtime: Runtime):
+    def __init__(self, optimizer: Any, runtime: Runtime) -> None:
         self._inner_opt = optimizer
         self._runtime = runtime
         self._params: list[Any] = []

@@ -4,6 +4,8 @@ The journal is not flushed to the disk at each request: what a killed process ha
 system. PADDLE_PS_FSYNC_SECONDS flushes it that often, for the loss of a machine.
 """
 
+from __future__ import annotations
+
 import io
 import json
 import os
@@ -32,7 +34,7 @@ class Journal:
         size: int, bytes in the journal.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.number = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)

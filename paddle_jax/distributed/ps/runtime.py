@@ -1,5 +1,7 @@
 """A process of a job with parameter servers: its role, its tables, and its worker or server."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,7 +39,9 @@ class Runtime:
         server: TableServer, or None.
     """
 
-    def __init__(self, endpoints: Sequence[str], workers: int, index: int, is_server: bool, strategy: Any):
+    def __init__(
+        self, endpoints: Sequence[str], workers: int, index: int, is_server: bool, strategy: Any
+    ) -> None:
         self.endpoints = list(endpoints)
         self.workers = workers
         self.index = index

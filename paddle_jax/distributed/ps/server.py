@@ -1,5 +1,7 @@
 """The process that serves tables."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
@@ -38,7 +40,9 @@ class TableServer:
         own: JobSpec of this process's program, or None where it has none.
     """
 
-    def __init__(self, server: int, endpoints: list[str], workers: int, token: str, own: JobSpec | None):
+    def __init__(
+        self, server: int, endpoints: list[str], workers: int, token: str, own: JobSpec | None
+    ) -> None:
         self.own = own
         self._servers = len(endpoints)
         self._workers = workers

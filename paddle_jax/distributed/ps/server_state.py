@@ -5,6 +5,8 @@ the pushes of a step wait until all workers have finished the step; then they ar
 workers, so that results do not depend on who was first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -63,7 +65,7 @@ class ServerState:
         dropped: {worker: how many of its steps came too late}.
     """
 
-    def __init__(self, server: int, journal: Journal | None = None):
+    def __init__(self, server: int, journal: Journal | None = None) -> None:
         self.server = server
         self.job: JobSpec | None = None
         self.tables: dict[int, Any] = {}

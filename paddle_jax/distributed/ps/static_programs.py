@@ -7,7 +7,7 @@ rows is padded to a power of 2: few shapes, few compilations.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from paddle_jax.distributed.ps.worker import Gradients
 from paddle_jax.nn import functional as F
 from paddle_jax.static.backward import differentiated
 from paddle_jax.static.executor import compiled_run
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.ps.worker import AsyncWorker, SyncWorker
+
 
 _LEAST_ROWS = 16  # rows of the smallest input
 
@@ -76,7 +80,7 @@ class RemoteProgram(ProgramHook):
 
     purpose = "has rows on parameter servers"
 
-    def __init__(self, runtime: Runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.lookups: list[Lookup] = []
         self.rows: dict[str, str] = {}
@@ -165,7 +169,15 @@ class RemoteProgram(ProgramHook):
             self.runtime.refresh()
         return [*entry.to_numpy(out[: len(fetch_list)])]
 
-    def _pull(self, worker, program, values, feed, lookups: list[Lookup], trains: bool) -> Rows:
+    def _pull(
+        self,
+        worker: AsyncWorker | SyncWorker,
+        program: Any,
+        values: dict[str, Any],
+        feed: dict[str, Any],
+        lookups: list[Lookup],
+        trains: bool,
+    ) -> Rows:
         """The rows that the lookups of a table need."""
         arrays = [_host_ids(program, lookup.ids, values, feed) for lookup in lookups]
         flat = [array.ravel().astype(np.int64, copy=False) for array in arrays]

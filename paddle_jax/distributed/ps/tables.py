@@ -1,5 +1,7 @@
 """The tables of a server, in memory."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -59,7 +61,7 @@ class SparseTable:
         statistics: float32 [capacity, 5]: pulls, shows, clicks, days unseen, score since the last base.
     """
 
-    def __init__(self, spec: TableSpec, seed: int):
+    def __init__(self, spec: TableSpec, seed: int) -> None:
         self.spec = spec
         self._seed = seed
         self._rule = RULES[spec.rule["name"]]
@@ -310,7 +312,7 @@ class DenseTable:
         is_set: bool, whether worker 0 has given the values.
     """
 
-    def __init__(self, spec: TableSpec, server: int, servers: int):
+    def __init__(self, spec: TableSpec, server: int, servers: int) -> None:
         self.spec = spec
         self._rule = RULES[spec.rule["name"]]
         self.begin, end = piece_of(spec.width, server, servers)

@@ -3,6 +3,8 @@
 Each rule has states beside a row, `state_width(width)` columns that begin as `first_state(width)`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,7 +28,9 @@ def _no_state(settings: dict[str, Any], width: int) -> np.ndarray:
     return np.zeros(0, np.float32)
 
 
-def _sgd(settings, values, states, gradients, rate) -> None:
+def _sgd(
+    settings: dict[str, Any], values: np.ndarray, states: np.ndarray, gradients: np.ndarray, rate: Any
+) -> None:
     values -= rate * gradients
 
 
@@ -34,7 +38,9 @@ def _one_moment(settings: dict[str, Any], width: int) -> np.ndarray:
     return np.full(width, settings["initial"], np.float32)
 
 
-def _adagrad(settings, values, states, gradients, rate) -> None:
+def _adagrad(
+    settings: dict[str, Any], values: np.ndarray, states: np.ndarray, gradients: np.ndarray, rate: Any
+) -> None:
     """The rule of `paddle.optimizer.Adagrad`."""
     states += gradients * gradients
     values -= rate * gradients / (np.sqrt(states) + np.float32(settings["epsilon"]))
@@ -44,7 +50,7 @@ def _one_sum(settings: dict[str, Any], width: int) -> np.ndarray:
     return np.zeros(1, np.float32)
 
 
-def _row_adagrad(settings, values, states, gradients, rate) -> None:
+def _row_adagrad(settings: Any, values: Any, states: Any, gradients: Any, rate: Any) -> None:
     """AdaGrad of Paddle's tables for click models: one sum of squares for a row."""
     initial = np.float32(settings["initial"])
     values -= rate * gradients * np.sqrt(initial / (initial + states))
@@ -55,7 +61,7 @@ def _sums(settings: dict[str, Any], width: int) -> np.ndarray:
     return np.zeros(width, np.float32)
 
 
-def _std_adagrad(settings, values, states, gradients, rate) -> None:
+def _std_adagrad(settings: Any, values: Any, states: Any, gradients: Any, rate: Any) -> None:
     """AdaGrad of Paddle's tables for click models: a sum of squares for each column."""
     initial = np.float32(settings["initial"])
     values -= rate * gradients * np.sqrt(initial / (initial + states))
@@ -69,7 +75,9 @@ def _adam_state(settings: dict[str, Any], width: int) -> np.ndarray:
     return state
 
 
-def _adam(settings, values, states, gradients, rate) -> None:
+def _adam(
+    settings: dict[str, Any], values: np.ndarray, states: np.ndarray, gradients: np.ndarray, rate: Any
+) -> None:
     """The rule of `paddle.optimizer.Adam`; each row has the powers of its own updates."""
     width = values.shape[1]
     first = np.float32(settings["beta1"])
@@ -91,7 +99,7 @@ def _shared_adam_state(settings: dict[str, Any], width: int) -> np.ndarray:
     return np.array([0.0, 0.0, settings["beta1"], settings["beta2"]], np.float32)
 
 
-def _shared_adam(settings, values, states, gradients, rate) -> None:
+def _shared_adam(settings: Any, values: Any, states: Any, gradients: Any, rate: Any) -> None:
     """Adam with one pair of moments for a row: the means over its columns."""
     first = np.float32(settings["beta1"])
     second = np.float32(settings["beta2"])

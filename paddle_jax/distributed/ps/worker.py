@@ -1,5 +1,7 @@
 """The steps of a worker: what it pulls and pushes in sync, async and geo mode."""
 
+from __future__ import annotations
+
 import queue
 import threading
 from collections.abc import Callable
@@ -38,7 +40,7 @@ class Worker:
         dense: {number: TableSpec}.
     """
 
-    def __init__(self, client: Client):
+    def __init__(self, client: Client) -> None:
         self.client = client
         tables = client.job.tables
         self.sparse = {table.number: table for table in tables if table.kind != DENSE}
@@ -111,7 +113,7 @@ class AsyncWorker(Worker):
         limit: how many steps may wait to be sent.
     """
 
-    def __init__(self, client: Client, limit: int):
+    def __init__(self, client: Client, limit: int) -> None:
         super().__init__(client)
         self._queue: queue.Queue[tuple[Gradients, int] | None] = queue.Queue(limit)
         self._error: BaseException | None = None
@@ -164,7 +166,7 @@ class GeoWorker(Worker):
         steps: after how many steps.
     """
 
-    def __init__(self, client: Client, steps: int):
+    def __init__(self, client: Client, steps: int) -> None:
         super().__init__(client)
         self._steps = steps
         self._local: dict[int, Any] = {}

@@ -4,12 +4,14 @@ The process of rank 0 has a second server at the master endpoint, where all intr
 goodbye. A connection that each keeps open to it tells when a process has gone.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_jax._core.base import launch_variables
@@ -49,7 +51,7 @@ class _Master:
         changed: notified at each change.
     """
 
-    def __init__(self, size):
+    def __init__(self, size: Any) -> None:
         self.size = size
         self.infos = {}
         self.problem = None
@@ -57,7 +59,7 @@ class _Master:
         self.gone = set()
         self.changed = threading.Condition()
 
-    def join(self, request, context):
+    def join(self, request: Any, context: Any) -> bytes:
         """Introduces a process; answers when all have come."""
         new = json.loads(request)
         with self.changed:
@@ -71,7 +73,7 @@ class _Master:
                 return json.dumps({"error": self.problem}).encode()
             return json.dumps({"infos": [self.infos[rank] for rank in sorted(self.infos)]}).encode()
 
-    def _problem(self, new):
+    def _problem(self, new: dict[str, Any]) -> str | None:
         name, rank, *_ = new["info"]
         if new["size"] != self.size:
             return f"world_size: rank 0 has {self.size}, rank {rank} has {new['size']}"
@@ -82,7 +84,7 @@ class _Master:
                 return f"name: {name!r} is repeated, by rank {known[1]} and rank {rank}; names must be unique"
         return None
 
-    def detect_exit(self, request, context):
+    def detect_exit(self, request: Any, context: Any) -> Iterator[Any]:
         """A stream without messages, which ends with the process at the other end."""
         rank = int(request)
         ended = threading.Event()
@@ -96,7 +98,7 @@ class _Master:
                 self.gone.add(rank)
             self.changed.notify_all()
 
-    def leave(self, request, context):
+    def leave(self, request: Any, context: Any) -> bytes:
         """Says goodbye for a process; answers when all have, or have gone, with the ranks that have gone."""
         with self.changed:
             self.left.add(int(request))
@@ -114,7 +116,7 @@ class Future:
         describe: gives the text of an error for a status.
     """
 
-    def __init__(self, call: Any, describe: Callable[[Any], Exception]):
+    def __init__(self, call: Any, describe: Callable[[Any], Exception]) -> None:
         self._call = call
         self._describe = describe
 
@@ -143,7 +145,7 @@ class Agent:
         infos: those of all processes, by rank.
     """
 
-    def __init__(self, name: str, rank: int, size: int, master: str, own: str | None, token: str):
+    def __init__(self, name: str, rank: int, size: int, master: str, own: str | None, token: str) -> None:
         self._metadata = (("token", token),)
         self._channels: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -165,23 +167,23 @@ class Agent:
         self._watch = watch(str(rank).encode(), metadata=self._metadata)
         threading.Thread(target=self._keep_watching, name="paddle.rpc watch", daemon=True).start()
 
-    def _keep_watching(self):
+    def _keep_watching(self) -> None:
         with contextlib.suppress(Exception):
             for _ in self._watch:
                 pass
 
     @staticmethod
-    def _answer(request, context):
+    def _answer(request: bytes, context: Any) -> bytes:
         function, args, kwargs = serialization.loaded(request)
         return serialization.answer(function, args, kwargs)
 
-    def _channel(self, address):
+    def _channel(self, address: str) -> Any:
         with self._lock:
             if address not in self._channels:
                 self._channels[address] = grpc_module().insecure_channel(address, options=OPTIONS)
             return self._channels[address]
 
-    def _introduced(self, size, master):
+    def _introduced(self, size: int, master: str) -> list[WorkerInfo]:
         """All processes, once they have come."""
         request = json.dumps({"info": list(self.info), "size": size}).encode()
         answer = self._ask_master("Join", request, master, _patience())
@@ -189,7 +191,7 @@ class Agent:
             raise RuntimeError(f"init_rpc: {answer['error']}")
         return [WorkerInfo(*info) for info in answer["infos"]]
 
-    def _ask_master(self, method, request, master, seconds):
+    def _ask_master(self, method: str, request: bytes, master: str, seconds: float) -> dict[str, Any]:
         grpc = grpc_module()
         limit = time.monotonic() + seconds
         call = self._master.unary_unary(f"/{_SERVICE}/{method}")
@@ -244,7 +246,7 @@ class Agent:
             warnings.warn(f"rpc.shutdown: {names} had gone already", stacklevel=3)
         self._stop()
 
-    def _stop(self):
+    def _stop(self) -> None:
         self._server.stop(LAST_WORDS).wait()
         if self._master_server is not None:
             self._master_server.stop(LAST_WORDS).wait()
@@ -252,7 +254,7 @@ class Agent:
             channel.close()
 
 
-def _as_exception(error, called, info, timeout):
+def _as_exception(error: Any, called: Any, info: Any, timeout: Any) -> TimeoutError | RuntimeError:
     """What a failed call raises."""
     grpc = grpc_module()
     where = f"{called} on {info.name!r} (rank {info.rank}, {info.ip}:{info.port})"
@@ -263,6 +265,6 @@ def _as_exception(error, called, info, timeout):
     return RuntimeError(f"rpc: {where}: {error.details()}")
 
 
-def _patience():
+def _patience() -> float:
     """Seconds in which all processes must have come."""
     return float(launch_variables.integer("FLAGS_stop_check_timeout", 900))

@@ -1,8 +1,10 @@
 """Servers and connections on gRPC, for remote calls and for parameter servers."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 THREADS = 16
@@ -65,8 +67,8 @@ def serve(
     """
     grpc = grpc_module()
 
-    def guarded(function):
-        def call(request, context):
+    def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(request: Any, context: Any) -> Iterator[Any] | bytes:
             given = dict(context.invocation_metadata()).get("token", "")
             if not hmac.compare_digest(str(given).encode(), token.encode()):
                 context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is not that of this job")

@@ -1,5 +1,7 @@
 """Calls of functions in other processes: who takes part, and the calls."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from typing import Any
@@ -74,7 +76,7 @@ def init_rpc(
     _Current.agent = Agent(name, rank, world_size, master, own, token)
 
 
-def _variable(argument, name):
+def _variable(argument: str, name: str) -> str:
     """The text of an environment variable that stands for an argument."""
     if name not in os.environ:
         raise KeyError(f"init_rpc: {argument}: got None, and {name} is not set; pass it")

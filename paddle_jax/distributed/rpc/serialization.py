@@ -5,11 +5,13 @@ global variables. What has no name (a lambda, a function in a function) goes as 
 are not copied into the pickle: they follow it.
 """
 
+from __future__ import annotations
+
 import io
 import pickle
 import struct
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from paddle_jax.io.dataloader.exchange import by_value
@@ -44,7 +46,7 @@ def dumped(value: Any) -> bytes:
     return b"".join(pieces)
 
 
-def _pickled(value, buffers):
+def _pickled(value: Sequence[Any], buffers: Sequence[Any]) -> bytes:
     try:
         return pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     except (pickle.PicklingError, AttributeError, TypeError):

@@ -1,5 +1,7 @@
 """The secret that the processes of a program share: what they send each other is run, so nobody else may."""
 
+from __future__ import annotations
+
 import ipaddress
 import os
 import secrets
@@ -7,6 +9,7 @@ import socket
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 _WAIT = 0.05  # seconds between two looks for the file of the first process
 
@@ -54,14 +57,14 @@ def private_folder() -> Path:
     return folder
 
 
-def _is_loopback(host):
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(socket.gethostbyname(host)).is_loopback
     except OSError:
         return False
 
 
-def _written(file):
+def _written(file: Any) -> str:
     token = secrets.token_hex(16)
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
@@ -69,7 +72,7 @@ def _written(file):
     return token
 
 
-def _read(file, seconds):
+def _read(file: Any, seconds: float) -> str:
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         if file.exists() and file.stat().st_uid == os.getuid() and (token := file.read_text()):

@@ -1,6 +1,9 @@
 """Data parallel training in which processes divide states, gradients and parameters among them."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +42,7 @@ class GroupSharded(Layer):
         size: bytes of gradients that travel together.
     """
 
-    def __init__(self, layers, level, group, size):
+    def __init__(self, layers: Layer, level: Any, group: Any, size: Any) -> None:
         super().__init__(layers.full_name() + "_group_sharded")
         same_everywhere([*layers.parameters(), *layers.buffers()], group)
         self._layers = layers
@@ -56,7 +59,7 @@ class GroupSharded(Layer):
             layers.register_forward_pre_hook(self._need_whole)
             self._parts.release()
 
-    def _need_whole(self, layer, inputs):
+    def _need_whole(self, layer: Any, inputs: Any) -> None:
         if not self._parts.whole:
             raise RuntimeError(
                 f"group_sharded_parallel: {layer.full_name()} was called itself, "
@@ -64,7 +67,7 @@ class GroupSharded(Layer):
                 "has given, or get_all_parameters() before"
             )
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within; its parameters are whole meanwhile, and until the end of
         the backward pass."""
         pieces = self._level == "p_g_os"
@@ -84,18 +87,18 @@ class GroupSharded(Layer):
         self._armed = self._armed or learning
         return out
 
-    def _set_aside(self):
+    def _set_aside(self) -> None:
         """Keeps means of earlier backward passes apart from what the next one adds."""
         for p in self._parts.params:
             if p._grad is not None:
                 self._kept[id(p)], p._grad = p._grad, None
 
-    def _reached(self):
+    def _reached(self) -> None:
         if self._armed and not self._waiting:
             self._waiting = True
             local.ctx.after_backward.append(self._average)
 
-    def _average(self):
+    def _average(self) -> None:
         self._armed = self._waiting = False
         active = [p for p in self._parts.params if p._grad is not None]
         if self._level == "os":
@@ -114,7 +117,7 @@ class GroupSharded(Layer):
                 else:
                     p._grad = wrap((p._grad + before)._value)
 
-    def get_all_parameters(self, convert2cpu=False):
+    def get_all_parameters(self, convert2cpu: Any = False) -> Any:
         """Makes all parameters whole, until the next step. All processes must call it.
 
         Args:
@@ -126,7 +129,7 @@ class GroupSharded(Layer):
             self._parts.gather()
         return self._layers.parameters()
 
-    def state_dict(self, *args, **kwargs):
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The state of the Layer within, whole and under its own names. With "p_g_os" all
         processes must call it."""
         if self._level != "p_g_os" or self._parts.whole:
@@ -136,7 +139,7 @@ class GroupSharded(Layer):
         self._parts.release()
         return found
 
-    def set_state_dict(self, state_dict, use_structured_name=True):
+    def set_state_dict(self, state_dict: Any, use_structured_name: Any = True) -> Any:
         """Loads whole values into the Layer within."""
         pieces = self._level == "p_g_os" and not self._parts.whole
         if pieces:
@@ -148,7 +151,7 @@ class GroupSharded(Layer):
 
     set_dict = load_dict = set_state_dict
 
-    def clear_gradients(self, set_to_zero=True):
+    def clear_gradients(self, set_to_zero: Any = True) -> None:
         """Forgets the gradients."""
         self._layers.clear_gradients(set_to_zero)
         self._kept.clear()
@@ -173,16 +176,16 @@ class GroupShardedStage2(GroupSharded):
 
     def __init__(
         self,
-        layer,
-        sharding_optimizer,
-        group=None,
-        sync_buffers=False,
-        buffer_max_size=2**23,
-        auto_refresh_trainable=True,
-        device="gpu",
-        dp_group=None,
-        level="os_g",
-    ):
+        layer: Layer,
+        sharding_optimizer: Any,
+        group: Any = None,
+        sync_buffers: Any = False,
+        buffer_max_size: Any = 2**23,
+        auto_refresh_trainable: Any = True,
+        device: str = "gpu",
+        dp_group: Any = None,
+        level: str = "os_g",
+    ) -> None:
         if isinstance(sharding_optimizer, list | tuple):
             optimizers = sharding_optimizer
         else:
@@ -199,18 +202,21 @@ class GroupShardedStage2(GroupSharded):
 
 
 def group_sharded_parallel(
-    model,
-    optimizer,
-    level,
-    scaler=None,
-    group=None,
-    offload=False,
-    sync_buffers=False,
-    buffer_max_size=2**23,
-    segment_size=2**20,
-    sync_comm=False,
-    dp_group=None,
-    exclude_layer=None,
+    model: Layer,
+    optimizer: Optimizer,
+    level: str,
+    scaler: Any = None,
+    group: Any = None,
+    offload: bool = False,
+    sync_buffers: bool = False,
+    buffer_max_size: Any = 2**23,
+    segment_size: Any = 2**20,
+    sync_comm: bool = False,
+    dp_group: Any = None,
+    exclude_layer: Any = None,
+) -> (
+    tuple[GroupShardedStage2, GroupShardedOptimizerStage2, GradScaler | None]
+    | tuple[GroupSharded, GroupShardedOptimizer, GradScaler | None]
 ):
     """Makes model and optimizer ready for data parallel training in which the processes divide among them
     what only the step needs. Results are those of DataParallel.
@@ -268,7 +274,7 @@ def group_sharded_parallel(
         raise
 
 
-def save_group_sharded_model(model, output, optimizer=None):
+def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
     """Writes whole values of a model that group_sharded_parallel has made, and the whole states of its
     optimizer: files that one process can load, or another number of them. All processes must call it; the
     first of the group writes.
@@ -303,7 +309,7 @@ def save_group_sharded_model(model, output, optimizer=None):
     barrier(model._group)
 
 
-def _tensors(state):
+def _tensors(state: Any) -> Any:
     if isinstance(state, dict):
         return {name: _tensors(value) for name, value in state.items()}
     if isinstance(state, np.ndarray):

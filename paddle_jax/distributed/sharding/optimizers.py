@@ -1,6 +1,9 @@
 """Optimizers round an optimizer, for parameters that several processes update together."""
 
+from __future__ import annotations
+
 import functools as ft
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +20,16 @@ from paddle_jax.distributed.data_parallel import _together, in_buckets
 from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByValue, global_scale, square_sum
 from paddle_jax.optimizer.optimizer import Optimizer
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 # rules over norms of parameters, which a piece does not have
 WHOLE = {"Lamb", "LarsMomentumOptimizer", "LBFGS"}
 BUCKET = 25 << 20  # bytes that travel together
 
 
-def owners(params, count):
+def owners(params: Any, count: Any) -> dict[Any, Any]:
     """{id of a Parameter: place of the process that updates it}: the largest first, each goes to the one that
     has the least so far."""
     found = {}
@@ -35,12 +42,12 @@ def owners(params, count):
 
 
 @jax.jit
-def _squares(grads):
+def _squares(grads: Any) -> Any:
     return sum((square_sum(g) for g in grads), jnp.zeros([], jnp.float32))
 
 
 @jax.jit
-def _scaled(grads, total, norm):
+def _scaled(grads: Any, total: Any, norm: Any) -> Any:
     scale = global_scale(total, norm)
     return [g * scale.astype(g.dtype) for g in grads]
 
@@ -57,7 +64,7 @@ class Round:
             be followed here.
     """
 
-    def __init__(self, optimizer, cut=False):
+    def __init__(self, optimizer: Optimizer, cut: Any = False) -> None:
         name = type(self).__name__
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{name}: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
@@ -77,20 +84,20 @@ class Round:
             self._norm = clips[0].clip_norm
             optimizer._grad_clip = None
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         if name.startswith("__") or "_inner" not in vars(self):
             raise AttributeError(name)
         return getattr(self._inner, name)
 
     @property
-    def _parameter_list(self):
+    def _parameter_list(self) -> Any:
         return self._inner._all_params()
 
-    def _with_gradients(self):
+    def _with_gradients(self) -> list[Tensor]:
         return [p for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
 
     @no_grad()
-    def step(self):
+    def step(self) -> None:
         """Updates the parameters. All processes must call it."""
         if self._norm is not None:
             params = [p for p in self._with_gradients() if getattr(p, "need_clip", True)]
@@ -100,38 +107,40 @@ class Round:
                 p._grad._rebind(g)
         self._update()
 
-    def _total(self, params, grads):
+    def _total(self, params: Any, grads: Any) -> Any:
         raise NotImplementedError
 
-    def _update(self):
+    def _update(self) -> None:
         self._inner.step()
 
-    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+    def minimize(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Tensor, Any]]]:
         """The step after `loss.backward()`; see `Optimizer.minimize`."""
         pairs = [(p, p._grad) for p in self._with_gradients()]
         self.step()
         return [], pairs
 
-    def clear_grad(self, set_to_zero=True):
+    def clear_grad(self, set_to_zero: Any = True) -> None:
         """Forgets the gradients; see `Optimizer.clear_grad`."""
         self._inner.clear_grad(set_to_zero)
 
-    def clear_gradients(self, set_to_zero=True):
+    def clear_gradients(self, set_to_zero: Any = True) -> None:
         """As clear_grad."""
         self.clear_grad(set_to_zero)
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none: Any = True) -> None:
         """As clear_grad."""
         self.clear_grad(not set_to_none)
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: Any) -> None:
         """Takes over a state; see `Optimizer.set_state_dict`."""
         self._inner.set_state_dict(state_dict)
 
     load_state_dict = set_state_dict
 
 
-def summed(total, *groups):
+def summed(total: Any, *groups: Any) -> Any:
     """A number added up over the processes of groups."""
     for group in groups:
         if group.is_member():
@@ -139,7 +148,7 @@ def summed(total, *groups):
     return total
 
 
-def anywhere(found, *groups):
+def anywhere(found: Any, *groups: Any) -> Any:
     """Whether something was found on one of the processes of groups: for a GradScaler, an infinite
     or NaN gradient."""
     for group in groups:
@@ -156,15 +165,15 @@ class Owned:
         group: Group.
     """
 
-    def __init__(self, params, group):
+    def __init__(self, params: Any, group: Any) -> None:
         self.group, self.params = group, [p for p in params if not p.stop_gradient]
         self._owners = owners(self.params, group.nranks)
 
-    def owns(self, param):
+    def owns(self, param: Any) -> Any:
         """Whether this process updates a parameter."""
         return self._owners.get(id(param), self.group.rank) == self.group.rank
 
-    def lists(self):
+    def lists(self) -> list[list[Any]]:
         """For each process its parameters."""
         found = [[] for _ in range(self.group.nranks)]
         for param in self.params:
@@ -172,7 +181,7 @@ class Owned:
         return found
 
     @no_grad()
-    def update(self, optimizer):
+    def update(self, optimizer: Any) -> None:
         """Lets an optimizer step for the parameters of this process, and hands the new values out to all."""
         hidden = [(p, p._grad) for p in self.params if p._grad is not None and not self.owns(p)]
         for p, _ in hidden:
@@ -187,7 +196,7 @@ class Owned:
                 _together(bucket, ft.partial(self.group.process_group.broadcast, source=place))
 
     @no_grad()
-    def average(self, active, size):
+    def average(self, active: Any, size: Any) -> None:
         """Replaces gradients by their mean on the process that updates their parameter; the
         others lose them."""
         for place, params in enumerate(self.lists()):
@@ -213,14 +222,14 @@ class OwnedRound(Round):
         group: Group.
     """
 
-    def __init__(self, optimizer, group):
+    def __init__(self, optimizer: Optimizer, group: Any) -> None:
         super().__init__(optimizer)
         if group.is_member():
             self._parts = Owned(self._parameter_list, group)
         else:
             self._parts = None
 
-    def _update(self):
+    def _update(self) -> None:
         if self._parts is None:
             self._inner.step()
         else:
@@ -236,29 +245,29 @@ class Pieces:
         group: Group.
     """
 
-    def __init__(self, params, group):
+    def __init__(self, params: Any, group: Any) -> None:
         self.group, self.params, self.whole = group, [p for p in params if not p.stop_gradient], True
         self.shapes = {id(p): tuple(p.shape) for p in self.params}
         self.lengths = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
 
-    def _filled(self, param, array):
+    def _filled(self, param: Any, array: Any) -> np.ndarray:
         """A whole value as rows, one for each process."""
         flat = np.asarray(array).reshape(-1)
         length = self.lengths[id(param)]
         return np.pad(flat, (0, length * self.group.nranks - flat.size)).reshape(self.group.nranks, length)
 
-    def piece(self, param, array):
+    def piece(self, param: Any, array: Any) -> np.ndarray:
         """The piece of this process of a value of the shape of a parameter."""
         return self._filled(param, array)[self.group.rank].copy()
 
-    def release(self):
+    def release(self) -> None:
         """Keeps the pieces only."""
         if self.whole:
             self.whole = False
             for p in self.params:
                 p._fill(put(self.piece(p, p._value)))
 
-    def gather(self):
+    def gather(self) -> None:
         """Makes the parameters whole. All processes must call it."""
         if not self.whole:
             self.whole = True
@@ -267,19 +276,19 @@ class Pieces:
                 rows = self.group.process_group.all_gather(mine, "parameters: all_gather")
                 self._cut(bucket, np.asarray(rows), lambda p, part: p._fill(put(self.joined(p, part))))
 
-    def _cut(self, bucket, rows, take):
+    def _cut(self, bucket: Any, rows: Any, take: Any) -> None:
         start = 0
         for p in bucket:
             take(p, rows[..., start : start + self.lengths[id(p)]])
             start += self.lengths[id(p)]
 
-    def joined(self, param, rows):
+    def joined(self, param: Any, rows: Any) -> np.ndarray:
         """The whole value of which processes have rows."""
         shape = self.shapes[id(param)]
         return np.ascontiguousarray(rows).reshape(-1)[: int(np.prod(shape))].reshape(shape)
 
     @no_grad()
-    def average(self, active, size):
+    def average(self, active: Any, size: Any) -> None:
         """Replaces gradients by the piece of this process of their mean."""
         for bucket in in_buckets([p._grad for p in active], size):
             owner = {id(p._grad): p for p in active}
@@ -299,7 +308,7 @@ class GroupShardedOptimizer(Round):
         model: the Layer that was made with it, or None.
     """
 
-    def __init__(self, optimizer, parts, model):
+    def __init__(self, optimizer: Optimizer, parts: Any, model: Any) -> None:
         if isinstance(parts, Pieces) and WHOLE & {base.__name__ for base in type(optimizer).__mro__}:
             raise ValueError(
                 f"{type(self).__name__}: optimizer: {type(optimizer).__name__} looks at whole "
@@ -309,7 +318,7 @@ class GroupShardedOptimizer(Round):
         self._parts = parts
         self._model = model
 
-    def _total(self, params, grads):
+    def _total(self, params: Any, grads: Any) -> Any:
         mine = [
             g
             for p, g in zip(params, grads, strict=True)
@@ -317,23 +326,23 @@ class GroupShardedOptimizer(Round):
         ]
         return summed(_squares(mine), self._parts.group)
 
-    def _found_everywhere(self, found):
+    def _found_everywhere(self, found: Any) -> Any:
         return anywhere(found, self._parts.group)
 
-    def _update(self):
+    def _update(self) -> None:
         if isinstance(self._parts, Owned):
             self._parts.update(self._inner)
         else:
             self._parts.release()
             self._inner.step()
 
-    def clear_grad(self, set_to_zero=True):
+    def clear_grad(self, set_to_zero: Any = True) -> None:
         """Forgets the gradients; see `Optimizer.clear_grad`."""
         self._inner.clear_grad(set_to_zero)
         if self._model is not None:
             self._model._kept.clear()
 
-    def whole_state(self):
+    def whole_state(self) -> dict[Any | str, Any]:
         """The state of all processes, as one process would have it. All processes must call it.
 
         Returns:
@@ -367,7 +376,7 @@ class GroupShardedOptimizer(Round):
             found["master_weights"] = masters
         return found | ({"LR_Scheduler": state["LR_Scheduler"]} if "LR_Scheduler" in state else {})
 
-    def _put_together(self, param, values):
+    def _put_together(self, param: Any, values: Any) -> Any:
         cut = isinstance(self._parts, Pieces) and id(param) in self._parts.lengths
         if (
             not cut
@@ -377,7 +386,7 @@ class GroupShardedOptimizer(Round):
             return values[0]
         return self._parts.joined(param, np.stack(values))
 
-    def set_state_dict(self, state_dict):
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a state of this process, or one of all that `save_group_sharded_model` has written.
 
         Args:
@@ -406,7 +415,7 @@ class GroupShardedOptimizer(Round):
 
     load_state_dict = set_state_dict
 
-    def _owns_state(self, name):
+    def _owns_state(self, name: Any) -> Any:
         others = {
             self._inner._state_name(p, slot)
             for p in self._parts.params
@@ -415,7 +424,7 @@ class GroupShardedOptimizer(Round):
         }
         return name != "master_weights" and name not in others
 
-    def _cut_state(self, param, value):
+    def _cut_state(self, param: Any, value: Any) -> Any:
         if param is None or tuple(value.shape) != self._parts.shapes[id(param)]:
             return value
         return wrap(put(self._parts.piece(param, np.asarray(value))))
@@ -441,19 +450,19 @@ class GroupShardedOptimizerStage2(GroupShardedOptimizer):
 
     def __init__(
         self,
-        params,
-        optim,
-        group=None,
-        offload=False,
-        device="gpu",
-        pretrain_sync_models=True,
-        dp_group=None,
-        **kw,
-    ):
+        params: Any,
+        optim: Optimizer,
+        group: Any = None,
+        offload: Any = False,
+        device: str = "gpu",
+        pretrain_sync_models: Any = True,
+        dp_group: Any = None,
+        **kw: Any,
+    ) -> None:
         super().__init__(optim, Owned(params, member_of(type(self).__name__, group, dp_group)), None)
 
 
-def member_of(call, group, dp_group):
+def member_of(call: str, group: Any, dp_group: Any) -> Any:
     """The group of a call: all processes for None."""
     if dp_group is not None:
         raise ValueError(

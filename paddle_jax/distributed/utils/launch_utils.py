@@ -1,9 +1,13 @@
 """Helpers of programs that start processes."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._launch.ports import free_ports
 
 
-def find_free_ports(num):
+def find_free_ports(num: Any) -> set[int]:
     """Ports of this machine that nobody listens on, as a set.
 
     Args:

@@ -1,5 +1,9 @@
 """Rows exchanged between the processes that share the experts of a model."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
@@ -8,6 +12,10 @@ from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tensors.tensor import host_value, wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.communication.group import default_group
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = []
 
@@ -20,11 +28,11 @@ class Counts:
         received: [processes, experts], rows of each process for each expert of this one.
     """
 
-    def __init__(self, sent, received, processes):
+    def __init__(self, sent: Any, received: Any, processes: Any) -> None:
         self.sent = np.asarray(sent).reshape(processes, -1)
         self.received = np.asarray(received).reshape(processes, -1)
 
-    def by_expert(self):
+    def by_expert(self) -> Any:
         """The received rows, which come by process and expert, in the order of expert and process."""
         starts = np.cumsum(self.received.reshape(-1)) - self.received.reshape(-1)
         starts = starts.reshape(self.received.shape)
@@ -38,7 +46,7 @@ class Counts:
         return np.zeros(0, np.int64)
 
 
-def _exchanged(rows, sent, received, group):
+def _exchanged(rows: Any, sent: Any, received: Any, group: Any) -> np.ndarray:
     """Rows for each process in order, against those of each process for this one.
 
     Rows are padded to a common length, a power of 2, so that few programs are compiled.
@@ -56,13 +64,13 @@ def _exchanged(rows, sent, received, group):
     return np.concatenate([got[process, :count] for process, count in enumerate(received)])
 
 
-def scattered(rows, counts, group):
+def scattered(rows: Any, counts: Any, group: Any) -> np.ndarray:
     """Rows sorted by process and expert, sent to these processes; what comes is by expert and process."""
     got = _exchanged(rows, counts.sent.sum(1), counts.received.sum(1), group)
     return got[counts.by_expert()]
 
 
-def gathered(rows, counts, group):
+def gathered(rows: Any, counts: Any, group: Any) -> np.ndarray:
     """The way back of `scattered`."""
     by_process = np.empty_like(rows)
     by_process[counts.by_expert()] = rows
@@ -73,7 +81,7 @@ class _Exchange(PyLayer):
     """`scattered` or `gathered`; each is the gradient of the other."""
 
     @staticmethod
-    def forward(ctx, x, counts, group, forth):
+    def forward(ctx: Any, x: Any, counts: Any, group: Any, forth: Any) -> Any:
         ctx.counts = counts
         ctx.group = group
         ctx.forth = forth
@@ -81,12 +89,12 @@ class _Exchange(PyLayer):
         return wrap(put(move(to_numpy(x._value), counts, group)))
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx: Any, grad: Any) -> Any:
         move = gathered if ctx.forth else scattered
         return wrap(put(move(to_numpy(grad._value), ctx.counts, ctx.group)))
 
 
-def _moved(call, x, local_count, global_count, group, forth):
+def _moved(call: Any, x: Any, local_count: Any, global_count: Any, group: Any, forth: Any) -> Any:
     if group is None:
         group = default_group()
     if not group.is_member():
@@ -106,7 +114,9 @@ def _moved(call, x, local_count, global_count, group, forth):
     return _Exchange.apply(x, counts, group, forth)
 
 
-def global_scatter(x, local_count, global_count, group=None, use_calc_stream=True):
+def global_scatter(
+    x: Tensor, local_count: Tensor, global_count: Tensor, group: Any = None, use_calc_stream: bool = True
+) -> Any:
     """Sends rows to the processes of their experts.
 
     Args:
@@ -125,7 +135,9 @@ def global_scatter(x, local_count, global_count, group=None, use_calc_stream=Tru
     return _moved("global_scatter", x, local_count, global_count, group, True)
 
 
-def global_gather(x, local_count, global_count, group=None, use_calc_stream=True):
+def global_gather(
+    x: Tensor, local_count: Any, global_count: Any, group: Any = None, use_calc_stream: bool = True
+) -> Any:
     """Brings rows back from the processes of their experts; the inverse of `global_scatter`.
 
     Args:

@@ -139,7 +139,7 @@ def send_u_recv(
     src_index: Any,
     dst_index: Any,
     reduce_op: str = "sum",
-    out_size: float | None = None,
+    out_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
     """Each edge carries the row of x of its first node; each node reduces what arrives.

@@ -1,6 +1,11 @@
 """Choosing attention kernels. There is one implementation here, so a choice is checked and accepted, and
 results do not depend on it."""
 
+from __future__ import annotations
+
+
+from collections.abc import Iterator
+from typing import Any
 import contextlib
 import enum
 
@@ -17,7 +22,7 @@ class SDPBackend(enum.IntEnum):
 
 
 @contextlib.contextmanager
-def sdpa_kernel(backends, set_priority=False):
+def sdpa_kernel(backends: Any, set_priority: Any = False) -> Iterator[None]:
     """Names the kernels that `scaled_dot_product_attention` may use in a `with` block.
 
     Args:

@@ -1,7 +1,11 @@
 """Layers of a converted network: numbers to integers and back, in the linear form, and the base of layers
 that can be converted."""
 
+from __future__ import annotations
+
 import abc
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -18,24 +22,28 @@ from paddle_jax.tensor.creation import to_tensor, zeros_like
 from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.math import clip
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
+
 _FP8 = {"e4m3": (448, "float8_e4m3fn"), "e5m2": (57344, "float8_e5m2")}
 _FP8_BITS = {(4, 3): "e4m3", (5, 2): "e5m2"}
 
 
-def _fp8(type):
+def _fp8(type: Any) -> tuple[int, str]:
     if type not in _FP8:
         raise NotImplementedError(f"fake_fp8_quant: type: got {type!r}; only 'e4m3' and 'e5m2' are supported")
     return _FP8[type]
 
 
-def _channels(scale, ndim, axis):
+def _channels(scale: Any, ndim: Any, axis: Any) -> Any:
     """A scale for each channel of an axis, in a shape that broadcasts against `ndim` axes."""
     if scale.size == 1:
         return scale.reshape([])
     return scale.reshape([-1 if i == axis % ndim else 1 for i in range(ndim)])
 
 
-def fake_fp8_quant(input, scale, axis=-1, type="e4m3"):
+def fake_fp8_quant(input: Tensor, scale: Tensor, axis: int = -1, type: str = "e4m3") -> Any:
     """Numbers of 8-bit floating point, in the dtype of the input, that stand for input at a scale:
     round(input max / scale).
 
@@ -52,7 +60,7 @@ def fake_fp8_quant(input, scale, axis=-1, type="e4m3"):
     return cast(cast(clip(scaled, -largest, largest), dtype), input.dtype)
 
 
-def fake_fp8_dequant(input, scale, axis=-1, type="e4m3"):
+def fake_fp8_dequant(input: Any, scale: Any, axis: Any = -1, type: str = "e4m3") -> Any:
     """What numbers from `fake_fp8_quant` stand for: input scale / max. Arguments as there."""
     largest, _ = _fp8(type)
     return input * _channels(scale, input.ndim, axis) / largest
@@ -61,7 +69,14 @@ def fake_fp8_dequant(input, scale, axis=-1, type="e4m3"):
 class _Linear(Layer):
     """What quanter and dequanter share: scales, zero points and the range of the integers."""
 
-    def __init__(self, scales, zero_point=None, quant_axis=None, bit_length=8, group_size=128):
+    def __init__(
+        self,
+        scales: Tensor,
+        zero_point: Tensor | None = None,
+        quant_axis: Any = None,
+        bit_length: Any = 8,
+        group_size: Any = 128,
+    ) -> None:
         super().__init__()
         scales = to_tensor(scales, dtype="float32").detach()
         if zero_point is None:
@@ -92,7 +107,9 @@ class _Linear(Layer):
             self._qmax = 2 ** (bit_length - 1) - 1
             self._qmin = -self._qmax - 1
 
-    def _apply(self, input, linear, groups, fp8):
+    def _apply(
+        self, input: Tensor, linear: Callable[..., Any], groups: Callable[..., Any], fp8: Callable[..., Any]
+    ) -> Tensor:
         if isinstance(self._bit_length, tuple):
             return fp8(input, self._scales, self._quant_axis, _FP8_BITS[self._bit_length])
         if self._scales.ndim > 1:
@@ -106,7 +123,7 @@ class _Linear(Layer):
         )
 
     @classmethod
-    def from_quanter(cls, quanter):
+    def from_quanter(cls, quanter: Layer) -> Layer:
         """Makes the layer from the scales of a quanter or observer."""
         return cls(
             quanter.scales(),
@@ -135,7 +152,7 @@ class LinearQuanter(_Linear):
         [64.0, -128.0]
     """
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return self._apply(input, quantize_linear, quantize_groups, fake_fp8_quant)
 
 
@@ -147,7 +164,7 @@ class LinearDequanter(_Linear):
         [2.0]
     """
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return self._apply(input, dequantize_linear, dequantize_groups, fake_fp8_dequant)
 
 
@@ -159,19 +176,19 @@ class LinearQuanterDequanter(Layer):
         dequanter: LinearDequanter or None.
     """
 
-    def __init__(self, quanter, dequanter):
+    def __init__(self, quanter: Layer, dequanter: Layer) -> None:
         super().__init__()
         self._quanter = quanter
         self._dequanter = dequanter
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         out = input if self._quanter is None else self._quanter(input)
         if self._dequanter is None:
             return out
         return self._dequanter(out)
 
     @staticmethod
-    def from_quanter(quanter):
+    def from_quanter(quanter: Layer) -> LinearQuanterDequanter:
         """Makes both layers from the scales of a quanter or observer."""
         return LinearQuanterDequanter(
             LinearQuanter.from_quanter(quanter), LinearDequanter.from_quanter(quanter)
@@ -185,19 +202,19 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
     `activation_quanters` which belong to inputs.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.converted = False
 
     @abc.abstractmethod
-    def weights_to_quanters(self):
+    def weights_to_quanters(self) -> Any:
         """A list of (name of the weight, name of its quanter)."""
 
     @abc.abstractmethod
-    def activation_quanters(self):
+    def activation_quanters(self) -> Any:
         """A list of names of the quanters of inputs."""
 
-    def _convert_quanter_to_qdq(self, quanter_name):
+    def _convert_quanter_to_qdq(self, quanter_name: str) -> LinearQuanterDequanter | None:
         quanter = getattr(self, quanter_name, None)
         if quanter is None:
             return None
@@ -205,13 +222,13 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
         setattr(self, quanter_name, found)
         return found
 
-    def _quant_weights(self, weight_name, quanter):
+    def _quant_weights(self, weight_name: str, quanter: Layer) -> None:
         """Replaces a weight by its integers."""
         weight = getattr(self, weight_name)
         with no_grad():
             weight.set_value(quanter(weight))
 
-    def _convert(self, remain_weight=False):
+    def _convert(self, remain_weight: bool = False) -> None:
         """Puts quanters of fixed scales in place of observers, and integers in place of weights unless
         these shall remain.
 

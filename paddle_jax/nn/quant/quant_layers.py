@@ -1,6 +1,11 @@
 """Layers with simulated quantization whose settings are given one by one, and the layers that
 find their scales."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.base.param_attr import ParamAttr
@@ -9,6 +14,11 @@ from paddle_jax.nn.functional.quantization import abs_max, fake_quantize_dequant
 from paddle_jax.nn.initializer import Constant
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.linalg import matmul
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 __all__ = [
     "FakeQuantAbsMax",
@@ -25,13 +35,15 @@ __all__ = [
 ]
 
 
-def _add_frozen_parameter(layer, attribute, name, shape, value, dtype):
+def _add_frozen_parameter(
+    layer: Layer, attribute: str, name: str, shape: Sequence[int], value: float, dtype: str
+) -> None:
     """Gives a layer a parameter that is not trained."""
     attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
     setattr(layer, f"_{attribute}", layer.create_parameter(shape, attr=attr, dtype=dtype))
 
 
-def _need_floats(layer, input):
+def _need_floats(layer: Layer, input: Tensor) -> None:
     if not input.is_floating_point():
         raise RuntimeError(f"{type(layer).__name__}: got dtype {input.dtype}; it must be a floating one")
 
@@ -52,7 +64,14 @@ class FakeQuantAbsMax(Layer):
         [-7.0, 2.0]
     """
 
-    def __init__(self, name=None, quant_bits=8, dtype="float32", quant_on_weight=False, reduce_type=None):
+    def __init__(
+        self,
+        name: str | None = None,
+        quant_bits: int = 8,
+        dtype: DTypeLike = "float32",
+        quant_on_weight: bool = False,
+        reduce_type: str | None = None,
+    ) -> None:
         super().__init__()
         self._quant_bits = quant_bits
         self._name = name
@@ -61,14 +80,14 @@ class FakeQuantAbsMax(Layer):
         if quant_on_weight:
             _add_frozen_parameter(self, "scale", self._scale_name, [1], 0.001, dtype)
 
-    def _quantize_by_abs_max(self, input, axis=-1):
+    def _quantize_by_abs_max(self, input: Tensor, axis: int = -1) -> Tensor:
         _need_floats(self, input)
         scale = abs_max(input.detach(), axis)
         if self._scale is not None:
             assign_from(self._scale, scale.astype(self._scale.dtype))
         return fake_quantize_dequantize(input, scale, self._quant_bits, axis)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return self._quantize_by_abs_max(input)
 
 
@@ -95,14 +114,14 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
 
     def __init__(
         self,
-        name=None,
-        channel_num=None,
-        quant_bits=8,
-        quant_axis=0,
-        dtype="float32",
-        quant_on_weight=False,
-        reduce_type=None,
-    ):
+        name: str | None = None,
+        channel_num: int | None = None,
+        quant_bits: int = 8,
+        quant_axis: int = 0,
+        dtype: DTypeLike = "float32",
+        quant_on_weight: bool = False,
+        reduce_type: Any = None,
+    ) -> None:
         if not quant_on_weight:
             raise AssertionError(
                 "FakeQuantChannelWiseAbsMax: quant_on_weight: got False; "
@@ -115,7 +134,7 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
         self._channel_num = channel_num
         _add_frozen_parameter(self, "scale", self._scale_name, [channel_num], 0.0, dtype)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if self._quant_axis not in (0, 1):
             raise ValueError(
                 f"FakeQuantChannelWiseAbsMax: quant_axis: got {self._quant_axis}; it must be 0 or 1"
@@ -141,7 +160,13 @@ class MovingAverageAbsMaxScale(Layer):
     _names = "outscale"
     _initial = (0.0, 0.0, 0.0)
 
-    def __init__(self, name=None, moving_rate=0.9, dtype="float32", reduce_type=None):
+    def __init__(
+        self,
+        name: str | None = None,
+        moving_rate: float = 0.9,
+        dtype: DTypeLike = "float32",
+        reduce_type: Any = None,
+    ) -> None:
         super().__init__()
         self._moving_rate = moving_rate
         self._reduce_type = reduce_type
@@ -150,7 +175,7 @@ class MovingAverageAbsMaxScale(Layer):
                 self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value, dtype
             )
 
-    def _follow(self, input):
+    def _follow(self, input: Tensor) -> None:
         _need_floats(self, input)
         if self.training:
             kept = (self._scale, self._state, self._accum)
@@ -161,7 +186,7 @@ class MovingAverageAbsMaxScale(Layer):
             ):
                 assign_from(parameter, value)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         self._follow(input)
         return input * 1
 
@@ -191,16 +216,25 @@ class FakeQuantMovingAverageAbsMax(MovingAverageAbsMaxScale):
     _names = "quant_dequant"
     _initial = (0.001, 1.0, 1.0)
 
-    def __init__(self, name=None, moving_rate=0.9, quant_bits=8, dtype="float32", reduce_type=None):
+    def __init__(
+        self,
+        name: str | None = None,
+        moving_rate: float = 0.9,
+        quant_bits: int = 8,
+        dtype: DTypeLike = "float32",
+        reduce_type: Any = None,
+    ) -> None:
         super().__init__(name, moving_rate, dtype, reduce_type)
         self._quant_bits = quant_bits
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         self._follow(input)
         return fake_quantize_dequantize(input, self._scale.detach(), self._quant_bits)
 
 
-def _get_fake_quant_type(quant_type, **kwargs):
+def _get_fake_quant_type(
+    quant_type: str, **kwargs: Any
+) -> FakeQuantAbsMax | FakeQuantMovingAverageAbsMax | FakeQuantChannelWiseAbsMax:
     """The layer of a kind of quantization, made with those of the arguments that it has."""
     own = {
         "name": kwargs.get("name"),
@@ -231,17 +265,17 @@ class _Quantized(Layer):
 
     def __init__(
         self,
-        layer,
-        weight_bits=8,
-        activation_bits=8,
-        moving_rate=0.9,
-        weight_quantize_type="abs_max",
-        activation_quantize_type="abs_max",
-        weight_pre_layer=None,
-        act_pre_layer=None,
-        weight_quant_layer=None,
-        act_quant_layer=None,
-    ):
+        layer: Layer,
+        weight_bits: Any = 8,
+        activation_bits: Any = 8,
+        moving_rate: Any = 0.9,
+        weight_quantize_type: str = "abs_max",
+        activation_quantize_type: str = "abs_max",
+        weight_pre_layer: Any = None,
+        act_pre_layer: Any = None,
+        weight_quant_layer: Any = None,
+        act_quant_layer: Any = None,
+    ) -> None:
         super().__init__()
         self._take(layer)
         self.weight = layer.weight
@@ -278,10 +312,10 @@ class _Quantized(Layer):
         else:
             self._weight_preprocess = weight_pre_layer()
 
-    def _take(self, layer):
+    def _take(self, layer: Any) -> Any:
         """Takes over what the plain layer knows beside its parameters."""
 
-    def _quantized(self, input):
+    def _quantized(self, input: Tensor) -> tuple[Any, Any]:
         """(input, weight) after simulated quantization."""
         if self._act_preprocess is None:
             x = input
@@ -318,11 +352,11 @@ class QuantizedLinear(_Quantized):
 
     _axis = 1
 
-    def _take(self, layer):
+    def _take(self, layer: Layer) -> None:
         self.name = layer.name
         self._linear_quant_axis = self._axis
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         x, weight = self._quantized(input)
         return F.linear(x, weight, self.bias, name=self.name)
 
@@ -331,7 +365,7 @@ class QuantizedConv2D(_Quantized):
     """A `Conv2D` whose weight and input are rounded to what a number of bits can hold. Arguments as for
     `QuantizedLinear`."""
 
-    def _take(self, layer):
+    def _take(self, layer: Layer) -> None:
         self._groups = layer._groups
         self._stride = layer._stride
         self._padding = layer._padding
@@ -342,7 +376,7 @@ class QuantizedConv2D(_Quantized):
         self._data_format = layer._data_format
         self._conv2d_quant_axis = self._axis
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         x, weight = self._quantized(input)
         padding = self._padding
         if self._padding_mode != "zeros":
@@ -371,7 +405,7 @@ class QuantizedConv2DTranspose(_Quantized):
 
     _axis = 1
 
-    def _take(self, layer):
+    def _take(self, layer: Layer) -> None:
         self._groups = layer._groups
         self._stride = layer._stride
         self._padding = layer._padding
@@ -380,7 +414,7 @@ class QuantizedConv2DTranspose(_Quantized):
         self._data_format = layer._data_format
         self._conv2d_transpose_quant_axis = self._axis
 
-    def forward(self, input, output_size=None):
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         x, weight = self._quantized(input)
         return F.conv2d_transpose(
             x,
@@ -403,17 +437,17 @@ class QuantizedMatmul(Layer):
 
     def __init__(
         self,
-        layer=None,
-        weight_bits=8,
-        activation_bits=8,
-        moving_rate=0.9,
-        weight_quantize_type="abs_max",
-        activation_quantize_type="abs_max",
-        weight_pre_layer=None,
-        act_pre_layer=None,
-        weight_quant_layer=None,
-        act_quant_layer=None,
-    ):
+        layer: Any = None,
+        weight_bits: Any = 8,
+        activation_bits: Any = 8,
+        moving_rate: Any = 0.9,
+        weight_quantize_type: str = "abs_max",
+        activation_quantize_type: str = "abs_max",
+        weight_pre_layer: Any = None,
+        act_pre_layer: Any = None,
+        weight_quant_layer: Any = None,
+        act_quant_layer: Any = None,
+    ) -> None:
         super().__init__()
         for name in ("x", "y"):
             setattr(
@@ -431,7 +465,14 @@ class QuantizedMatmul(Layer):
             None if act_pre_layer is None else act_pre_layer() for _ in range(2)
         )
 
-    def forward(self, x, y, transpose_x=False, transpose_y=False, name=None):
+    def forward(
+        self,
+        x: Tensor,
+        y: Tensor,
+        transpose_x: bool = False,
+        transpose_y: bool = False,
+        name: str | None = None,
+    ) -> Tensor:
         if self._act_preprocess_x is not None:
             x = self._act_preprocess_x(x)
         if self._act_preprocess_y is not None:
@@ -450,14 +491,21 @@ class MAOutputScaleLayer(Layer):
         reduce_type: as for `FakeQuantAbsMax`.
     """
 
-    def __init__(self, layer=None, moving_rate=0.9, name=None, dtype="float32", reduce_type=None):
+    def __init__(
+        self,
+        layer: Layer | None = None,
+        moving_rate: float = 0.9,
+        name: str | None = None,
+        dtype: DTypeLike = "float32",
+        reduce_type: Any = None,
+    ) -> None:
         super().__init__()
         self._layer = layer
         self._ma_output_scale = MovingAverageAbsMaxScale(
             layer.full_name() if name is None else name, moving_rate, dtype, reduce_type
         )
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         out = self._layer(*inputs, **kwargs)
         if isinstance(out, list | tuple | dict):
             return out
@@ -479,22 +527,22 @@ class FakeQuantMAOutputScaleLayer(Layer):
 
     def __init__(
         self,
-        layer,
-        weight_bits=8,
-        activation_bits=8,
-        moving_rate=0.9,
-        name=None,
-        reduce_type=None,
-        *args,
-        **kwargs,
-    ):
+        layer: Layer,
+        weight_bits: Any = 8,
+        activation_bits: int = 8,
+        moving_rate: float = 0.9,
+        name: str | None = None,
+        reduce_type: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
         self._layer = layer
         self._fake_quant_output = FakeQuantMovingAverageAbsMax(
             layer.full_name() if name is None else name, moving_rate, activation_bits, reduce_type=reduce_type
         )
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         out = self._layer(*inputs, **kwargs)
         if isinstance(out, list | tuple | dict):
             return out

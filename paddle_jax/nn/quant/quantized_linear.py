@@ -4,6 +4,11 @@ rows of a column.
 See: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale, 2022.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -15,6 +20,13 @@ from paddle_jax.device import is_compiled_with_cuda
 from paddle_jax.device.cuda import get_device_capability
 from paddle_jax.tensor.lowering import on_cpu
 
+if TYPE_CHECKING:
+    import jax
+
+    from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.kernels.lifted_attributes import Number
+
+
 _ALGOS = ("weight_only_int8", "weight_only_int4", "llm.int8")
 # elements from which a matrix is taken in blocks, and their rows
 _LARGE = 1 << 18
@@ -22,19 +34,19 @@ _BLOCK = 128
 _ARCHS = (70, 75, 80, 86, 89, 90, 100)
 
 
-def _check_group(name, group_size):
+def _check_group(name: str, group_size: int) -> None:
     if group_size not in (-1, 64, 128):
         raise AssertionError(f"{name}: group_size: got {group_size}; it must be -1, 64 or 128")
 
 
-def _check_algo(name, algo):
+def _check_algo(name: str, algo: str) -> None:
     if algo not in _ALGOS:
         raise ValueError(
             f"(InvalidArgument) {name}: algo: got {algo!r}; it must be one of {', '.join(_ALGOS)}"
         )
 
 
-def _get_arch_info():
+def _get_arch_info() -> int:
     """The compute capability of the GPU as a number, 90 for 9.0; 0 where there is none."""
     if not is_compiled_with_cuda():
         return 0
@@ -42,7 +54,7 @@ def _get_arch_info():
     return 10 * major + minor
 
 
-def _check_arch(name, arch):
+def _check_arch(name: str, arch: int | None) -> None:
     if arch is not None and arch not in _ARCHS:
         raise ValueError(
             f"(InvalidArgument) {name}: arch: got {arch}; "
@@ -50,7 +62,7 @@ def _check_arch(name, arch):
         )
 
 
-def _rows(weight, bits):
+def _rows(weight: jax.Array, bits: int) -> list[Any]:
     """[the integers of all rows], or for 4 bits [those of the even rows, those of the odd rows],
     which share bytes."""
     if bits == 8:
@@ -58,18 +70,18 @@ def _rows(weight, bits):
     return [(weight << 4) >> 4, weight >> 4]
 
 
-def _in_turn(rows):
+def _in_turn(rows: Sequence[jax.Array]) -> jax.Array:
     """Rows from several matrices in turn."""
     return jnp.stack(rows, 1).reshape(-1, rows[0].shape[1])
 
 
-def _grouped(scale, group_size, rows):
+def _grouped(scale: jax.Array, group_size: int, rows: int) -> jax.Array:
     """Scales [out, in] of groups [groups, out]."""
     return jnp.repeat(scale, group_size, axis=0)[:rows].T
 
 
 @op("x", register=False, method=False, nondiff=True)
-def quantized_weight(x, bits, group_size, kept):
+def quantized_weight(x: jax.Array, bits: Any, group_size: Any, kept: str) -> tuple[jax.Array, ...]:
     """(integers [out, in], scales of the dtype `kept`) of a weight [in, out]."""
     bound = 2.0 ** (bits - 1) - 1
     wide = x.astype(jnp.float32)
@@ -87,7 +99,9 @@ def quantized_weight(x, bits, group_size, kept):
 
 
 @op("weight scale", register=False, method=False)
-def dequantized_weight(weight, scale, bits, group_size, dtype):
+def dequantized_weight(
+    weight: jax.Array, scale: jax.Array, bits: Any, group_size: Any, dtype: DTypeLike
+) -> jax.Array:
     """The weight [in, out] of integers [out, in]."""
     whole = _in_turn(_rows(weight, bits)).astype(jnp.float32)
     if group_size == -1:
@@ -97,7 +111,9 @@ def dequantized_weight(weight, scale, bits, group_size, dtype):
     return (whole * rows.astype(jnp.float32)).T.astype(dtype)
 
 
-def _product(x, weight, bits=8, scale=None, group_size=-1):
+def _product(
+    x: jax.Array, weight: jax.Array, bits: int = 8, scale: jax.Array | None = None, group_size: int = -1
+) -> jax.Array:
     """x times the transposed matrix of integers [out, in], in float32; with the scales of groups,
     if there are any.
 
@@ -106,7 +122,7 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
     """
     flat = x.reshape(-1, x.shape[-1])
 
-    def product(part):
+    def product(part: Any) -> jax.Array:
         found = []
         weights = _rows(part[0], bits)
         for i, rows in enumerate(weights):
@@ -132,7 +148,14 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
 
 
 @op("x weight scale bias", register=False, method=False)
-def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
+def linear_of_integers(
+    x: jax.Array,
+    weight: jax.Array,
+    scale: jax.Array,
+    bias: jax.Array | None = None,
+    bits: Any = 8,
+    group_size: Any = -1,
+) -> jax.Array:
     """x times the weight of integers [out, in], plus bias. Without groups the product is scaled,
     instead of the weight."""
     if group_size == -1:
@@ -143,7 +166,13 @@ def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
 
 
 @op("x weight scale bias", register=False, method=False, nondiff=True)
-def linear_with_outliers(x, weight, scale, bias=None, threshold=6.0):
+def linear_with_outliers(
+    x: jax.Array,
+    weight: jax.Array,
+    scale: jax.Array,
+    bias: jax.Array | None = None,
+    threshold: Number | float = 6.0,
+) -> jax.Array:
     """As `linear_of_integers`, with x as integers as well, but for the features in which one of its numbers
     is beyond the threshold."""
     wide = x.astype(jnp.float32)
@@ -156,7 +185,9 @@ def linear_with_outliers(x, weight, scale, bias=None, threshold=6.0):
     return (out if bias is None else out + bias).astype(x.dtype)
 
 
-def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
+def weight_quantize(
+    x: Tensor, algo: str = "weight_only_int8", arch: int | None = None, group_size: Any = -1
+) -> tuple[Tensor, ...]:
     """Brings the weight of a linear layer into 8 or 4 bits.
 
     Args:
@@ -200,7 +231,13 @@ def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
     )
 
 
-def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", group_size=-1):
+def weight_dequantize(
+    x: Sequence[Tensor],
+    scale: Sequence[Tensor],
+    algo: str = "weight_only_int8",
+    out_dtype: str = "float16",
+    group_size: Any = -1,
+) -> Tensor:
     """The weight that integers from `weight_quantize` stand for.
 
     Args:
@@ -229,7 +266,7 @@ def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", gr
     )
 
 
-def _check_scale(name, weight_scale):
+def _check_scale(name: str, weight_scale: Tensor | None) -> None:
     if not isinstance(weight_scale, Tensor):
         raise ValueError(
             f"(InvalidArgument) {name}: weight_scale: got {type(weight_scale).__name__}; "
@@ -238,8 +275,14 @@ def _check_scale(name, weight_scale):
 
 
 def weight_only_linear(
-    x, weight, bias=None, weight_scale=None, weight_dtype="int8", arch=None, group_size=-1
-):
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    weight_scale: Tensor | None = None,
+    weight_dtype: str = "int8",
+    arch: int | None = None,
+    group_size: Any = -1,
+) -> Tensor:
     """A linear layer with a weight from `weight_quantize`: x W + bias. Gradients flow to x and bias.
 
     Args:
@@ -280,7 +323,13 @@ def weight_only_linear(
     )
 
 
-def llm_int8_linear(x, weight, bias=None, weight_scale=None, threshold=6.0):
+def llm_int8_linear(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    weight_scale: Tensor | None = None,
+    threshold: float = 6.0,
+) -> Tensor:
     """A linear layer in 8-bit integers: x is brought to integers as well, except for features with a number
     beyond the threshold.
 
@@ -306,7 +355,7 @@ def llm_int8_linear(x, weight, bias=None, weight_scale=None, threshold=6.0):
     return linear_with_outliers(x, weight, weight_scale, bias, float(threshold))
 
 
-def apply_per_channel_scale(x, scales):
+def apply_per_channel_scale(x: Tensor, scales: Tensor) -> Tensor:
     """x with each feature multiplied by a number, as activations are smoothed before their quantization.
 
     Args:

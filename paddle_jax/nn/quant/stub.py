@@ -1,6 +1,14 @@
 """A place in a network where an observer or quanter can be put."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.quantization.config import SingleLayerConfig
 
 
 class Stub(Layer):
@@ -14,11 +22,11 @@ class Stub(Layer):
         [1.0]
     """
 
-    def __init__(self, observer=None):
+    def __init__(self, observer: Any = None) -> None:
         super().__init__()
         self._observer = observer
 
-    def forward(self, input):
+    def forward(self, input: Any) -> Any:
         return input
 
 
@@ -31,7 +39,7 @@ class QuanterStub(Layer):
         q_config: SingleLayerConfig with a factory as `activation`, or None there.
     """
 
-    def __init__(self, layer, q_config):
+    def __init__(self, layer: Layer, q_config: SingleLayerConfig) -> None:
         super().__init__()
         if layer._observer is None:
             factory = q_config.activation
@@ -42,7 +50,7 @@ class QuanterStub(Layer):
         else:
             self._observer = factory._instance(layer)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if self._observer is None:
             return input
         return self._observer(input)

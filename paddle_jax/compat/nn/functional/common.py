@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -103,7 +104,9 @@ def pad(input: jax.Array, pad: Any, mode: str = "constant", value: Any = 0.0) ->
     return extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
 
 
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: int = 0, stride: Any = 1) -> Tensor:
+def unfold(
+    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: int | Sequence[int] = 0, stride: Any = 1
+) -> Tensor:
     """Collects sliding blocks of images as columns: `nn.functional.unfold` with PyTorch's order of arguments.
 
     Args:

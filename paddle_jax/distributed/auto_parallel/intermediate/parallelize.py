@@ -1,8 +1,11 @@
 """`parallelize`: a model for one device made parallel by a plan, without a change of its code."""
 
+from __future__ import annotations
+
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.auto_parallel import optimizers
@@ -12,10 +15,17 @@ from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
 from paddle_jax.distributed.auto_parallel.spatial_plans import SEQUENCE
 
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.optimizer.optimizer import Optimizer
+
+
 _STAGES = {1: optimizers.ShardingStage1, 2: optimizers.ShardingStage2, 3: optimizers.ShardingStage3}
 
 
-def parallelize(model, optimizer=None, mesh=None, config=None):
+def parallelize(
+    model: Layer, optimizer: Optimizer | None = None, mesh: Any = None, config: dict[str, Any] | None = None
+) -> Any:
     """Puts a model and its optimizer on the devices of a mesh, as a plan says.
 
     Args:
@@ -78,7 +88,7 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     return model, _leveled(optimizer, mesh, data_config or {})
 
 
-def _leveled(optimizer, mesh, config):
+def _leveled(optimizer: Any, mesh: Any, config: Any) -> Any:
     level = config.get("sharding_level", 0)
     dim = config.get("sharding_mesh_dim", "dp")
     if level not in (0, None, *_STAGES):
@@ -88,7 +98,7 @@ def _leveled(optimizer, mesh, config):
     return optimizer
 
 
-def parallelize_model(model, mesh=None, config=None):
+def parallelize_model(model: Any, mesh: Any = None, config: Any = None) -> Any:
     """`parallelize` for a model whose optimizer is made later. Arguments as there.
 
     Returns:
@@ -99,7 +109,7 @@ def parallelize_model(model, mesh=None, config=None):
     return parallelize(model, None, mesh, config)[0]
 
 
-def parallelize_optimizer(optimizer, mesh=None, config=None):
+def parallelize_optimizer(optimizer: Any, mesh: Any = None, config: Any = None) -> Any:
     """The optimizer of a model that `parallelize_model` has put on a mesh. Arguments as of `parallelize`; of
     the config "dp_config" is used.
 
@@ -120,7 +130,7 @@ def parallelize_optimizer(optimizer, mesh=None, config=None):
     return _leveled(optimizer, get_mesh() if mesh is None else mesh, config.get("dp_config") or {})
 
 
-def _apply(model, mesh, plans, dim, mesh_of):
+def _apply(model: Any, mesh: Any, plans: Any, dim: Any, mesh_of: Any) -> None:
     if plans and dim not in mesh.dim_names:
         raise CheckError(
             f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {dim!r}"
@@ -142,7 +152,7 @@ def _apply(model, mesh, plans, dim, mesh_of):
                 plan.apply(layer, mesh_of(layer), names)
 
 
-def _meant(model, key):
+def _meant(model: Any, key: Any) -> Iterator[Any]:
     """(layer, names of parameters) that a name stands for."""
     start, _, last = key.rpartition(".")
     for name, layer in model.named_sublayers(include_self=True):
@@ -152,7 +162,7 @@ def _meant(model, key):
             yield layer, [last]
 
 
-def exchange(optimizer, before, after):
+def exchange(optimizer: Any, before: Any, after: Any) -> None:
     """Gives an optimizer the new parameters in place of the old ones."""
     new = {id(old): after[key] for key, old in before.items()}
     for group in optimizer._groups:

@@ -1,5 +1,7 @@
 """Models cut into the stages of a pipeline by the names of their layers: `pp_config` of `parallelize`."""
 
+from __future__ import annotations
+
 import enum
 import re
 from typing import Any
@@ -48,7 +50,7 @@ class Stages:
         of_layers: {id of a layer: its stage}.
     """
 
-    def __init__(self, model: Layer, mesh: ProcessMesh, config: dict):
+    def __init__(self, model: Layer, mesh: ProcessMesh, config: dict) -> None:
         if STAGES not in mesh.dim_names:
             raise CheckError(
                 f"parallelize: mesh: got dimensions {mesh.dim_names}; a pp_config needs one named {STAGES!r}"
@@ -79,7 +81,7 @@ class Stages:
         """The mesh of the devices that a layer of the model lies on."""
         return self.mesh.get_mesh_with_dim(STAGES, self.of_layers[id(layer)])
 
-    def _before(self, layer, inputs, named):
+    def _before(self, layer: Any, inputs: Any, named: Any) -> tuple[Any, Any]:
         """What a layer gets comes to its devices, and so does a weight that belongs to another stage."""
         mesh = self.mesh_of(layer)
         lent = []
@@ -91,22 +93,22 @@ class Stages:
             store[name] = moved(parameter, mesh)
         return moved(tuple(inputs), mesh), moved(dict(named), mesh)
 
-    def _behind(self, layer, inputs, outputs):
+    def _behind(self, layer: Any, inputs: Any, outputs: Any) -> None:
         """Weights of other stages go back."""
         for store, name, parameter in self._lent.pop():
             store[name] = parameter
 
-    def _hand_on(self, layer, inputs, outputs):
+    def _hand_on(self, layer: Any, inputs: Any, outputs: Any) -> Any:
         """What the last layer of a stage gives goes to the next one."""
         stage = (self.of_layers[id(layer)] + 1) % self.mesh.get_dim_size(STAGES)
         return moved(outputs, self.mesh.get_mesh_with_dim(STAGES, stage))
 
-    def _share(self, layer, inputs, outputs):
+    def _share(self, layer: Any, inputs: Any, outputs: Any) -> Any:
         """What a global layer gives lies whole on the devices of all stages."""
         return moved(outputs, self.mesh.get_mesh_with_dim(STAGES), whole=True)
 
 
-def _is_elsewhere(tensor, mesh):
+def _is_elsewhere(tensor: Any, mesh: Any) -> Any:
     return tensor.is_dist() and tensor.process_mesh != mesh
 
 
@@ -134,7 +136,7 @@ def _listed(names: Any) -> list:
     return list(names)
 
 
-def _named(layers, name, setting):
+def _named(layers: Any, name: Any, setting: Any) -> Any:
     if name not in layers:
         raise CheckError(
             f"parallelize: config: {setting}: there is no layer {name!r}; there are {', '.join(layers)}"
@@ -161,7 +163,7 @@ def _cuts(names: list[str], split_spec: Any, count: int) -> dict[str, SplitPoint
     return {matching[end]: SplitPoint.END for end in ends}
 
 
-def _matching(names, prefixes):
+def _matching(names: Any, prefixes: Any) -> list[Any]:
     """The layers that prefixes stand for: those numbered below one, or the layer of that name itself."""
     found = []
     for name in names:

@@ -1,5 +1,9 @@
 """Collectives that hand tensors on as they are; the functions without `stream` describe the arguments."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -23,7 +27,13 @@ from paddle_jax.distributed.communication.tensors import (
 )
 
 
-def all_gather(tensor_or_tensor_list, tensor, group=None, sync_op=True, use_calc_stream=False):
+def all_gather(
+    tensor_or_tensor_list: Any,
+    tensor: Any,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task:
     """`paddle.distributed.all_gather`, with `use_calc_stream`; the first argument may also be a Tensor
     [size * n, ...]."""
     need_sync("all_gather", sync_op, use_calc_stream)
@@ -35,14 +45,16 @@ def all_gather(tensor_or_tensor_list, tensor, group=None, sync_op=True, use_calc
     return Task(sync=sync_op)
 
 
-def _hand_out(call, name, out, rows):
+def _hand_out(call: Any, name: Any, out: Any, rows: Any) -> None:
     if isinstance(out, Tensor):
         fill(call, name, out, rows)
     else:
         fill_list(call, name, out, unstack(rows))
 
 
-def broadcast(tensor, src, group=None, sync_op=True, use_calc_stream=False):
+def broadcast(
+    tensor: Any, src: Any, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+) -> Task | None:
     """`paddle.distributed.broadcast`, with `use_calc_stream`."""
     need_sync("broadcast", sync_op, use_calc_stream)
     if (group := member(group)) is None:
@@ -52,7 +64,14 @@ def broadcast(tensor, src, group=None, sync_op=True, use_calc_stream=False):
     return Task(sync=sync_op)
 
 
-def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_stream=False):
+def gather(
+    tensor: Any,
+    gather_list: Any = None,
+    dst: Any = 0,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """`paddle.distributed.gather`, with `use_calc_stream`."""
     need_sync("gather", sync_op, use_calc_stream)
     if (group := member(group)) is None:
@@ -71,7 +90,14 @@ def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_s
     return Task(sync=sync_op)
 
 
-def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True, use_calc_stream=False):
+def scatter(
+    tensor: Any,
+    tensor_or_tensor_list: Any = None,
+    src: Any = 0,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """`paddle.distributed.scatter`, with `use_calc_stream`; the second argument may also be a Tensor
     [size * n, ...]."""
     need_sync("scatter", sync_op, use_calc_stream)
@@ -102,8 +128,12 @@ def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True,
 
 
 def alltoall(
-    out_tensor_or_tensor_list, in_tensor_or_tensor_list, group=None, sync_op=True, use_calc_stream=False
-):
+    out_tensor_or_tensor_list: Any,
+    in_tensor_or_tensor_list: Any,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """`paddle.distributed.alltoall`, with `use_calc_stream`; both lists may also be Tensors
     [size * n, ...]."""
     need_sync("alltoall", sync_op, use_calc_stream)
@@ -120,14 +150,14 @@ def alltoall(
 
 
 def alltoall_single(
-    out_tensor,
-    in_tensor,
-    out_split_sizes=None,
-    in_split_sizes=None,
-    group=None,
-    sync_op=True,
-    use_calc_stream=False,
-):
+    out_tensor: Any,
+    in_tensor: Any,
+    out_split_sizes: Any = None,
+    in_split_sizes: Any = None,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """`paddle.distributed.alltoall_single`, with `use_calc_stream`. The two lists of sizes come in the other
     order here, as in Paddle."""
     need_sync("alltoall_single", sync_op, use_calc_stream)
@@ -165,7 +195,7 @@ def alltoall_single(
     return Task(sync=sync_op)
 
 
-def _sizes(name, given, length, count):
+def _sizes(name: Any, given: Any, length: Any, count: Any) -> Any:
     if not given:
         if length % count:
             raise ValueError(

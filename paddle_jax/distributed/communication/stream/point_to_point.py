@@ -1,5 +1,9 @@
 """Messages from one process to another; the functions without `stream` describe the arguments."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
@@ -9,14 +13,14 @@ from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, value
 
 
-def other_rank(call, group, rank):
+def other_rank(call: Any, group: Any, rank: Any) -> Any:
     """The number in the program of the other process, which must be in the group and not be this one."""
     if place(group, rank) == group.rank:
         raise RuntimeError(f"{call}: rank {rank} is this process itself; name another one of {group.ranks}")
     return rank
 
 
-def posted(call, tensor, dst, group):
+def posted(call: Any, tensor: Any, dst: Any, group: Any) -> Any:
     """A message on its way, and the function that waits until it is out."""
     array = np.asarray(value(call, "tensor", tensor))
     wire = group.process_group
@@ -31,14 +35,14 @@ def posted(call, tensor, dst, group):
     )
 
 
-def awaited(call, tensor, src, group):
+def awaited(call: Any, tensor: Any, src: Any, group: Any) -> Any:
     """The number of a message that is to come, and the function that waits for it and puts it
     into the tensor."""
     wire, channel, other = group.process_group, Groups.channel, other_rank(call, group, src)
     value(call, "tensor", tensor)
     ticket = channel.take_number(group.id, other)
 
-    def finish():
+    def finish() -> None:
         array = channel.receive(
             group.id, other, ticket, f"{call}({kind(held_value(tensor))})", wire.description, wire.timeout
         )
@@ -47,7 +51,9 @@ def awaited(call, tensor, src, group):
     return lambda: channel.has_arrived(group.id, other, ticket), finish
 
 
-def send(tensor, dst=0, group=None, sync_op=True, use_calc_stream=False):
+def send(
+    tensor: Any, dst: Any = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+) -> Task | None:
     """`paddle.distributed.send`, with `use_calc_stream`."""
     need_sync("send", sync_op, use_calc_stream)
     if (group := member(group)) is None:
@@ -59,7 +65,9 @@ def send(tensor, dst=0, group=None, sync_op=True, use_calc_stream=False):
     return Task(finish, message.done.is_set, sync=False)
 
 
-def recv(tensor, src=0, group=None, sync_op=True, use_calc_stream=False):
+def recv(
+    tensor: Any, src: Any = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+) -> Task | None:
     """`paddle.distributed.recv`, with `use_calc_stream`."""
     need_sync("recv", sync_op, use_calc_stream)
     if (group := member(group)) is None:

@@ -1,6 +1,10 @@
 """Collectives that bring the numbers of all processes together; the functions without `stream`
 describe the arguments."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
@@ -18,13 +22,15 @@ from paddle_jax.distributed.communication.tensors import (
 _SUM = 0
 
 
-def _operation(op):
+def _operation(op: Any) -> int:
     if op not in range(5):
         raise ValueError(f"Unknown reduce_op type for {op}.")
     return int(op)
 
 
-def all_reduce(tensor, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
+def all_reduce(
+    tensor: Any, op: Any = _SUM, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+) -> Task | None:
     """`paddle.distributed.all_reduce`, with `use_calc_stream`."""
     need_sync("all_reduce", sync_op, use_calc_stream)
     if (group := member(group)) is None:
@@ -34,7 +40,14 @@ def all_reduce(tensor, op=_SUM, group=None, sync_op=True, use_calc_stream=False)
     return Task(sync=sync_op)
 
 
-def reduce(tensor, dst=0, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
+def reduce(
+    tensor: Any,
+    dst: Any = 0,
+    op: Any = _SUM,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """`paddle.distributed.reduce`, with `use_calc_stream`."""
     need_sync("reduce", sync_op, use_calc_stream)
     if (group := member(group)) is None:
@@ -45,7 +58,14 @@ def reduce(tensor, dst=0, op=_SUM, group=None, sync_op=True, use_calc_stream=Fal
     return Task(sync=sync_op)
 
 
-def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
+def reduce_scatter(
+    tensor: Any,
+    tensor_or_tensor_list: Any,
+    op: Any = _SUM,
+    group: Any = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """`paddle.distributed.reduce_scatter`, with `use_calc_stream`; the second argument may also be a Tensor
     [size * n, ...]."""
     need_sync("reduce_scatter", sync_op, use_calc_stream)

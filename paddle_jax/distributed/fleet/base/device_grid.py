@@ -1,5 +1,7 @@
 """The devices of one process, in a grid of the degrees of a strategy: `fleet` without a launcher."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
 from typing import Any
@@ -44,7 +46,7 @@ class DeviceGrid:
         stage: the stage whose layers are made at the moment.
     """
 
-    def __init__(self, topology: CommunicateTopology):
+    def __init__(self, topology: CommunicateTopology) -> None:
         check_devices(topology)
         self.topology = topology
         axes = topology.get_hybrid_group_names()
@@ -138,13 +140,13 @@ class DeviceGrid:
 
         return map_tensors(value, on_stage)
 
-    def _batch_layout(self, tensor, stage):
+    def _batch_layout(self, tensor: Any, stage: Any) -> DistLayout:
         axes = dict.fromkeys(_BATCH, 0) if tensor.ndim > 0 else {}
         if tensor.ndim > 1:
             axes |= dict.fromkeys(_SEQUENCE, 1)
         return self._layout(axes, stage)
 
-    def _layout(self, axes, stage):
+    def _layout(self, axes: Any, stage: Any) -> DistLayout:
         """The DistLayout that cuts an axis for some dimensions of the mesh of a stage: {dimension: axis}."""
         mesh = self.stage_mesh(stage)
         placements: list[Placement] = [Replicate()] * mesh.ndim
@@ -163,12 +165,12 @@ class _Lent(contextlib.AbstractContextManager):
         own: for each store of Tensors of the Layer: what it holds outside.
     """
 
-    def __init__(self, layer, mesh):
+    def __init__(self, layer: Any, mesh: Any) -> None:
         self.layer = layer
         self.mesh = mesh
         self.own = []
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         for part in self.layer.sublayers(include_self=True):
             for store in (part._parameters, part._buffers):
                 self.own.append((store, dict(store)))
@@ -177,7 +179,7 @@ class _Lent(contextlib.AbstractContextManager):
                         placements = layout_of(tensor).placements
                         store[name] = reshard_tensor(tensor, DistLayout(self.mesh, placements))
 
-    def __exit__(self, *raised):
+    def __exit__(self, *raised: Any) -> None:
         for store, tensors in self.own:
             store.update(tensors)
 

@@ -1,7 +1,10 @@
 """What a program asks of `fleet`."""
 
+from __future__ import annotations
+
 import copy
 import warnings
+from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.fleet.base.nested_configs import NestedConfig, nested_configs
@@ -189,14 +192,14 @@ class DistributedStrategy:
         (2, 1)
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         values = _PLAIN | dict.fromkeys(_SWITCHES, False)
         values |= {f"{name}_configs": copy.deepcopy(found) for name, found in _CONFIGS.items()}
         values["hybrid_configs"] = _DEGREES | _HYBRID_SWITCHES | nested_configs()
         values["hybrid_parallel_order"] = list(_ORDER)
         object.__setattr__(self, "_values", values)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: dict[str, Any] | int) -> None:
         if name == "_values":  # of a copy
             object.__setattr__(self, name, value)
             return
@@ -220,7 +223,7 @@ class DistributedStrategy:
             self._set_nested(value)
         self._values[name] = self._values[name] | value
 
-    def _set_nested(self, value):
+    def _set_nested(self, value: dict[str, Any]) -> None:
         """Sets the fields of settings below `hybrid_configs` that a dict gives, and takes them out of it."""
         for key in [key for key in value if isinstance(self._values["hybrid_configs"][key], NestedConfig)]:
             fields = value.pop(key)
@@ -234,7 +237,7 @@ class DistributedStrategy:
                     "it must be a dict"
                 )
 
-    def _set_plain(self, name, value):
+    def _set_plain(self, name: str, value: int) -> None:
         if name in _HELD_BY_TYPE and not isinstance(value, bool):  # Paddle says so and keeps what it has
             warnings.warn(
                 f"DistributedStrategy.{name}: got {value!r}, which is no bool; it stays {self._values[name]}",
@@ -245,7 +248,7 @@ class DistributedStrategy:
         if name == "a_sync":
             self._values["a_sync_configs"] = self._values["a_sync_configs"] | {"k_steps": 0}
 
-    def _take_order(self, value):
+    def _take_order(self, value: dict[str, Any]) -> None:
         """Takes the order of the dimensions out of a dict, and checks its degrees."""
         if "order" in value:
             order = value.pop("order")
@@ -263,7 +266,7 @@ class DistributedStrategy:
                     f"DistributedStrategy.hybrid_configs: {key}: got {value[key]!r}; it must be an int"
                 )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         changed = {
             name: value
             for name, value in self._values.items()
@@ -272,7 +275,7 @@ class DistributedStrategy:
         return f"DistributedStrategy({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
-def _setting(name):
+def _setting(name: str) -> property:
     return property(lambda self: self._values[name], doc=f"The setting `{name}`.")
 
 

@@ -1,5 +1,7 @@
 """The settings below `hybrid_configs`: objects whose fields are set by attribute or by a dict."""
 
+from __future__ import annotations
+
 import copy
 from typing import Any
 
@@ -93,7 +95,7 @@ class NestedConfig:
         AttributeError: (when set) there is no such field. TypeError: the value has another type.
     """
 
-    def __init__(self, name: str, defaults: dict[str, Any]):
+    def __init__(self, name: str, defaults: dict[str, Any]) -> None:
         values = {
             field: NestedConfig(f"{name}.{field}", value) if isinstance(value, dict) else value
             for field, value in defaults.items()
@@ -132,10 +134,10 @@ class NestedConfig:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NestedConfig) and self._values == other._values
 
-    def __copy__(self):
+    def __copy__(self) -> NestedConfig:
         return copy.deepcopy(self)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> NestedConfig:
         other = NestedConfig(self._name, {})
         other.__dict__["_values"] = copy.deepcopy(self._values, memo)
         return other

@@ -1,7 +1,11 @@
 """A helper of parameter servers that libraries import from here."""
 
+from __future__ import annotations
 
-def wait_server_ready(endpoints):
+from collections.abc import Sequence
+
+
+def wait_server_ready(endpoints: Sequence[str]) -> None:
     """Returns at once, as Paddle's does.
 
     Args:

@@ -1,5 +1,9 @@
 """What `fleet.init` has made, for the layers that ask for it."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class Current:
     """What `fleet.init` has made last.
@@ -14,7 +18,7 @@ class Current:
     hcg = fleet = grid = servers = None
 
     @classmethod
-    def groups(cls):
+    def groups(cls) -> Any:
         """The HybridCommunicateGroup.
 
         Raises:

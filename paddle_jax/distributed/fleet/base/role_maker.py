@@ -1,6 +1,10 @@
 """Who a process is in its program."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
@@ -21,14 +25,22 @@ class Role:
 class RoleMakerBase:
     """Answers of a process about itself; see its subclasses."""
 
-    def __init__(self, is_collective, role, current_id, count, endpoints, servers=()):
+    def __init__(
+        self,
+        is_collective: bool,
+        role: Any,
+        current_id: Any,
+        count: Any,
+        endpoints: Sequence[str],
+        servers: Sequence[str] = (),
+    ) -> None:
         self._is_collective = bool(is_collective)
         self._role = role
         self._current_id = current_id
         self._count = count
         self._trainers, self._servers = list(endpoints), list(servers)
 
-    def check_role(self):
+    def check_role(self) -> None:
         """Raises NotImplementedError for roles that there are none of, and for several workers without
         servers that are not connected."""
         if self._role not in (Role.WORKER, Role.SERVER, Role.ALL):
@@ -48,34 +60,34 @@ class RoleMakerBase:
                 "paddle_jax.distributed.launch`"
             )
 
-    def _worker_index(self):
+    def _worker_index(self) -> int:
         return self._current_id
 
-    def _worker_num(self):
+    def _worker_num(self) -> int:
         return self._count
 
-    def _is_first_worker(self):
+    def _is_first_worker(self) -> bool:
         return self._is_worker() and self._current_id == 0
 
-    def _is_worker(self):
+    def _is_worker(self) -> bool:
         return self._role not in (Role.SERVER, Role.HETER_WORKER, Role.COORDINATOR)
 
-    def _is_server(self):
+    def _is_server(self) -> bool:
         return self._role == Role.SERVER
 
-    def _server_index(self):
+    def _server_index(self) -> int:
         return self._current_id
 
-    def _server_num(self):
+    def _server_num(self) -> int:
         return len(self._servers)
 
-    def _get_pserver_endpoints(self):
+    def _get_pserver_endpoints(self) -> list[Any]:
         return self._servers
 
-    def _get_trainer_endpoints(self):
+    def _get_trainer_endpoints(self) -> list[Any]:
         return self._trainers
 
-    def to_string(self):
+    def to_string(self) -> str:
         """The answers, in a line."""
         return (
             f"role: {self._role}, current_id: {self._current_id}, worker_endpoints: {self._trainers}, "
@@ -98,7 +110,7 @@ class PaddleCloudRoleMaker(RoleMakerBase):
         "role: 1, current_id: 0, worker_endpoints: ['127.0.0.1:6170'], server_endpoints: []"
     """
 
-    def __init__(self, is_collective=False, **kwargs):
+    def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         servers = [] if is_collective else _listed("PADDLE_PSERVERS_IP_PORT_LIST")
         if servers:
             super().__init__(False, *_role_among(servers), servers)
@@ -110,7 +122,7 @@ class PaddleCloudRoleMaker(RoleMakerBase):
         super().__init__(is_collective, Role.WORKER, rank, launch_variables.size(), endpoints)
 
 
-def _role_among(servers):
+def _role_among(servers: Sequence[str]) -> tuple[int, int | Any, int, list[str]]:
     """(role, number, how many workers, their addresses) of this process in a job with servers."""
     count = int(_needed("PADDLE_TRAINERS_NUM", str.isdigit, "a number"))
     role = _training_role()
@@ -124,7 +136,7 @@ def _role_among(servers):
     return role, number, count, _listed("PADDLE_TRAINER_ENDPOINTS")
 
 
-def _needed(name, is_valid, what):
+def _needed(name: str, is_valid: Any, what: str) -> str:
     """The text of a variable.
 
     Raises:
@@ -138,12 +150,12 @@ def _needed(name, is_valid, what):
     return text
 
 
-def _listed(name):
+def _listed(name: str) -> list[str]:
     """A list of addresses from the environment."""
     return [each for each in os.environ.get(name, "").split(",") if each]
 
 
-def _training_role():
+def _training_role() -> int:
     """What this process does in a job with parameter servers.
 
     Raises:
@@ -158,7 +170,7 @@ def _training_role():
     return roles[_needed("TRAINING_ROLE", roles.__contains__, f"one of {', '.join(roles)}")]
 
 
-def _place_of_server(servers):
+def _place_of_server(servers: Sequence[str]) -> int:
     """The place of this server in the list of all.
 
     Raises:
@@ -190,7 +202,7 @@ class UserDefinedRoleMaker(RoleMakerBase):
         1
     """
 
-    def __init__(self, is_collective=False, init_gloo=False, **kwargs):
+    def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
         endpoints = kwargs.get("worker_endpoints") or []
         if kwargs.get("server_endpoints") and not is_collective and not kwargs.get("worker_num", endpoints):
             raise CheckError("UserDefinedRoleMaker: worker_num: got none; give it, or worker_endpoints")

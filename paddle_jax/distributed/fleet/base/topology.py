@@ -1,6 +1,10 @@
 """Processes in a grid, with a dimension for each kind of parallelism, and the groups along its dimensions."""
 
+from __future__ import annotations
+
 import collections
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +12,10 @@ from paddle_jax._core.base import launch_variables
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.collective import new_group
 from paddle_jax.distributed.parallel import ParallelMode, get_rank
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.communication.group import Group
+
 
 __all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
 
@@ -35,16 +43,16 @@ class CommunicateTopology:
         ([[0, 1], [2, 3]], Coordinate(data=1, model=0))
     """
 
-    def __init__(self, hybrid_group_names=NAMES, dims=(1, 1, 1, 1, 1, 1)):
+    def __init__(self, hybrid_group_names: Any = NAMES, dims: Sequence[int] = (1, 1, 1, 1, 1, 1)) -> None:
         self._parallel_names, self._dims = list(hybrid_group_names), list(dims)
         self.coordinate = collections.namedtuple("Coordinate", self._parallel_names)
         self._grid = np.arange(int(np.prod(self._dims))).reshape(self._dims)
 
-    def get_hybrid_group_names(self):
+    def get_hybrid_group_names(self) -> list[Any]:
         """The dimensions."""
         return self._parallel_names
 
-    def get_dim(self, axis_name):
+    def get_dim(self, axis_name: str) -> int:
         """The length of a dimension.
 
         Raises:
@@ -54,11 +62,11 @@ class CommunicateTopology:
 
     get_dim_size = get_dim
 
-    def world_size(self):
+    def world_size(self) -> int:
         """The number of processes."""
         return self._grid.size
 
-    def get_rank(self, **args):
+    def get_rank(self, **args: Any) -> int:
         """The number of the process at a place; args: a place for each dimension.
 
         Raises:
@@ -71,7 +79,7 @@ class CommunicateTopology:
             )
         return int(self._grid[tuple(args[name] for name in self._parallel_names)])
 
-    def get_coord(self, rank):
+    def get_coord(self, rank: Any) -> Any:
         """The place of a process, a named tuple.
 
         Raises:
@@ -84,14 +92,14 @@ class CommunicateTopology:
             )
         return self.coordinate(*(int(i) for i in np.unravel_index(rank, self._dims)))
 
-    def get_axis_list(self, axis_name, index):
+    def get_axis_list(self, axis_name: Any, index: Any) -> Any:
         """The numbers of all processes at a place along a dimension."""
         at = self._parallel_names.index(axis_name)
         if 0 <= index < self._dims[at]:
             return np.take(self._grid, index, at).reshape(-1).tolist()
         return []
 
-    def get_comm_list(self, axis_name):
+    def get_comm_list(self, axis_name: Any) -> list[list[int]]:
         """The groups along a dimension: lists of numbers of processes, each of which has all of them apart
         from this dimension in common.
 
@@ -105,7 +113,7 @@ class CommunicateTopology:
             )
         return self.get_fused_ranks([axis_name])
 
-    def get_fused_ranks(self, fused_axis):
+    def get_fused_ranks(self, fused_axis: Sequence[str]) -> list[list[int]]:
         """The groups along several dimensions together."""
         fused = [name for name in self._parallel_names if name in fused_axis]
         others = [i for i, name in enumerate(self._parallel_names) if name not in fused_axis]
@@ -113,7 +121,7 @@ class CommunicateTopology:
         count = int(np.prod([self.get_dim(name) for name in fused]))
         return self._grid.transpose(order).reshape(-1, count).tolist()
 
-    def get_rank_from_stage(self, global_rank, **kwargs):
+    def get_rank_from_stage(self, global_rank: Any, **kwargs: Any) -> int:
         """The number of the process that differs from one in the places named."""
         return self.get_rank(**(self.get_coord(global_rank)._asdict() | kwargs))
 
@@ -135,7 +143,7 @@ class HybridCommunicateGroup:
         (1, 0)
     """
 
-    def __init__(self, topology, hybrid_configs=None):
+    def __init__(self, topology: CommunicateTopology, hybrid_configs: Any = None) -> None:
         self._topo, self.global_rank, self.nranks = topology, get_rank(), launch_variables.size()
         self._degrees = topology
         names = topology.get_hybrid_group_names()
@@ -159,16 +167,16 @@ class HybridCommunicateGroup:
         self.is_first_stage = self.stage_id == 0
         self.is_last_stage = self.stage_id == self._sizes.get("pipe", 1) - 1
 
-    def _create_groups(self, names):
+    def _create_groups(self, names: Sequence[str]) -> Group:
         groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
         return next(group for group in groups if self.global_rank in group.ranks)
 
-    def _sep(self):
+    def _sep(self) -> Group:
         if self._sizes.get("sep", 1) == 1:
             raise CheckError("HybridCommunicateGroup: sep not exist: sep_degree is 1")
         return self._groups["sep"]
 
-    def get_parallel_mode(self):
+    def get_parallel_mode(self) -> int:
         """A number of ParallelMode: the innermost kind of parallelism whose degree is above 1,
         DATA_PARALLEL for none."""
         kinds = {
@@ -184,7 +192,7 @@ class HybridCommunicateGroup:
         )
 
     @classmethod
-    def of_devices(cls, topology):
+    def of_devices(cls, topology: Any) -> HybridCommunicateGroup:
         """The groups of a process that drives all devices of a grid: each has this process only, and
         `topology()` keeps the degrees.
 
@@ -196,39 +204,39 @@ class HybridCommunicateGroup:
         groups._degrees = topology
         return groups
 
-    def topology(self):
+    def topology(self) -> CommunicateTopology:
         """The CommunicateTopology: that of the processes, or of the devices of one process."""
         return self._degrees
 
-    def get_global_rank(self):
+    def get_global_rank(self) -> int:
         """The number of this process."""
         return self.global_rank
 
-    def get_check_parallel_group(self, sharding=False):
+    def get_check_parallel_group(self, sharding: Any = False) -> Group:
         """The group of the processes that hold one copy of the model among them."""
         return self._check
 
-    def get_sep_parallel_group(self):
+    def get_sep_parallel_group(self) -> Group:
         """The group along "sep"; AssertionError where its length is 1."""
         return self._sep()
 
-    def get_sep_parallel_group_src_rank(self):
+    def get_sep_parallel_group_src_rank(self) -> Any:
         """The first process of that group."""
         return self._sep().ranks[0]
 
-    def get_stage_id(self):
+    def get_stage_id(self) -> int:
         """The place of this process along "pipe"."""
         return self._place["pipe"]
 
-    def get_pipe_parallel_group(self):
+    def get_pipe_parallel_group(self) -> Group:
         """The group along "pipe"."""
         return self._groups["pipe"]
 
-    def get_pipe_parallel_world_size(self):
+    def get_pipe_parallel_world_size(self) -> int:
         """Its length."""
         return self._sizes["pipe"]
 
-    def get_p2p_groups(self):
+    def get_p2p_groups(self) -> tuple[Group, Group, Group, Group] | None:
         """The groups of this stage with the next and the previous one, twice (for sending and receiving);
         None where there is one stage only."""
         if self._sizes.get("pipe", 1) == 1:
@@ -236,15 +244,15 @@ class HybridCommunicateGroup:
         group = self._groups["pipe"]
         return group, group, group, group
 
-    def get_dp_sep_parallel_group(self):
+    def get_dp_sep_parallel_group(self) -> Group | None:
         """The group along "data" and "sep" together."""
         return self._fused_groups["data", "sep"]
 
-    def get_pp_mp_parallel_group(self):
+    def get_pp_mp_parallel_group(self) -> Group | None:
         """The group along "pipe" and "model" together."""
         return self._fused_groups["pipe", "model"]
 
-    def _fused(self, axes):
+    def _fused(self, axes: Sequence[str]) -> Group | None:
         """The group along several dimensions together; one that is there already where only one is longer."""
         longer = [name for name in axes if self._sizes.get(name, 1) > 1]
         if len(longer) > 1:
@@ -254,15 +262,15 @@ class HybridCommunicateGroup:
             return self._groups[(longer or known)[0]]
         return None
 
-    def get_moe_sharding_parallel_world_size(self):
+    def get_moe_sharding_parallel_world_size(self) -> int:
         """1: experts are not divided along dimensions of their own."""
         return 1
 
-    def get_rank_from_stage(self, stage_id, **kwargs):
+    def get_rank_from_stage(self, stage_id: Any, **kwargs: Any) -> Any:
         """The number of the process at another place along "pipe"."""
         return self._topo.get_rank_from_stage(self.global_rank, pipe=stage_id, **kwargs)
 
-    def create_fuse_group(self, fused_strategy_list):
+    def create_fuse_group(self, fused_strategy_list: Any) -> tuple[Any, Group]:
         """The group along several dimensions together.
 
         Args:
@@ -274,19 +282,19 @@ class HybridCommunicateGroup:
         return group.ranks, group
 
 
-def _along(name, axis):
+def _along(name: str, axis: str) -> None:
     """The four questions about a dimension."""
 
-    def group(self):
+    def group(self) -> Group:
         return self._groups[axis]
 
-    def size(self):
+    def size(self) -> int:
         return self._sizes.get(axis, 1)
 
-    def place(self):
+    def place(self) -> Any:
         return self._place.get(axis, 0)
 
-    def first(self):
+    def first(self) -> Any:
         return self._groups[axis].ranks[0]
 
     made = {

@@ -1,6 +1,10 @@
 """Small exchanges between all processes."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +28,7 @@ class UtilBase:
         ['a', 'b', 'c']
     """
 
-    def all_reduce(self, input, mode="sum", comm_world="worker"):
+    def all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> int | np.ndarray:
         """The numbers of all processes brought together.
 
         Args:
@@ -47,7 +51,7 @@ class UtilBase:
             return found
         return found.item()
 
-    def all_gather(self, input, comm_world="worker"):
+    def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
         """A list of what each process has given."""
         if comm_world not in ("worker", "all"):
             raise CheckError(
@@ -60,14 +64,14 @@ class UtilBase:
             all_gather_object(found, input)
         return found or [input]
 
-    def barrier(self, comm_world="worker"):
+    def barrier(self, comm_world: str = "worker") -> None:
         """Waits until all processes have come here."""
         if Current.servers is not None:
             Current.servers.gather("")
         elif is_initialized():
             barrier()
 
-    def get_file_shard(self, files):
+    def get_file_shard(self, files: Sequence[str]) -> list[Any]:
         """The part of a list of files that this process should read: pieces of one length, but for the first
         processes, which get one file more.
 
@@ -85,13 +89,13 @@ class UtilBase:
         begin = place * least + min(place, more)
         return files[begin : begin + least + (place < more)]
 
-    def print_on_rank(self, message, rank_id):
+    def print_on_rank(self, message: Any, rank_id: Any) -> None:
         """Prints on one process."""
         if launch_variables.rank() == rank_id:
             print(message)
 
 
-def _dumped(value):
+def _dumped(value: Any) -> str:
     """A number, list, dict or NumPy array as text.
 
     Raises:
@@ -102,7 +106,7 @@ def _dumped(value):
     return json.dumps(value)
 
 
-def _loaded(text):
+def _loaded(text: Any) -> Any:
     """The value of a text that `_dumped` gave."""
     value = json.loads(text)
     if isinstance(value, dict) and value.keys() == {"array", "dtype"}:

@@ -1,7 +1,11 @@
 """Lines of text in, lines of slots out: each slot as the number of its values and the values."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator"]
 
@@ -11,11 +15,11 @@ class DataGenerator:
     sample is made (`generate_sample`) and, if they want to, how a batch is (`generate_batch`);
     `MultiSlotDataGenerator` and `MultiSlotStringDataGenerator` say how one is written."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._proto_info = None
         self.batch_size_ = 32
 
-    def set_batch(self, batch_size):
+    def set_batch(self, batch_size: int) -> None:
         """Sets how many samples `generate_batch` gets at a time.
 
         Args:
@@ -23,7 +27,7 @@ class DataGenerator:
         """
         self.batch_size_ = batch_size
 
-    def run_from_memory(self):
+    def run_from_memory(self) -> None:
         """Prints what `generate_sample(None)` gives.
 
         Raises:
@@ -31,7 +35,7 @@ class DataGenerator:
         """
         self._print_batches(self._samples([None]))
 
-    def run_from_stdin(self):
+    def run_from_stdin(self) -> None:
         """Prints what `generate_sample` gives for each line of the standard input.
 
         Raises:
@@ -39,7 +43,7 @@ class DataGenerator:
         """
         self._print_batches(self._samples(sys.stdin))
 
-    def generate_sample(self, line):
+    def generate_sample(self, line: str | None) -> Any:
         """To be overridden: the samples of a line.
 
         Args:
@@ -53,7 +57,7 @@ class DataGenerator:
             "to return a function that gives samples [(name, [value, ...]), ...]"
         )
 
-    def generate_batch(self, samples):
+    def generate_batch(self, samples: Any) -> Any:
         """May be overridden: what becomes of the samples of a batch.
 
         Args:
@@ -63,24 +67,24 @@ class DataGenerator:
         """
         return lambda: iter(samples)
 
-    def _gen_str(self, line):
+    def _gen_str(self, line: Sequence[Any]) -> Any:
         raise NotImplementedError(
             f"{type(self).__name__}: it does not say how samples are written; "
             "derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator"
         )
 
-    def _samples(self, lines):
+    def _samples(self, lines: Any) -> Iterator[Any]:
         for line in lines:
             yield from (sample for sample in self.generate_sample(line)() if sample is not None)
 
-    def _print_batches(self, samples):
+    def _print_batches(self, samples: Iterator[Any]) -> None:
         size = max(1, int(self.batch_size_))
         while batch := list(islice(samples, size)):
             for sample in self.generate_batch(batch)():
                 sys.stdout.write(self._gen_str(sample))
 
 
-def _checked(generator, line):
+def _checked(generator: Any, line: Sequence[Any] | str) -> list[Any] | tuple[Any, ...]:
     """The slots of a sample."""
     if not isinstance(line, (list, tuple)):
         raise ValueError(
@@ -107,7 +111,7 @@ class MultiSlotDataGenerator(DataGenerator):
         3 1926 8 17 1 1
     """
 
-    def _gen_str(self, line):
+    def _gen_str(self, line: Sequence[Any] | str) -> str:
         slots = _checked(self, line)
         known = self._proto_info
         if known is not None and len(slots) != len(known):
@@ -130,7 +134,7 @@ class MultiSlotDataGenerator(DataGenerator):
         return " ".join(f"{len(values)} {' '.join(map(str, values))}" for _, values in slots) + "\n"
 
     @staticmethod
-    def _check_slot(name, values):
+    def _check_slot(name: int | str, values: Sequence[float | str]) -> None:
         if not isinstance(name, str):
             raise ValueError(f"MultiSlotDataGenerator: name: got {type(name).__name__}; it must be a str")
         if not isinstance(values, list):
@@ -158,5 +162,5 @@ class MultiSlotStringDataGenerator(DataGenerator):
         3 1926 08 17 1 1
     """
 
-    def _gen_str(self, line):
+    def _gen_str(self, line: Sequence[Any] | str) -> str:
         return " ".join(" ".join([str(len(values)), *values]) for _, values in _checked(self, line)) + "\n"

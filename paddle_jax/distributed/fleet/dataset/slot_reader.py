@@ -3,6 +3,8 @@
 Files go through a command of the user's, as `cat` or `python parse.py`; reading happens in threads.
 """
 
+from __future__ import annotations
+
 import concurrent.futures
 import contextlib
 import os
@@ -145,7 +147,7 @@ class _Reader:
         ended: Event, set when nobody takes examples any more.
     """
 
-    def __init__(self, source: Source, slots: Sequence[Slot]):
+    def __init__(self, source: Source, slots: Sequence[Slot]) -> None:
         self._source = source
         self._slots = slots
         self.ended = threading.Event()

@@ -1,6 +1,9 @@
 """Pipelines in one process that drives several devices: the stages lie on parts of the mesh, and one thread
 runs the schedules of all of them. Devices compute at the same time, as JAX does not wait for results."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
@@ -45,7 +48,7 @@ class DevicePipeline(PipelineParallel):
         num_model_chunks: how many parts of the model each stage has.
     """
 
-    def __init__(self, layers: Any, hcg: Any, strategy: Any):
+    def __init__(self, layers: Any, hcg: Any, strategy: Any) -> None:
         super().__init__(layers, hcg, strategy)
         self.num_stages = self._grid.stages
         self._kind = _schedule_of(strategy.pipeline_configs["schedule_mode"], self._sizes())
@@ -110,12 +113,12 @@ class DevicePipeline(PipelineParallel):
             output = self._loss(output, self._labels(batches, step))
         self._held[self._number(stage, step), step.micro_batch] = Held(value, output)
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Drops what an earlier call that raised has left."""
         self._held.clear()
         self._arrived.clear()
 
-    def _steps(self, kind):
+    def _steps(self, kind: Any) -> Iterator[tuple[int, Step]]:
         """(stage, Step) of all stages, in an order that has what each needs."""
         sizes = self._sizes()
         return schedules.all_stages(sizes, [kind(sizes, stage) for stage in range(self.num_stages)])
@@ -123,16 +126,16 @@ class DevicePipeline(PipelineParallel):
     def _number(self, stage: int, step: Step) -> int:
         return schedules.part_of(self._sizes(), stage, step.chunk)
 
-    def _labels(self, batches, step):
+    def _labels(self, batches: Any, step: Any) -> Any:
         return self._grid.batch(batches.labels(step.micro_batch), self.num_stages - 1)
 
-    def _received(self, part, step, batches):
+    def _received(self, part: Any, step: Any, batches: Any) -> Any:
         """What a part of the model gets: data, or what the part before has given."""
         if part == 0:
             return self._inputs(batches, step.micro_batch)
         return self._arrived.pop((OUTPUT, part, step.micro_batch))
 
-    def _forward_part(self, stage, step, batches):
+    def _forward_part(self, stage: Any, step: Any, batches: Any) -> tuple[Any, Any]:
         """(what a part of the model gets, what it gives); the latter goes to the devices of the next part."""
         part = self._number(stage, step)
         value = self._received(part, step, batches)
@@ -141,7 +144,7 @@ class DevicePipeline(PipelineParallel):
             self._send(OUTPUT, part + 1, step, output)
         return value, output
 
-    def _backward_part(self, stage, step):
+    def _backward_part(self, stage: Any, step: Any) -> None:
         """Takes the gradients of what a part gave, and hands those of what it got to the part before."""
         part = self._number(stage, step)
         held = self._held.pop((part, step.micro_batch))
@@ -153,11 +156,11 @@ class DevicePipeline(PipelineParallel):
             gradients = tuple(tensor.grad for tensor in wanting_gradients(held.input))
             self._send(GRADIENT, part - 1, step, gradients)
 
-    def _send(self, kind, part, step, value):
+    def _send(self, kind: Any, part: Any, step: Any, value: Any) -> None:
         moved = self._grid.leaves(value, part % self.num_stages)
         self._arrived[kind, part, step.micro_batch] = moved
 
-    def _result_of(self, losses, each):
+    def _result_of(self, losses: Any, each: Any) -> Any:
         """On one device, as programs mix losses with Tensors of their own."""
         return reshard_tensor(super()._result_of(losses, each), DENSE)
 

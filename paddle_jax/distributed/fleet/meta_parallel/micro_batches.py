@@ -1,6 +1,8 @@
 """A batch in several small ones."""
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
@@ -16,7 +18,7 @@ class PipelineDatasetPreprocessor:
         function: called without arguments, gives what `train_batch` takes as data.
     """
 
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable) -> None:
         self.function = function
 
     def __call__(self) -> Any:
@@ -34,7 +36,7 @@ class MicroBatches:
         size: rows of each.
     """
 
-    def __init__(self, data: Any, count: int, size: int):
+    def __init__(self, data: Any, count: int, size: int) -> None:
         if isinstance(data, PipelineDatasetPreprocessor):
             self.data = data()
         else:
@@ -51,7 +53,7 @@ class MicroBatches:
         """The labels of a micro-batch."""
         return self._select(1, micro_batch)
 
-    def _select(self, which, micro_batch):
+    def _select(self, which: int, micro_batch: int) -> Tensor | None:
         if isinstance(self.data, list | tuple):
             if len(self.data) != 2:
                 raise CheckError(
@@ -62,7 +64,7 @@ class MicroBatches:
             raise CheckError("train_batch: data: got None; the first and the last stage need the data")
         return self._drawn(micro_batch)[which]
 
-    def _drawn(self, micro_batch):
+    def _drawn(self, micro_batch: int) -> tuple[Any, ...]:
         """The pair of a micro-batch from an iterator; a stage that is first and last draws it once."""
         iterator: Iterator = self.data
         while micro_batch not in self._taken:
@@ -75,7 +77,7 @@ class MicroBatches:
                 ) from None
         return self._taken[micro_batch]
 
-    def _cut(self, whole, micro_batch):
+    def _cut(self, whole: Tensor, micro_batch: int) -> Any:
         """The part of a micro-batch of a Tensor of all rows, of a list of micro-batches, or of a tuple or
         dict of such."""
         if whole is None:
@@ -101,7 +103,7 @@ class MicroBatches:
         return whole[micro_batch * self.size : (micro_batch + 1) * self.size].detach()
 
 
-def _detached(value):
+def _detached(value: Tensor) -> Tensor | None:
     """A Tensor, or a tuple, list or dict of such, without their history."""
     if isinstance(value, Tensor):
         return value.detach()
@@ -114,7 +116,7 @@ def _detached(value):
     return None
 
 
-def _checked(pair):
+def _checked(pair: Sequence[Tensor]) -> Any:
     """The (inputs, labels) that an iterator gives."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise CheckError(

@@ -1,6 +1,9 @@
 """Training steps of a PipelineLayer: a batch in several small ones, over one stage or several processes."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.execution.python_state import tensors_in
@@ -23,6 +26,12 @@ from paddle_jax.distributed.schedules import Pipeline, Step
 from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import stack
 
+if TYPE_CHECKING:
+    from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
+    from paddle_jax.distributed.fleet.base.topology import HybridCommunicateGroup
+    from paddle_jax.nn.layer.layers import Layer
+
+
 __all__ = []
 
 
@@ -37,7 +46,9 @@ class _Batched(MetaParallelBase):
         optimizer, lr_scheduler, scaler: those of the last `train_batch`.
     """
 
-    def __init__(self, layers, strategy, hcg):
+    def __init__(
+        self, layers: Layer, strategy: DistributedStrategy | None, hcg: HybridCommunicateGroup | None
+    ) -> None:
         if not isinstance(layers, PipelineLayer):
             raise TypeError(
                 f"{type(self).__name__}: layers: got {type(layers).__name__}; it must be a PipelineLayer"
@@ -141,22 +152,22 @@ class _Batched(MetaParallelBase):
 
     # parts of a step ----------------------------------------------------------------------------------------
 
-    def _begin(self):
+    def _begin(self) -> None:
         self.total_loss = [[] for _ in self._layers._loss_fn]
 
-    def _batches(self, data):
+    def _batches(self, data: Any) -> MicroBatches:
         rows = self.micro_batch_size
         if self._grid is not None:
             # this process has the data of all replicas
             rows *= self._grid.degree("dp") * self._grid.degree("sharding")
         return MicroBatches(data, self.accumulate_steps, rows)
 
-    def _inputs(self, batches, micro_batch):
+    def _inputs(self, batches: MicroBatches, micro_batch: int) -> Tensor:
         """The inputs of a micro-batch, on the devices of this process where it drives several."""
         inputs = batches.inputs(micro_batch)
         return inputs if self._grid is None else self._grid.batch(inputs)
 
-    def _choose_loss(self, index):
+    def _choose_loss(self, index: int) -> None:
         functions = self._layers._loss_fn
         if index not in range(len(functions)) or functions[index] is None:
             raise CheckError(
@@ -165,11 +176,11 @@ class _Batched(MetaParallelBase):
             )
         self.loss_fn_idx = index
 
-    def _loss(self, output, labels):
+    def _loss(self, output: Tensor, labels: Tensor) -> Tensor:
         """The loss of a micro-batch that is made small, as its share of the whole; all are noted."""
         return self._note(self._losses(output, labels))
 
-    def _losses(self, output, labels):
+    def _losses(self, output: Tensor, labels: Tensor) -> list[Any]:
         """The loss of a micro-batch by each loss function, as its share of the whole."""
         losses = []
         for function in self._layers._loss_fn:
@@ -183,23 +194,23 @@ class _Batched(MetaParallelBase):
             losses.append(loss)
         return losses
 
-    def _note(self, losses):
+    def _note(self, losses: Sequence[Tensor]) -> Tensor:
         """Keeps the losses of a micro-batch; gives the one that is made small."""
         for noted, loss in zip(self.total_loss, losses, strict=True):
             noted.append(loss.detach())
         return losses[self.loss_fn_idx]
 
-    def _backward(self, loss):
+    def _backward(self, loss: Tensor) -> None:
         (loss if self.scaler is None else self.scaler.scale(loss)).backward()
 
-    def _result(self, each):
+    def _result(self, each: bool) -> Tensor | list[Tensor]:
         """The losses of a step: their sum, or each of them, for one loss function or a list."""
         results = [self._result_of(losses, each) for losses in self.total_loss]
         if len(results) == 1:
             return results[0]
         return results
 
-    def _result_of(self, losses, each):
+    def _result_of(self, losses: Sequence[Tensor], each: bool) -> Tensor:
         if each:
             return stack([loss.reshape([]) for loss in losses])
         total = losses[0]
@@ -210,7 +221,7 @@ class _Batched(MetaParallelBase):
         return total
 
     @no_grad()
-    def _optimizer_step(self):
+    def _optimizer_step(self) -> None:
         if self._delay_scale_loss:
             for parameter in self._layers.parameters():
                 if parameter.grad is not None:
@@ -248,7 +259,7 @@ class Held:
 
     __slots__ = ("input", "output")
 
-    def __init__(self, input, output):
+    def __init__(self, input: Any, output: Any) -> None:
         self.input = input
         self.output = output
 
@@ -272,7 +283,9 @@ class PipelineParallel(_Batched):
 
     _agreed = False  # whether the stages have compared what must be equal on all of them
 
-    def __init__(self, layers, hcg, strategy):
+    def __init__(
+        self, layers: Layer, hcg: HybridCommunicateGroup | None, strategy: DistributedStrategy | None
+    ) -> None:
         super().__init__(layers, strategy, hcg)
         self.pp_group = hcg.get_pipe_parallel_group()
         self.num_stages = hcg.get_pipe_parallel_world_size()
@@ -284,7 +297,7 @@ class PipelineParallel(_Batched):
             self._messages = StageMessages(self.pp_group, self.num_model_chunks)
         self._held: dict[tuple[int, int], Held] = {}
 
-    def _check_sizes(self):
+    def _check_sizes(self) -> Any:
         """Refuses numbers of stages and micro-batches that the schedule does not take."""
 
     def is_pipeline_first_stage(self, ignore_virtual: bool = False) -> bool:
@@ -326,7 +339,7 @@ class PipelineParallel(_Batched):
         behind the steps of chunk 1 where there are several."""
         return schedules.text(self._schedule(), self.num_model_chunks)
 
-    def _sizes(self):
+    def _sizes(self) -> Pipeline:
         return Pipeline(self.num_stages, self.accumulate_steps, self.num_model_chunks)
 
     def _schedule(self) -> list[Step]:
@@ -387,18 +400,18 @@ class PipelineParallel(_Batched):
 
     # steps of a schedule ------------------------------------------------------------------------------------
 
-    def _is_last(self, chunk):
+    def _is_last(self, chunk: Any) -> bool:
         """Whether a chunk of this stage has the last layer of the model."""
         return self._messages.neighbour(chunk, 1) is None
 
-    def _input(self, step, batches):
+    def _input(self, step: Any, batches: Any) -> Any:
         """What a forward step starts with: data, or what the stage before gives."""
         before = self._messages.neighbour(step.chunk, -1)
         if before is None:
             return batches.inputs(step.micro_batch)
         return self._messages.receive(OUTPUT, before[0], step.chunk, step.micro_batch)
 
-    def _forward(self, step, value):
+    def _forward(self, step: Any, value: Any) -> Any:
         """Runs a chunk, and sends what it gives to the next stage."""
         chunk = None if self.num_model_chunks == 1 else step.chunk
         output = self._layers(value, chunk_id=chunk)
@@ -407,14 +420,14 @@ class PipelineParallel(_Batched):
             self._messages.send(OUTPUT, *after, output)
         return output
 
-    def _forward_step(self, step, batches):
+    def _forward_step(self, step: Any, batches: Any) -> None:
         value = self._input(step, batches)
         output = self._forward(step, value)
         if self._is_last(step.chunk):
             output = self._loss(output, batches.labels(step.micro_batch))
         self._held[step.chunk, step.micro_batch] = Held(value, output)
 
-    def _backward_step(self, step):
+    def _backward_step(self, step: Any) -> None:
         """Takes the gradients of what a chunk gave, and sends back those of what it got."""
         held = self._held.pop((step.chunk, step.micro_batch))
         after = self._messages.neighbour(step.chunk, 1)
@@ -428,7 +441,7 @@ class PipelineParallel(_Batched):
             gradients = tuple(tensor.grad for tensor in wanting_gradients(held.input))
             self._messages.send(GRADIENT, *before, gradients)
 
-    def _share_losses(self, each):
+    def _share_losses(self, each: Any) -> Any:
         """The losses of a step, which the last stage has computed, on all stages."""
         if self.is_pipeline_last_stage(ignore_virtual=True):
             result = self._result(each)
@@ -450,7 +463,7 @@ class PipelineParallelWithInterleave(PipelineParallel):
 
     _least = 2  # micro-batches for each stage
 
-    def _check_sizes(self):
+    def _check_sizes(self) -> None:
         if self.num_model_chunks < 2 or self.num_stages < 2:
             raise CheckError(
                 f"{type(self).__name__}: got {self.num_stages} stages of {self.num_model_chunks} chunks; "
@@ -489,7 +502,7 @@ def wanting_gradients(value: Any) -> list[Tensor]:
     return [tensor for tensor in tensors_in(value) if not tensor.stop_gradient]
 
 
-def backward_from(output, gradients):
+def backward_from(output: Any, gradients: Any) -> None:
     """The backward pass from what a stage gave; None for a Tensor that the next stage has not used."""
     pairs = [
         (tensor, gradient)

@@ -7,6 +7,8 @@ layer has to know of it, nothing is computed twice, and the sums are those of on
 See: Qi et al., Zero Bubble Pipeline Parallelism, 2023.
 """
 
+from __future__ import annotations
+
 import collections
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -48,7 +50,7 @@ class SplitBackward:
 
     def __init__(
         self, function: Callable, wanted: Sequence[int], weights: Sequence[int], floating: Sequence[int]
-    ):
+    ) -> None:
         self._function = function
         self._places = [*wanted, *weights]
         self._inputs = len(wanted)
@@ -77,8 +79,8 @@ class SplitBackward:
             raise AssertionError("SplitBackward: of_weights: call of_inputs before")
         return list(MultiDevice.run(self._programs[1], kept))
 
-    def _with_residuals(self, *arrays):
-        def chosen(*values):
+    def _with_residuals(self, *arrays: Any) -> tuple[tuple[Any, ...], list[Any]]:
+        def chosen(*values: Any) -> Any:
             full = list(arrays)
             for place, value in zip(self._places, values, strict=True):
                 full[place] = value
@@ -90,11 +92,11 @@ class SplitBackward:
         residuals, self._tree = jax.tree.flatten(pull)
         return tuple(results), residuals
 
-    def _new_programs(self, given, count):
+    def _new_programs(self, given: Any, count: Any) -> Any:
         """(program of the inputs, program of the weights, places of what the latter gets)."""
         structs = [jax.ShapeDtypeStruct(np.shape(array), array.dtype) for array in given]
 
-        def pulled(*values):
+        def pulled(*values: Any) -> Any:
             pull = jax.tree.unflatten(self._tree, values[:count])
             return pull(tuple(values[count:]))
 
@@ -102,7 +104,7 @@ class SplitBackward:
         flat = jax.make_jaxpr(lambda *values: _inlined(closed.jaxpr, closed.consts, values))(*structs)
         return self._cut(flat.jaxpr, flat.consts)
 
-    def _cut(self, jaxpr, consts):
+    def _cut(self, jaxpr: Any, consts: Any) -> Any:
         ours = jaxpr.outvars[: self._inputs]
         weight_vars = jaxpr.outvars[self._inputs :]
         first = _slice(jaxpr.eqns, ours)
@@ -120,7 +122,7 @@ class SplitBackward:
         return inputs, weights, kept
 
 
-def _slice(equations, results):
+def _slice(equations: Any, results: Any) -> list[Any]:
     """The equations that some results need, in order."""
     needed = {v for v in results if not is_literal(v)}
     found = []
@@ -132,10 +134,10 @@ def _slice(equations, results):
     return found[::-1]
 
 
-def _program(equations, variables, results, constants):
+def _program(equations: Any, variables: Any, results: Any, constants: Any) -> Any:
     """Some equations as a compiled function."""
 
-    def run(*values):
+    def run(*values: Any) -> Any:
         known = constants | dict(zip(variables, values, strict=True))
         for equation in equations:
             _bind(equation, known)
@@ -144,7 +146,7 @@ def _program(equations, variables, results, constants):
     return jax.jit(run)
 
 
-def _bind(equation, known):
+def _bind(equation: Any, known: Any) -> None:
     """Runs an equation on the values that are known, and adds its results to them."""
     values = [v.val if is_literal(v) else known[v] for v in equation.invars]
     params = equation.primitive.get_bind_params(equation.params)
@@ -152,7 +154,7 @@ def _bind(equation, known):
     known.update(zip(equation.outvars, out if equation.primitive.multiple_results else [out], strict=True))
 
 
-def _inlined(jaxpr, consts, values):
+def _inlined(jaxpr: Any, consts: Any, values: Any) -> list[Any]:
     """Runs a jaxpr with the bodies of its calls in their places, so that their parts can be distinguished."""
     known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *values], strict=True))
     for equation in jaxpr.eqns:

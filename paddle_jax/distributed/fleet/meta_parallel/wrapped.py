@@ -1,7 +1,10 @@
 """What `fleet.distributed_model` makes of a Layer."""
 
+from __future__ import annotations
+
 import contextlib
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.data_movement import broadcast
@@ -9,8 +12,13 @@ from paddle_jax.distributed.data_parallel import same_everywhere
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.nn import Layer
 
+if TYPE_CHECKING:
+    from paddle_jax.distributed.communication.group import Group
+    from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
+    from paddle_jax.distributed.fleet.base.topology import HybridCommunicateGroup
 
-def _alike(tensors, group):
+
+def _alike(tensors: Sequence[Tensor], group: Group) -> None:
     if group.is_member() and tensors:
         same_everywhere(tensors, group)
 
@@ -18,7 +26,9 @@ def _alike(tensors, group):
 class MetaParallelBase(Layer):
     """A Layer whose Parameters and buffers begin alike on the processes that hold the same part."""
 
-    def __init__(self, layers, hcg, strategy=None):
+    def __init__(
+        self, layers: Layer, hcg: HybridCommunicateGroup, strategy: DistributedStrategy | None = None
+    ) -> None:
         super().__init__(layers.full_name() + "_" + type(self).__name__.lower())
         self._layers = layers
         self._hcg = hcg
@@ -33,15 +43,15 @@ class MetaParallelBase(Layer):
         for group in groups:
             _alike(tensors, group)
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within."""
         return self._layers(*inputs, **kwargs)
 
-    def state_dict(self, *args, **kwargs):
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The state of the Layer within, under its own names."""
         return self._layers.state_dict(*args, **kwargs)
 
-    def set_state_dict(self, *args, **kwargs):
+    def set_state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """Loads a state into the Layer within."""
         return self._layers.set_state_dict(*args, **kwargs)
 
@@ -58,7 +68,7 @@ class TensorParallel(MetaParallelBase):
         strategy: accepted.
     """
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within, with the Tensors of the first process of the group."""
         group = self._hcg.get_model_parallel_group()
         for one in (*inputs, *kwargs.values()):
@@ -99,7 +109,7 @@ class DeviceParallel(MetaParallelBase):
         strategy: accepted.
     """
 
-    def __init__(self, layers: Layer, hcg: Any, strategy: Any = None):
+    def __init__(self, layers: Layer, hcg: Any, strategy: Any = None) -> None:
         super().__init__(layers, hcg, strategy)
         self._grid = Current.grid
         self._grid.replicate([*layers.parameters(), *layers.buffers()])

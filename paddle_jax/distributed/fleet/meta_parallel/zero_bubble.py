@@ -1,5 +1,7 @@
 """Pipelines in one process whose stages compute the gradients of weights while they would wait (ZB-H1)."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import jax
@@ -52,7 +54,7 @@ class ZeroBubblePipeline(DevicePipeline):
         else:
             self._weight_step(part, step)
 
-    def _split_forward(self, part, step, batches):
+    def _split_forward(self, part: Any, step: Any, batches: Any) -> None:
         """Runs a part inside a trace, and keeps what the two halves of its backward pass need."""
         value = self._received(part, step, batches)
         is_last = part == self._parts - 1
@@ -60,7 +62,7 @@ class ZeroBubblePipeline(DevicePipeline):
         operands, rebuild = flatten_tensors(value)
         flags = []
 
-        def run(*tensors):
+        def run(*tensors: Any) -> Any:
             for tensor, operand in zip(tensors, operands, strict=True):
                 tensor.stop_gradient = operand.stop_gradient
             output = self._layers.run_part(part, rebuild(list(tensors)))
@@ -90,7 +92,7 @@ class ZeroBubblePipeline(DevicePipeline):
         else:
             self._send(OUTPUT, part + 1, step, traced.rebuild(results))
 
-    def _split_backward(self, part, step):
+    def _split_backward(self, part: Any, step: Any) -> None:
         """Gives the gradients that go back to the part before."""
         held = self._held[part, step.micro_batch]
         if part == self._parts - 1:
@@ -110,7 +112,7 @@ class ZeroBubblePipeline(DevicePipeline):
         if part > 0:
             self._send(GRADIENT, part - 1, step, tuple(wrap(array) for array in gradients))
 
-    def _first_cotangent(self, loss):
+    def _first_cotangent(self, loss: Any) -> Any:
         """What the backward pass of the chosen loss starts with: 1, or the scale of a GradScaler."""
         one = jnp.ones_like(loss)
         if self.scaler is None:
@@ -118,7 +120,7 @@ class ZeroBubblePipeline(DevicePipeline):
         # the scale has shape [1]
         return to_jax_array(read_raw(self.scaler.scale(wrap(one)))).reshape(loss.shape)
 
-    def _weight_step(self, part, step):
+    def _weight_step(self, part: Any, step: Any) -> None:
         """Adds the gradients of the weights of a part."""
         held = self._held.pop((part, step.micro_batch))
         gradients = held.programs.of_weights(held.residuals)

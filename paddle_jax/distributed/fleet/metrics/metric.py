@@ -3,6 +3,8 @@
 Each value is a NumPy array, a Variable or its name in the Scope.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 
@@ -44,7 +46,7 @@ def _ratio(part: Any, whole: Any, scope: Any, util: Any) -> float:
     return _first(part, scope, util) / _first(whole, scope, util)
 
 
-def sum(input, scope=None, util=None):
+def sum(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
     """The sum over all workers.
 
     Args:
@@ -61,7 +63,7 @@ def sum(input, scope=None, util=None):
     return _reduced(input, "sum", scope, util)
 
 
-def max(input, scope=None, util=None):
+def max(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
     """The largest values over all workers; arguments as in `sum`.
 
     Example:
@@ -72,7 +74,7 @@ def max(input, scope=None, util=None):
     return _reduced(input, "max", scope, util)
 
 
-def min(input, scope=None, util=None):
+def min(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
     """The least values over all workers; arguments as in `sum`.
 
     Example:
@@ -83,7 +85,7 @@ def min(input, scope=None, util=None):
     return _reduced(input, "min", scope, util)
 
 
-def auc(stat_pos, stat_neg, scope=None, util=None):
+def auc(stat_pos: Any, stat_neg: Any, scope: Any = None, util: Any = None) -> float:
     """The area below the curve of rates, over all workers.
 
     Args:
@@ -107,7 +109,7 @@ def auc(stat_pos, stat_neg, scope=None, util=None):
     return float(area / total)
 
 
-def mae(abserr, total_ins_num, scope=None, util=None):
+def mae(abserr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -> float:
     """The mean absolute error over all workers.
 
     Args:
@@ -124,7 +126,7 @@ def mae(abserr, total_ins_num, scope=None, util=None):
     return _ratio(abserr, total_ins_num, scope, util)
 
 
-def rmse(sqrerr, total_ins_num, scope=None, util=None):
+def rmse(sqrerr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -> float:
     """The root of the mean square error over all workers; arguments as in `mse`.
 
     Example:
@@ -135,7 +137,7 @@ def rmse(sqrerr, total_ins_num, scope=None, util=None):
     return math.sqrt(mse(sqrerr, total_ins_num, scope, util))
 
 
-def mse(sqrerr, total_ins_num, scope=None, util=None):
+def mse(sqrerr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -> float:
     """The mean square error over all workers.
 
     Args:
@@ -152,7 +154,7 @@ def mse(sqrerr, total_ins_num, scope=None, util=None):
     return _ratio(sqrerr, total_ins_num, scope, util)
 
 
-def acc(correct, total, scope=None, util=None):
+def acc(correct: Any, total: Any, scope: Any = None, util: Any = None) -> float:
     """The part of right answers over all workers.
 
     Args:

@@ -1,9 +1,13 @@
 """Computing a part of the forward pass again in the backward pass, instead of keeping its tape."""
 
+from __future__ import annotations
+
 import contextlib
 import copy
 import logging
 import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +21,17 @@ from paddle_jax.autograd import PyLayer, backward, grad
 from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 from paddle_jax.nn.layer.container import Sequential
 
+if TYPE_CHECKING:
+    from paddle_jax.nn.layer.layers import Layer
+
+
 _logger = logging.getLogger("paddle_jax.distributed.fleet")
 
 
 class _Conditions:
     """The states of random generators and the mixed precision that a function runs with."""
 
-    def __init__(self, keep_random):
+    def __init__(self, keep_random: bool) -> None:
         self.random_states = None
         if keep_random:
             self.random_states = _random_states()
@@ -31,7 +39,7 @@ class _Conditions:
         self.amp_arguments = local.ctx.amp_arguments
 
     @contextlib.contextmanager
-    def restore(self):
+    def restore(self) -> Iterator[None]:
         """Runs the block under these conditions."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(swapped_attributes(local.ctx, amp=self.amp, amp_arguments=self.amp_arguments))
@@ -44,12 +52,12 @@ class _Recompute(PyLayer):
     """Runs a function without a tape, and in the backward pass again with one."""
 
     @staticmethod
-    def forward(ctx, *tensors, run, keep_random):
+    def forward(ctx: Any, *tensors: Any, run: Callable[..., Any], keep_random: bool) -> tuple[Tensor, ...]:
         ctx.run, ctx.tensors, ctx.conditions = run, tensors, _Conditions(keep_random)
         return tuple(_tensors_in(run(tensors)))
 
     @staticmethod
-    def backward(ctx, *cotangents):
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any | Tensor | None, ...] | tuple[Any | None, ...]:
         recorded = is_grad_enabled()  # the gradients are to be differentiated again
         if recorded:
             inputs = ctx.tensors
@@ -69,7 +77,7 @@ class _Recompute(PyLayer):
         return tuple([None if t.stop_gradient else t.grad for t in inputs])
 
 
-def _uses_tape_before(tensors, serial):
+def _uses_tape_before(tensors: Sequence[Tensor], serial: int) -> bool:
     """Whether results depend on a node that was recorded before this serial number, by a Tensor that the
     function has from elsewhere. That node belongs to the outer backward pass, which needs it, too."""
     nodes = [t._node for t in tensors if t._node is not None]
@@ -84,14 +92,14 @@ def _uses_tape_before(tensors, serial):
     return False
 
 
-def _detached(tensor):
+def _detached(tensor: Tensor) -> Tensor:
     """The same value, cut from the tape, with the same stop_gradient."""
     detached = tensor.detach()
     detached.stop_gradient = tensor.stop_gradient
     return detached
 
 
-def _tensors_in(value):
+def _tensors_in(value: Any) -> list[Tensor] | list[Any]:
     """The Tensors in lists, tuples and dicts in each other, from the left."""
     if isinstance(value, Tensor):
         return [value]
@@ -102,7 +110,7 @@ def _tensors_in(value):
     return [tensor for item in value for tensor in _tensors_in(item)]
 
 
-def _with_tensors(value, tensors):
+def _with_tensors(value: Any, tensors: Any) -> Any:
     """The same lists, tuples and dicts with other Tensors, taken from an iterator; what has none stays the
     object it is."""
     if isinstance(value, Tensor):
@@ -120,7 +128,7 @@ def _with_tensors(value, tensors):
     return type(value)(items)
 
 
-def recompute(function, *args, **kwargs):
+def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, Any]:
     """Calls a function whose intermediate results are not kept: the backward pass computes them again.
 
     Args:
@@ -150,7 +158,7 @@ def recompute(function, *args, **kwargs):
         return function(*args, **kwargs)
     first_result = []
 
-    def run(inputs):
+    def run(inputs: Sequence[Tensor]) -> Tensor | dict[str, Any]:
         replaced_args, replaced_kwargs = _with_tensors(given, iter(inputs))
         result = function(*replaced_args, **replaced_kwargs)
         if not first_result:
@@ -163,7 +171,15 @@ def recompute(function, *args, **kwargs):
     return _with_tensors(first_result.pop(), iter(outputs))
 
 
-def detach_variable(inputs):
+def detach_variable(
+    inputs: Any,
+) -> tuple[
+    tuple[tuple[tuple[Any, ...] | Parameter | Tensor | Any, ...] | Parameter | Tensor | Any, ...]
+    | Parameter
+    | Tensor
+    | Any,
+    ...,
+]:
     """The inputs of a function with its Tensors cut from the tape: they keep whether they want gradients.
 
     Args:
@@ -181,7 +197,7 @@ def detach_variable(inputs):
     return tuple([_detached_input(value) for value in inputs])
 
 
-def _detached_input(value):
+def _detached_input(value: Any) -> Any:
     if isinstance(value, tuple):
         if not all(isinstance(t, Tensor) for t in value):
             raise AssertionError(
@@ -198,7 +214,7 @@ def _detached_input(value):
     return value
 
 
-def check_recompute_necessary(inputs):
+def check_recompute_necessary(inputs: Any) -> None:
     """Warns in the log where no input wants a gradient, so that nothing is to be computed again.
 
     Args:
@@ -214,14 +230,14 @@ def check_recompute_necessary(inputs):
 
 @contextlib.contextmanager
 def switch_rng_state_tracker(
-    rng_state,
-    tracker,
-    numpy_state,
-    random_state,
-    custom_state=None,
-    custom_get_state_func=None,
-    custom_set_state_func=None,
-):
+    rng_state: Sequence[Tensor],
+    tracker: dict[str, Any],
+    numpy_state: Any,
+    random_state: Any,
+    custom_state: Any = None,
+    custom_get_state_func: Any = None,
+    custom_set_state_func: Any = None,
+) -> Iterator[None]:
     """Draws inside the block come from other states of the random generators.
 
     Args:
@@ -257,20 +273,25 @@ def switch_rng_state_tracker(
             custom_set_state_func(custom_before)
 
 
-def _random_states():
+def _random_states() -> tuple[list[Tensor], dict[Any, Any], dict[str, Any], tuple[Any, ...]]:
     """The states of all generators that user code may draw from, as `switch_rng_state_tracker` takes them."""
     numpy_state = np.random.get_state()  # noqa: NPY002
     return get_rng_state(), get_rng_state_tracker().get_states_tracker(), numpy_state, random.getstate()
 
 
-def _set_random_states(rng_state, tracker, numpy_state, random_state):
+def _set_random_states(
+    rng_state: Sequence[Tensor],
+    tracker: dict[str, Any],
+    numpy_state: Sequence[Any],
+    random_state: Sequence[Any],
+) -> None:
     set_rng_state(rng_state)
     get_rng_state_tracker().set_states_tracker(tracker)
     np.random.set_state(numpy_state)  # noqa: NPY002
     random.setstate(random_state)
 
 
-def recompute_sequential(ctx, functions, *args, **kwargs):
+def recompute_sequential(ctx: dict[str, Any], functions: Any, *args: Any, **kwargs: Any) -> Tensor:
     """Calls functions one after the other; the backward pass computes all but the last part of them again.
 
     Args:
@@ -308,10 +329,10 @@ def recompute_sequential(ctx, functions, *args, **kwargs):
     return _in_order(functions[last:])(*args)
 
 
-def _in_order(functions):
+def _in_order(functions: Sequence[Layer]) -> Callable[..., Any]:
     """One function that calls all of them."""
 
-    def run(*args):
+    def run(*args: Any) -> Tensor:
         for function in functions:
             args = (function(*args),)
         return args[0]

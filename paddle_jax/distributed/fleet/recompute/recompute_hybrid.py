@@ -1,9 +1,16 @@
 """Recomputing in a model that is spread over processes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
 
+if TYPE_CHECKING:
+    pass
 
-def recompute_hybrid(ctx, function, *args, **kwargs):
+
+def recompute_hybrid(ctx: dict[str, Any], function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls a function of a model with tensor parallelism; the backward pass computes it again.
 
     Args:

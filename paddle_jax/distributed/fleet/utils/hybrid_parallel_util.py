@@ -1,12 +1,21 @@
 """Gradients of several processes."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.data_parallel import averaged
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.optimizer.optimizer import Optimizer
 
-def fused_allreduce_gradients(parameter_list, hcg):
+
+def fused_allreduce_gradients(parameter_list: Any, hcg: Any) -> None:
     """Replaces gradients by their mean over the data parallel processes and their sum over the segments of a
     sequence, for programs that add up gradients under `no_sync`. With one process they stay.
 
@@ -28,7 +37,7 @@ def fused_allreduce_gradients(parameter_list, hcg):
 
 
 @no_grad()
-def reduce_gradients(gradients, hcg):
+def reduce_gradients(gradients: Sequence[Tensor], hcg: Any) -> None:
     """Replaces gradients by their mean over the data parallel processes, summed over segments of a sequence:
     each segment has a part of the loss.
 
@@ -48,7 +57,12 @@ def reduce_gradients(gradients, hcg):
                 gradient.scale_(segments)
 
 
-def fused_allreduce_gradients_with_group(parameter_list, group, bucket_size=128 * 1024 * 1024, scale=None):
+def fused_allreduce_gradients_with_group(
+    parameter_list: Sequence[Tensor],
+    group: Any,
+    bucket_size: Any = 128 * 1024 * 1024,
+    scale: float | None = None,
+) -> None:
     """Replaces gradients by their mean over the processes of a group, or by their sum times a number.
 
     Args:
@@ -72,7 +86,7 @@ def fused_allreduce_gradients_with_group(parameter_list, group, bucket_size=128 
                 gradient.scale_(scale * count)
 
 
-def unwrap_optimizer(optimizer, optimizer_instances=()):
+def unwrap_optimizer(optimizer: Optimizer, optimizer_instances: Any = ()) -> Any:
     """The optimizer inside of wrappers.
 
     Args:
@@ -84,6 +98,6 @@ def unwrap_optimizer(optimizer, optimizer_instances=()):
     return optimizer
 
 
-def obtain_optimizer_parameters_list(optimizer):
+def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:
     """The Parameters of an optimizer, those of its groups one after the other, as a list."""
     return list(optimizer._parameter_list)

@@ -1,13 +1,16 @@
 """The logger of `fleet`, on standard error."""
 
+from __future__ import annotations
+
 import logging
+from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 
 __all__ = []
 
 
-def _create_logger():
+def _create_logger() -> Any:
     found = logging.getLogger("paddle_jax.distributed.fleet")
     if not found.handlers:
         handler = logging.StreamHandler()
@@ -23,7 +26,7 @@ def _create_logger():
 logger = _create_logger()
 
 
-def set_log_level(level):
+def set_log_level(level: str) -> None:
     """The least level that is told.
 
     Args:
@@ -36,16 +39,16 @@ def set_log_level(level):
     logger.setLevel(level if isinstance(level, int) else level.upper())
 
 
-def get_log_level_code():
+def get_log_level_code() -> int:
     """The level as a number."""
     return logger.getEffectiveLevel()
 
 
-def get_log_level_name():
+def get_log_level_name() -> str:
     """The level by name, such as "INFO"."""
     return logging.getLevelName(logger.getEffectiveLevel())
 
 
-def layer_to_str(base, *args, **kwargs):
+def layer_to_str(base: str, *args: Any, **kwargs: Any) -> str:
     """A call as text: `layer_to_str("Linear", 2, b=3)` is "Linear(2, b=3)"."""
     return f"{base}({', '.join([*map(str, args), *(f'{name}={value}' for name, value in kwargs.items())])})"

@@ -4,6 +4,11 @@ group keeps a part of the first axis, the sequence, in place of all of it.
 See: Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tensors.tensor import wrap
@@ -13,14 +18,19 @@ from paddle_jax.distributed.fleet.layers.mpu.mp_layers import ColumnParallelLine
 from paddle_jax.distributed.fleet.layers.mpu.mp_ops import gathered, own_part
 from paddle_jax.nn import functional
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+
+
 __all__ = []
 
 
-def _group():
+def _group() -> NoReturn:
     return Current.groups().get_model_parallel_group()
 
 
-def _check(name, x, group):
+def _check(name: Any, x: Any, group: Any) -> None:
     if x.shape[0] % group.nranks:
         raise CheckError(
             f"{name}: input: got shape {list(x.shape)}; the first length must be a multiple of "
@@ -28,7 +38,7 @@ def _check(name, x, group):
         )
 
 
-def scatter(input):
+def scatter(input: Tensor) -> Any:
     """The part of this process of the first axis.
 
     Args:
@@ -44,7 +54,7 @@ def scatter(input):
     return own_part(input, group, 0)
 
 
-def all_gather(input):
+def all_gather(input: Any) -> Any:
     """The parts of all processes of the model parallel group, one after the other along the first axis."""
     group = _group()
     if group.nranks == 1:
@@ -52,7 +62,7 @@ def all_gather(input):
     return gathered(input, group, 0, "sequence parallel")
 
 
-def reduce_scatter(input):
+def reduce_scatter(input: Any) -> Any:
     """The part of this process of the sum over the model parallel group.
 
     Raises:
@@ -65,7 +75,7 @@ def reduce_scatter(input):
     return wrap(group.process_group.reduce_scatter(input._value, collectives.SUM))
 
 
-def _on_devices(input, axis):
+def _on_devices(input: Any, axis: Any) -> Any:
     """Where one process drives several devices, the Tensor with an axis cut along "mp", or whole."""
     grid = Current.grid
     if grid is None or not input.is_dist():
@@ -73,18 +83,18 @@ def _on_devices(input, axis):
     return grid.cut_again(input, axis)
 
 
-def _exchange(name, forward, backward, text):
+def _exchange(name: str, forward: Callable[..., Any], backward: Callable[..., Any], text: str) -> Any:
     """A PyLayer with these two functions of a Tensor."""
 
     class Exchange(PyLayer):
         @staticmethod
-        def forward(ctx, input):
+        def forward(ctx: Any, input: Any) -> Any:
             if _group().nranks == 1:
                 return forward(input) * 1
             return forward(input)
 
         @staticmethod
-        def backward(ctx, grad):
+        def backward(ctx: Any, grad: Any) -> Any:
             return backward(grad)
 
     Exchange.__name__ = Exchange.__qualname__ = name
@@ -115,18 +125,20 @@ ReduceScatterOp = _exchange(
 )
 
 
-def mark_as_sequence_parallel_parameter(parameter):
+def mark_as_sequence_parallel_parameter(parameter: Any) -> None:
     """Marks a Parameter that each process uses on its part of the sequence:
     `register_sequence_parallel_allreduce_hooks` adds up its gradients."""
     parameter.sequence_parallel = True
 
 
-def is_sequence_parallel_parameter(parameter):
+def is_sequence_parallel_parameter(parameter: Any) -> Any:
     """Whether a Parameter is marked."""
     return getattr(parameter, "sequence_parallel", False)
 
 
-def register_sequence_parallel_allreduce_hooks(model, accumulation_steps, fuse_sequence_parallel_allreduce):
+def register_sequence_parallel_allreduce_hooks(
+    model: Layer, accumulation_steps: Any, fuse_sequence_parallel_allreduce: Any
+) -> None:
     """From now on gradients of the marked Parameters of a model are added up over the model parallel group,
     in each backward pass.
 
@@ -161,15 +173,15 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
 
     def __init__(
         self,
-        in_features,
-        out_features,
-        weight_attr=None,
-        has_bias=None,
-        gather_output=True,
-        fuse_matmul_bias=False,
-        mp_group=None,
-        name=None,
-    ):
+        in_features: Any,
+        out_features: Any,
+        weight_attr: Any = None,
+        has_bias: Any = None,
+        gather_output: Any = True,
+        fuse_matmul_bias: Any = False,
+        mp_group: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(
             in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias, mp_group, name
         )
@@ -181,7 +193,7 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
                 "it must be False, and there must be several"
             )
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Tensor:
         """The features of this process, for the whole sequence."""
         return functional.linear(AllGatherOp.apply(x), self.weight, self.bias)
 
@@ -199,15 +211,15 @@ class RowSequenceParallelLinear(RowParallelLinear):
 
     def __init__(
         self,
-        in_features,
-        out_features,
-        weight_attr=None,
-        has_bias=True,
-        input_is_parallel=False,
-        fuse_matmul_bias=False,
-        mp_group=None,
-        name=None,
-    ):
+        in_features: Any,
+        out_features: Any,
+        weight_attr: Any = None,
+        has_bias: Any = True,
+        input_is_parallel: Any = False,
+        fuse_matmul_bias: Any = False,
+        mp_group: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(
             in_features,
             out_features,
@@ -223,7 +235,7 @@ class RowSequenceParallelLinear(RowParallelLinear):
         if self.bias is not None:
             mark_as_sequence_parallel_parameter(self.bias)
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         """The part of the sequence of this process, all features."""
         if self.is_mp:
             out = ReduceScatterOp.apply(functional.linear(x, self.weight))

@@ -1,6 +1,9 @@
 """Stop watches by name, for the parts of a training step."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Sequence
 
 from paddle_jax.device import synchronize
 
@@ -10,10 +13,10 @@ _GLOBAL_TIMERS = None
 class _Timer:
     """A stop watch that waits for the device before it looks at the clock."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name, self.elapsed_, self.started_, self.start_time = name, 0.0, False, time.time()
 
-    def start(self):
+    def start(self) -> None:
         """Starts it.
 
         Raises:
@@ -25,7 +28,7 @@ class _Timer:
         self.start_time = time.time()
         self.started_ = True
 
-    def stop(self):
+    def stop(self) -> None:
         """Stops it; the time counts from now on.
 
         Raises:
@@ -37,12 +40,12 @@ class _Timer:
         self.elapsed_ += time.time() - self.start_time
         self.started_ = False
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets the time."""
         self.elapsed_ = 0.0
         self.started_ = False
 
-    def elapsed(self, reset=True):
+    def elapsed(self, reset: bool = True) -> float:
         """The seconds that it has run, up to now. reset: whether it begins at 0 afterwards."""
         was_running = self.started_
         if was_running:
@@ -58,15 +61,15 @@ class _Timer:
 class Timers:
     """Stop watches by name: `timers("forward").start()`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.timers = {}
 
-    def __call__(self, name):
+    def __call__(self, name: str) -> _Timer:
         if name not in self.timers:
             self.timers[name] = _Timer(name)
         return self.timers[name]
 
-    def log(self, names, normalizer=1.0, reset=True):
+    def log(self, names: Sequence[str], normalizer: float = 1.0, reset: bool = True) -> None:
         """Prints times.
 
         Args:
@@ -82,12 +85,12 @@ class Timers:
         print(" | ".join(["time (ms)", *times]), flush=True)
 
 
-def is_timer_initialized():
+def is_timer_initialized() -> bool:
     """Whether `set_timers` has been called."""
     return _GLOBAL_TIMERS is not None
 
 
-def set_timers():
+def set_timers() -> None:
     """Makes the stop watches of the program.
 
     Raises:
@@ -106,7 +109,7 @@ def set_timers():
     _GLOBAL_TIMERS = Timers()
 
 
-def get_timers():
+def get_timers() -> Timers:
     """The stop watches of the program.
 
     Raises:

@@ -63,7 +63,7 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         embed_dim: int,
         dropout_rate: float = 0.5,
         weight_attr: Any = None,
-        bias_attr: bool | None = None,
+        bias_attr: Any = None,
         epsilon: float = 1e-5,
         name: str | None = None,
     ) -> None:
@@ -397,7 +397,7 @@ class FusedTransformerEncoderLayer(Layer):
         act_dropout_rate: Any = None,
         normalize_before: bool = False,
         weight_attr: Any = None,
-        bias_attr: bool | None = None,
+        bias_attr: Any = None,
     ) -> None:
         self._config = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()

@@ -1,7 +1,16 @@
 """A convolution with simulated quantization."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.quant.format import ConvertibleQuantedLayer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.quantization.config import SingleLayerConfig
 
 
 class QuantedConv2D(ConvertibleQuantedLayer):
@@ -12,7 +21,7 @@ class QuantedConv2D(ConvertibleQuantedLayer):
         q_config: SingleLayerConfig with the factories of the quanters, or None for none.
     """
 
-    def __init__(self, layer, q_config):
+    def __init__(self, layer: Layer, q_config: SingleLayerConfig) -> None:
         super().__init__()
         self._groups = layer._groups
         self._stride = layer._stride
@@ -33,7 +42,7 @@ class QuantedConv2D(ConvertibleQuantedLayer):
         else:
             self.activation_quanter = q_config.activation._instance(layer)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if self.activation_quanter is None:
             x = input
         else:
@@ -44,7 +53,7 @@ class QuantedConv2D(ConvertibleQuantedLayer):
             weight = self.weight_quanter(self.weight)
         return self._conv_forward(x, weight)
 
-    def _conv_forward(self, inputs, weights):
+    def _conv_forward(self, inputs: Tensor, weights: Tensor) -> Tensor:
         padding = self._padding
         if self._padding_mode != "zeros":
             inputs = F.pad(
@@ -65,8 +74,8 @@ class QuantedConv2D(ConvertibleQuantedLayer):
             data_format=self._data_format,
         )
 
-    def weights_to_quanters(self):
+    def weights_to_quanters(self) -> list[tuple[str, str]]:
         return [("weight", "weight_quanter")]
 
-    def activation_quanters(self):
+    def activation_quanters(self) -> list[str]:
         return ["activation_quanter"]

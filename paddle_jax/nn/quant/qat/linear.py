@@ -1,7 +1,16 @@
 """A linear layer with simulated quantization."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.quant.format import ConvertibleQuantedLayer
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.quantization.config import SingleLayerConfig
 
 
 class QuantedLinear(ConvertibleQuantedLayer):
@@ -12,7 +21,7 @@ class QuantedLinear(ConvertibleQuantedLayer):
         q_config: SingleLayerConfig with the factories of the quanters, or None for none.
     """
 
-    def __init__(self, layer, q_config):
+    def __init__(self, layer: Layer, q_config: SingleLayerConfig) -> None:
         super().__init__()
         self.weight = layer.weight
         self.bias = layer.bias
@@ -26,7 +35,7 @@ class QuantedLinear(ConvertibleQuantedLayer):
         else:
             self.activation_quanter = q_config.activation._instance(layer)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         if self.activation_quanter is None:
             x = input
         else:
@@ -37,11 +46,11 @@ class QuantedLinear(ConvertibleQuantedLayer):
             weight = self.weight_quanter(self.weight)
         return self._linear_forward(x, weight)
 
-    def _linear_forward(self, input, weight):
+    def _linear_forward(self, input: Tensor, weight: Tensor) -> Tensor:
         return F.linear(input, weight, self.bias, name=self.name)
 
-    def weights_to_quanters(self):
+    def weights_to_quanters(self) -> list[tuple[str, str]]:
         return [("weight", "weight_quanter")]
 
-    def activation_quanters(self):
+    def activation_quanters(self) -> list[str]:
         return ["activation_quanter"]

@@ -2,7 +2,10 @@
 Parameter, of its own shape. Where one process drives several devices, a Parameter is whole, and a layout
 says which device has which part."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import collectives
@@ -21,7 +24,7 @@ __all__ = []
 class _Divided(Layer):
     """A Layer of which each process of a group has a part."""
 
-    def __init__(self, name, mp_group, length, what):
+    def __init__(self, name: Any, mp_group: Any, length: Any, what: Any) -> None:
         super().__init__(name)
         if mp_group is None:
             self.model_parallel_group = Current.groups().get_model_parallel_group()
@@ -35,7 +38,7 @@ class _Divided(Layer):
                 f"{self.world_size} processes of the model parallel group"
             )
 
-    def _create_shard(self, shape, attr, axis, is_bias=False):
+    def _create_shard(self, shape: Any, attr: Any, axis: Any, is_bias: bool = False) -> Any:
         """A Parameter that is a part of a whole along an axis; None: the whole, alike everywhere."""
         known = axis is not None and self.is_mp and MODEL_PARALLEL_RNG in get_rng_state_tracker().states_
         with get_rng_state_tracker().rng_state() if known else contextlib.nullcontext():
@@ -48,7 +51,7 @@ class _Divided(Layer):
             Current.grid.cut(made, axis)
         return made
 
-    def sharded_state_dict(self, structured_name_prefix=""):
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[Any, Any]:
         """The Parameters as ShardedWeights, with the place of each part in the whole."""
         axes = {
             name: p.split_axis for name, p in self.named_parameters() if getattr(p, "is_distributed", False)
@@ -77,15 +80,15 @@ class ColumnParallelLinear(_Divided):
 
     def __init__(
         self,
-        in_features,
-        out_features,
-        weight_attr=None,
-        has_bias=None,
-        gather_output=True,
-        fuse_matmul_bias=False,
-        mp_group=None,
-        name=None,
-    ):
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        has_bias: Any = None,
+        gather_output: Any = True,
+        fuse_matmul_bias: Any = False,
+        mp_group: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name, mp_group, out_features, "out_features")
         self.gather_output = gather_output
         self.weight = self._create_shard([in_features, out_features // self.world_size], weight_attr, 1)
@@ -94,7 +97,7 @@ class ColumnParallelLinear(_Divided):
         else:
             self.bias = None
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
         out = functional.linear(
             _c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight, self.bias
@@ -124,15 +127,15 @@ class RowParallelLinear(_Divided):
 
     def __init__(
         self,
-        in_features,
-        out_features,
-        weight_attr=None,
-        has_bias=True,
-        input_is_parallel=False,
-        fuse_matmul_bias=False,
-        mp_group=None,
-        name=None,
-    ):
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        has_bias: Any = True,
+        input_is_parallel: Any = False,
+        fuse_matmul_bias: Any = False,
+        mp_group: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name, mp_group, in_features, "in_features")
         self.input_is_parallel = input_is_parallel
         self.weight = self._create_shard([in_features // self.world_size, out_features], weight_attr, 0)
@@ -141,7 +144,7 @@ class RowParallelLinear(_Divided):
         else:
             self.bias = None
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         """Tensor [..., in_features] (or the part of this process) to [..., out_features]."""
         if not self.is_mp:
             return functional.linear(x, self.weight, self.bias)
@@ -169,13 +172,20 @@ class VocabParallelEmbedding(_Divided):
         AssertionError: num_embeddings is no such multiple.
     """
 
-    def __init__(self, num_embeddings, embedding_dim, weight_attr=None, mp_group=None, name=None):
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        weight_attr: Any = None,
+        mp_group: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name, mp_group, num_embeddings, "num_embeddings")
         self.per_part_size = num_embeddings // self.world_size
         self.vocab_start_index = self.rank * self.per_part_size
         self.weight = self._create_shard([self.per_part_size, embedding_dim], weight_attr, 0)
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         """Tensor of numbers [...] to [..., embedding_dim]."""
         if not self.is_mp:
             return functional.embedding(x, self.weight)
@@ -193,7 +203,7 @@ class ParallelCrossEntropy(Layer):
         ignore_index: int, the label of what does not count. Default -100.
     """
 
-    def __init__(self, mp_group=None, name=None, ignore_index=-100):
+    def __init__(self, mp_group: Any = None, name: str | None = None, ignore_index: int = -100) -> None:
         super().__init__()
         if mp_group is None:
             self.model_parallel_group = Current.groups().get_model_parallel_group()
@@ -201,7 +211,7 @@ class ParallelCrossEntropy(Layer):
             self.model_parallel_group = mp_group
         self.ignore_index = ignore_index
 
-    def forward(self, input, label):
+    def forward(self, input: Any, label: Any) -> Any:
         """Logits [..., classes / processes] and labels [...] or [..., 1], numbers of classes of the whole, to
         losses [..., 1]."""
         if label.ndim == input.ndim:
@@ -222,7 +232,7 @@ class ParallelCrossEntropy(Layer):
         return unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1)
 
 
-def _local(numbers, start, length):
+def _local(numbers: Any, start: Any, length: Any) -> tuple[Any, Any]:
     """Numbers counted from the first one of a part, zero outside of it; and which lie in it."""
     here = logical_and(numbers >= start, numbers < start + length)
     return where(here, numbers - start, numbers * 0), here

@@ -2,6 +2,10 @@
 the same whole value, gradients are added up; where each adds its part to a sum, the gradient of the
 sum goes to each."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -15,8 +19,11 @@ from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.communication.reductions import _get_reduce_op  # noqa: F401
 from paddle_jax.distributed.communication.tensors import at_hand
 
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
 
-def _member(group):
+
+def _member(group: Any) -> Any:
     if group is None:
         group = default_group()
     if group.is_member():
@@ -24,7 +31,7 @@ def _member(group):
     return None
 
 
-def own_part(x, group, axis):
+def own_part(x: Any, group: Any, axis: Any) -> Any:
     """The part of this process of an axis of a Tensor, the first or the last."""
     length = x.shape[axis] // group.nranks
     mine = slice(group.rank * length, (group.rank + 1) * length)
@@ -33,7 +40,7 @@ def own_part(x, group, axis):
     return x[..., mine]
 
 
-def gathered(x, group, axis, what):
+def gathered(x: Any, group: Any, axis: Any, what: Any) -> Any:
     """The Tensors of all processes of a group, one after the other along an axis. what:
     what for, in words."""
     rows = at_hand(group.process_group.all_gather(x._value, f"{what}: all_gather"))
@@ -44,49 +51,49 @@ def gathered(x, group, axis, what):
 
 class _Identity(PyLayer):
     @staticmethod
-    def forward(ctx, x, group):
+    def forward(ctx: Any, x: Any, group: Any) -> Any:
         ctx.group = group
         return x * 1
 
     @staticmethod
-    def backward(ctx, cotangent):
+    def backward(ctx: Any, cotangent: Any) -> Any:
         return _Sum.apply(cotangent, ctx.group)
 
 
 class _Sum(PyLayer):
     @staticmethod
-    def forward(ctx, x, group, op=collectives.SUM):
+    def forward(ctx: Any, x: Any, group: Any, op: Any = collectives.SUM) -> Any:
         ctx.group = group
         return wrap(group.process_group.all_reduce(x._value, op, "model parallel: all_reduce"))
 
     @staticmethod
-    def backward(ctx, cotangent):
+    def backward(ctx: Any, cotangent: Any) -> Any:
         return _Identity.apply(cotangent, ctx.group)
 
 
 class _SplitLastAxis(PyLayer):
     @staticmethod
-    def forward(ctx, x, group):
+    def forward(ctx: Any, x: Any, group: Any) -> Any:
         ctx.group = group
         return own_part(x, group, -1)
 
     @staticmethod
-    def backward(ctx, cotangent):
+    def backward(ctx: Any, cotangent: Any) -> Any:
         return _GatherLastAxis.apply(cotangent, ctx.group)
 
 
 class _GatherLastAxis(PyLayer):
     @staticmethod
-    def forward(ctx, x, group):
+    def forward(ctx: Any, x: Any, group: Any) -> Any:
         ctx.group = group
         return gathered(x, group, -1, "model parallel")
 
     @staticmethod
-    def backward(ctx, cotangent):
+    def backward(ctx: Any, cotangent: Any) -> Any:
         return _SplitLastAxis.apply(cotangent, ctx.group)
 
 
-def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
+def _c_identity(tensor: Tensor, group: Any = None, skip_c_identity_dynamic: bool = False) -> Any:
     """A value that all processes of a group have and use: the gradient is the sum of theirs.
 
     Args:
@@ -101,13 +108,13 @@ def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
 
 
 def _mp_allreduce(
-    tensor,
-    op=collectives.SUM,
-    group=None,
-    use_calc_stream=True,
-    use_model_parallel=True,
-    skip_c_identity_dynamic=False,
-):
+    tensor: Tensor,
+    op: Any = collectives.SUM,
+    group: Any = None,
+    use_calc_stream: bool = True,
+    use_model_parallel: bool = True,
+    skip_c_identity_dynamic: bool = False,
+) -> Any:
     """The sum over the processes of a group; the gradient goes to each of them.
 
     Args:
@@ -122,7 +129,7 @@ def _mp_allreduce(
     return _Sum.apply(tensor, found, op)
 
 
-def _c_split(tensor, group=None):
+def _c_split(tensor: Any, group: Any = None) -> Any:
     """The part of this process of the last axis, whose length must be a multiple of the number of processes;
     gradients are put together again."""
     found = _member(group)
@@ -136,7 +143,7 @@ def _c_split(tensor, group=None):
     return _SplitLastAxis.apply(tensor, found)
 
 
-def _c_concat(tensor, group=None):
+def _c_concat(tensor: Any, group: Any = None) -> Any:
     """The parts of all processes along the last axis; each gets the gradient of its part."""
     found = _member(group)
     if found is None:

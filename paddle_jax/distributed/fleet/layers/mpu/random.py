@@ -1,13 +1,21 @@
 """Random numbers that are the same on all processes of a model, and others that differ."""
 
+from __future__ import annotations
+
 import contextlib
 import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.random import get_rng_state, set_rng_state
 from paddle_jax._core.tensors.random import seed as start
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
 from paddle_jax.distributed.parallel import get_rank
 from paddle_jax.nn import functional
+
+if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
+
 
 MODEL_PARALLEL_RNG = "model_parallel_rng"
 
@@ -23,14 +31,14 @@ class RNGStatesTracker:
         ...     drawn = paddle.rand([2])
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets all states."""
         self.states_, self.seeds_ = {}, set()
 
-    def add(self, name, seed):
+    def add(self, name: str, seed: Any) -> None:
         """Adds a state that begins with a seed.
 
         Raises:
@@ -46,16 +54,16 @@ class RNGStatesTracker:
         self.seeds_.add(seed)
         set_rng_state(before)
 
-    def get_states_tracker(self):
+    def get_states_tracker(self) -> dict[Any, Any]:
         """The states by name, a copy."""
         return dict(self.states_)
 
-    def set_states_tracker(self, states):
+    def set_states_tracker(self, states: dict[str, Any]) -> None:
         """Takes over states that get_states_tracker has given."""
         self.states_ = dict(states)
 
     @contextlib.contextmanager
-    def rng_state(self, name=MODEL_PARALLEL_RNG):
+    def rng_state(self, name: Any = MODEL_PARALLEL_RNG) -> Iterator[None]:
         """Draws inside come from the state of this name, which goes on where it has stopped.
 
         Raises:
@@ -76,7 +84,7 @@ class _One:
     tracker = RNGStatesTracker()
 
 
-def get_rng_state_tracker():
+def get_rng_state_tracker() -> RNGStatesTracker:
     """The tracker of this process.
 
     Example:
@@ -87,7 +95,15 @@ def get_rng_state_tracker():
     return _One.tracker
 
 
-def dropout(x, p=0.5, axis=None, rng_name=None, training=True, mode="upscale_in_train", name=None):
+def dropout(
+    x: Tensor,
+    p: float = 0.5,
+    axis: Any = None,
+    rng_name: str | None = None,
+    training: Any = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Tensor:
     """`nn.functional.dropout`, with random numbers of a state of the tracker.
 
     Args:
@@ -106,7 +122,7 @@ def dropout(x, p=0.5, axis=None, rng_name=None, training=True, mode="upscale_in_
         return functional.dropout(x, p, axis=axis, training=training, mode=mode, name=name)
 
 
-def model_parallel_random_seed(seed=None):
+def model_parallel_random_seed(seed: Any = None) -> None:
     """Seeds the generator alike on all processes, and the state "model_parallel_rng" of the tracker
     differently on each.
 

@@ -1,5 +1,10 @@
 """Layers that are made later, by the process that has them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.nn import Layer
 
@@ -20,7 +25,7 @@ class LayerDesc:
         paddle.Size([2, 3])
     """
 
-    def __init__(self, layer_func_or_spec, *inputs, **kwargs):
+    def __init__(self, layer_func_or_spec: Any, *inputs: Any, **kwargs: Any) -> None:
         if not (isinstance(layer_func_or_spec, type) and issubclass(layer_func_or_spec, Layer)):
             raise TypeError(
                 f"LayerDesc: layer_func_or_spec: got {layer_func_or_spec!r}; "
@@ -30,11 +35,11 @@ class LayerDesc:
         self.inputs = inputs
         self.kwargs = kwargs
 
-    def build_layer(self, **extra_kwargs):
+    def build_layer(self, **extra_kwargs: Any) -> Layer:
         """The Layer, made with further keyword arguments."""
         return self.layer_func(*self.inputs, **self.kwargs, **extra_kwargs)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         named = (f"{name}={value!r}" for name, value in self.kwargs.items())
         return f"{self.layer_func.__name__}({', '.join([*map(repr, self.inputs), *named])})"
 
@@ -53,7 +58,15 @@ class SharedLayerDesc(LayerDesc):
         inputs, kwargs: what the Layer is made with.
     """
 
-    def __init__(self, key, layer_func, forward_func=None, shared_weight_attr="weight", *inputs, **kwargs):
+    def __init__(
+        self,
+        key: str,
+        layer_func: Any,
+        forward_func: Callable[..., Any] | None = None,
+        shared_weight_attr: str | Sequence[str] = "weight",
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(layer_func, *inputs, **kwargs)
         if isinstance(shared_weight_attr, str):
             names = [shared_weight_attr]

@@ -1,10 +1,12 @@
 """Models as a list of layers, cut into stages. Each process makes the layers of its own stage; one that
 drives several devices alone makes all of them, each on the devices of its stage."""
 
+from __future__ import annotations
+
 import contextlib
 import functools as ft
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
@@ -33,7 +35,7 @@ class PipelineLayerChunk(Layer):
         run_function: its layers and functions, in order.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.run_function = []
 
@@ -47,7 +49,7 @@ class PipelineLayerChunk(Layer):
         """Its layers and functions, in order."""
         return self.run_function
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Always refused.
 
         Raises:
@@ -105,7 +107,7 @@ class PipelineLayer(Layer):
         num_virtual_pipeline_stages: int | None = None,
         use_cudagraph: bool = False,
         use_dualpipev: bool = False,
-    ):
+    ) -> None:
         super().__init__()
         if use_dualpipev:
             raise NotImplementedError(
@@ -151,16 +153,16 @@ class PipelineLayer(Layer):
             )
         self._synchronize_shared_weights()
 
-    def _own_parts(self):
+    def _own_parts(self) -> range:
         """The numbers of the parts of the list that this process has."""
         parts = range(self._total_stages_with_virtual_stages)
         return parts if self._grid is not None else parts[self._stage_id :: self._num_stages]
 
-    def _bounds(self):
+    def _bounds(self) -> list[tuple[int, int]]:
         """(begin, end) of each part of the list that this process has."""
         return [(self.segment_parts[part], self.segment_parts[part + 1]) for part in self._own_parts()]
 
-    def _make_layers(self):
+    def _make_layers(self) -> None:
         """Makes the layers of this stage; random numbers outside go on as if it had drawn none."""
         tracker = get_rng_state_tracker()
         numbers = get_rng_state()
@@ -174,7 +176,7 @@ class PipelineLayer(Layer):
             tracker.set_states_tracker(tracked)
 
     @contextlib.contextmanager
-    def _on_stage(self, stage):
+    def _on_stage(self, stage: int) -> Iterator[None]:
         """Layers that are made inside lie on the devices of a stage, where this process has several."""
         if self._grid is None:
             yield
@@ -183,7 +185,7 @@ class PipelineLayer(Layer):
             yield
         self._grid.replicate([*self.parameters(), *self.buffers()], stage)
 
-    def _make_part(self, begin, end):
+    def _make_part(self, begin: int, end: int) -> None:
         chunk = None
         if self._num_virtual_pipeline_stages > 1:
             chunk = PipelineLayerChunk()
@@ -193,7 +195,7 @@ class PipelineLayer(Layer):
             seed(_SEED + index)
             self._make_layer(index, chunk)
 
-    def _make_layer(self, index, chunk):
+    def _make_layer(self, index: int, chunk: Any) -> None:
         """Makes layer `index` of the list and adds it to a chunk, or to the list of this stage."""
         described = self._layers_desc[index]
         if isinstance(described, SharedLayerDesc):
@@ -209,7 +211,7 @@ class PipelineLayer(Layer):
                 self.add_sublayer(str(index), function)
         (self.run_function if chunk is None else chunk).append(function)
 
-    def _shared(self, described, index):
+    def _shared(self, described: SharedLayerDesc, index: int) -> Any:
         """What runs at a place of a shared Layer."""
         key = described.layer_name
         is_first = key not in self.shared_layers
@@ -268,7 +270,7 @@ class PipelineLayer(Layer):
                     stack.enter_context(self._grid.lent(self._borrowed[index], part % self._num_stages))
             yield
 
-    def _run(self, functions, input):
+    def _run(self, functions: Sequence[Callable[..., Any] | Layer], input: Any) -> Tensor:
         """What some functions give one after the other; some at a time are computed again in the backward
         pass, if the settings say so."""
         step = self._recompute_interval
@@ -282,7 +284,7 @@ class PipelineLayer(Layer):
                 input = _passed(some, input)
         return input
 
-    def _functions(self, chunk_id):
+    def _functions(self, chunk_id: Any) -> list[Callable[..., Any] | Layer]:
         if chunk_id is None:
             return self.run_function
         if not isinstance(chunk_id, int) or self._num_virtual_pipeline_stages == 1:
@@ -318,7 +320,7 @@ class PipelineLayer(Layer):
             return None
         return self._model_chunks
 
-    def _synchronize_shared_weights(self):
+    def _synchronize_shared_weights(self) -> None:
         for shared in self.shared_comm.values():
             shared.synchronize()
 
@@ -352,7 +354,7 @@ class PipelineLayer(Layer):
             layer.set_state_dict(load(str(file)))
         self._synchronize_shared_weights()
 
-    def _with_state(self):
+    def _with_state(self) -> list[Any]:
         """(name of its file, Layer) of the layers of this stage that have a state."""
         if not self._model_chunks:
             parts = [self.run_function]
@@ -370,24 +372,24 @@ class PipelineLayer(Layer):
                     found.append((name, layer))
         return found
 
-    def _model_rank(self):
+    def _model_rank(self) -> int:
         """The place of this process among those that have parts of each layer."""
         return getattr(self._topo.get_coord(self.global_rank), "model", 0)
 
 
-def _call_lent(grid, layer, stage, function, x):
+def _call_lent(grid: Any, layer: Any, stage: Any, function: Any, x: Any) -> Any:
     """Calls a function of a shared Layer whose Parameters lie on the devices of another stage."""
     with grid.lent(layer, stage):
         return function(x)
 
 
-def _passed(functions, x):
+def _passed(functions: Sequence[Callable[..., Any] | Layer], x: Tensor) -> Tensor:
     for function in functions:
         x = function(x)
     return x
 
 
-def _worth_recomputing(functions, input):
+def _worth_recomputing(functions: Sequence[Callable[..., Any] | Layer], input: Tensor) -> bool:
     """Whether there is something to keep from being held: Parameters, and an input that wants a gradient."""
     if not any(isinstance(one, Layer) and one.parameters() for one in functions):
         return False
@@ -395,7 +397,7 @@ def _worth_recomputing(functions, input):
     return any(isinstance(one, Tensor) and not one.stop_gradient for one in tensors)
 
 
-def _chunks(wanted, seg_method):
+def _chunks(wanted: Any, seg_method: str) -> int:
     """How many parts a stage has."""
     if not wanted:
         return 1
@@ -411,7 +413,7 @@ def _chunks(wanted, seg_method):
     return wanted
 
 
-def _topology(num_stages, topology):
+def _topology(num_stages: int | None, topology: Any) -> CommunicateTopology:
     """The grid of all processes; where none is given, one of data parallel pipelines."""
     if num_stages is None and topology is None:
         raise ValueError("PipelineLayer: got neither num_stages nor topology; give one of them")

@@ -1,5 +1,7 @@
 """How a list of layers is cut into the parts of a pipeline."""
 
+from __future__ import annotations
+
 import re
 from typing import Any
 
@@ -34,7 +36,7 @@ class SegmentLayers:
         num_parts: int,
         method: str | list[int] = "uniform",
         num_virtual_pipeline_stage: int | None = None,
-    ):
+    ) -> None:
         self._layers_desc = layers_desc
         self.method = method
         self.num_parts = num_parts
@@ -75,7 +77,7 @@ class SegmentLayers:
             bounds.append(bounds[-1] + size + longer)
         return bounds
 
-    def _listed_bounds(self):
+    def _listed_bounds(self) -> list[Any]:
         bounds: list[Any] = list(self.method)
         if bounds[0] != 0 or not all(isinstance(b, int) and 0 <= b <= self.num_items for b in bounds):
             raise CheckError(
@@ -91,7 +93,7 @@ class SegmentLayers:
             )
         return bounds
 
-    def _by_name(self, name):
+    def _by_name(self, name: str) -> list[int]:
         if self.num_virtual_pipeline_stage is None:
             parts = self.num_parts
         else:

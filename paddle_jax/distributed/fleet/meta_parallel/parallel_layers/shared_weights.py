@@ -1,6 +1,9 @@
 """Weights that several stages of a pipeline have a copy of, such as tied embeddings."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -9,6 +12,11 @@ from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.communication.reductions import all_reduce
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import SharedLayerDesc
 from paddle_jax.tensor.creation import zeros_like
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.fleet.base.topology import CommunicateTopology
+    from paddle_jax.nn.layer.layers import Layer
+
 
 __all__ = []
 
@@ -45,7 +53,7 @@ class SharedWeights(NamedTuple):
             all_reduce(parameter.grad, group=self.group)
 
 
-def places_of(layers: list, stage_of) -> dict[str, tuple[list[int], list[str]]]:
+def places_of(layers: list, stage_of: Callable[..., Any]) -> dict[str, tuple[list[int], list[str]]]:
     """{key: (stages that have a copy, names of the shared attributes)} of a list of layers.
 
     Raises:
@@ -67,7 +75,9 @@ def places_of(layers: list, stage_of) -> dict[str, tuple[list[int], list[str]]]:
     return {key: (sorted(stages), names) for key, (stages, names) in found.items()}
 
 
-def shared_weights(layers: list, stage_of, topology, rank: int, copies) -> dict[str, SharedWeights]:
+def shared_weights(
+    layers: list, stage_of: Callable[..., Any], topology: CommunicateTopology, rank: int, copies: Layer
+) -> dict[str, SharedWeights]:
     """{key: SharedWeights} of this process; all processes of the pipeline must call it, as it makes groups.
 
     A copy that is not the first one is marked: `is_firstly_shared` False. A norm of all gradients counts

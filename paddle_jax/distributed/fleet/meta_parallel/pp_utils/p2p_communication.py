@@ -6,9 +6,12 @@ agreed on beforehand. Messages of a direction and chunk come in the order of the
 at the receiver until it asks for them, so no order of calls can block two stages.
 """
 
+from __future__ import annotations
+
 import json
 import struct
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +21,10 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.distributed.communication.group import Group
+
+if TYPE_CHECKING:
+    from paddle_jax._annotations import DTypeLike
+
 
 OUTPUT = "output"
 GRADIENT = "gradient"
@@ -37,7 +44,7 @@ def packed(value: Any) -> np.ndarray:
     return np.concatenate([np.frombuffer(_HEAD.pack(len(text)) + text, np.uint8), *elements])
 
 
-def _described(value, arrays):
+def _described(value: Any, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
     """What JSON says of a nest; the arrays in it are added to a list."""
     if isinstance(value, Tensor):
         array = to_numpy(value._value)
@@ -75,11 +82,11 @@ class _Bytes:
         position: where the next array begins.
     """
 
-    def __init__(self, data):
+    def __init__(self, data: Any) -> None:
         self.data = data
         self.position = 0
 
-    def array(self, dtype, shape):
+    def array(self, dtype: DTypeLike, shape: Any) -> np.ndarray:
         """The next array."""
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         piece = self.data[self.position : self.position + size]
@@ -87,7 +94,7 @@ class _Bytes:
         return np.frombuffer(piece.tobytes(), dtype).reshape(shape)
 
 
-def _built(described, data):
+def _built(described: dict[str, Any], data: _Bytes) -> Any:
     if "dtype" in described:
         array = data.array(np.dtype(convert(described["dtype"]).np), described["shape"])
         tensor = wrap(put(array))
@@ -113,7 +120,7 @@ class StageMessages:
         sent: messages on their way, which `finish` waits for.
     """
 
-    def __init__(self, group: Group, chunks: int):
+    def __init__(self, group: Group, chunks: int) -> None:
         self.group = group
         self.sent = []
         self.stage = group.rank
@@ -170,5 +177,5 @@ class StageMessages:
             self.send("loss", stage, 0, value)
         return value
 
-    def _name(self, kind, chunk):
+    def _name(self, kind: Any, chunk: Any) -> str:
         return f"{self.group.id} {kind} {chunk}"
