@@ -33,7 +33,7 @@ def _project(x: jax.Array, weight: jax.Array, bias: jax.Array | None) -> jax.Arr
 def _parts(gates: jax.Array, count: int) -> list[jax.Array]:
     """Equal parts of the last axis."""
     size = gates.shape[-1] // count
-    return [lax.slice_in_dim(gates, k * size, (k + 1) * size, axis=-1) for k in range(count)]
+    return lax.split(gates, (size,) * count, axis=-1)
 
 
 def _simple_step(
