@@ -96,7 +96,16 @@ class _Stopped(BaseException):
 
 
 class OneMachine:
-    """The job of one machine: as Membership, without others."""
+    """The job of one machine: as Membership, without others.
+
+    Attributes:
+        given: as given.
+        event: Event, the last one.
+        _generation: int, how often the job has started again.
+        _failures: int, how many failures count against max_restart.
+        _reason: str, why the present generation was started.
+        _began: float, the time of that.
+    """
 
     def __init__(self, given: Any) -> None:
         self.given = given

@@ -160,9 +160,13 @@ def _taped_on_host(
 class Gradient(Operation):
     """Derivatives of some Symbols by others.
 
-    region: the operations between them, in order. targets: what is derived; starts: Symbols of the gradients
-    to start from, None for ones. wanted: what is derived by. outside: what the region takes from elsewhere.
-    ends: Symbols that gradients do not pass.
+    Attributes:
+        region: list of the Operations between them, in order.
+        targets: list of the Symbols that are derived.
+        starts: list of the Symbols of the gradients to start from, None for ones.
+        wanted: list of the Symbols to derive by.
+        outside: list of the Symbols that the region takes from elsewhere.
+        ends: set of the Symbols that gradients do not pass.
     """
 
     __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")

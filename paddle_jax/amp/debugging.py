@@ -178,6 +178,11 @@ class TensorCheckerConfig:
         skipped_op_list: list of names of operations not to check. Default None.
         debug_step: [first, last + 1] of the calls of `enable_tensor_checker` that count. Default None: all.
         stack_height_limit: accepted.
+    Attributes:
+        enable, output_dir, stack_height_limit, checked_op_list, skipped_op_list, debug_step: as given.
+        debug_mode: DebugMode.
+        start_step, end_step: int or None, the steps that are checked.
+        current_step_id: int, the present step.
     Raises:
         ValueError: a list is none.
         AssertionError: debug_step is not two growing numbers.

@@ -49,6 +49,16 @@ class AmpScaler:
         incr_every_n_steps: it grows after so many steps in a row with finite gradients. Default 1000.
         decr_every_n_nan_or_inf: it shrinks after so many in a row with infinite or NaN ones. Default 1.
         use_dynamic_loss_scaling: False: the scale stays as it is. Default True.
+    Attributes:
+        _incr_every_n_steps, _decr_every_n_nan_or_inf: as given.
+        _enable: bool, whether losses are scaled at all.
+        _use_dynamic_loss_scaling: bool, whether the scale changes.
+        _init_loss_scaling: float, the first scale.
+        _scale: Tensor, the present scale, or None when disabled.
+        _stages: tuple of (id of an optimizer, how far its step has come).
+        _incr_ratio, _decr_ratio: float, the factors of growth and decrease.
+        _incr, _decr: Tensor, the steps in a row without, and with, values that are not finite.
+        _found_inf: Tensor of bool [1], whether the present step has such values.
     Raises:
         AssertionError: a ratio is out of range.
     Example:

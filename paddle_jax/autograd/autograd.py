@@ -59,6 +59,13 @@ class LazyRows:
         xs: list of Tensors, flattened and put one after the other.
         batched: the first axis is one of independent samples.
         squeeze: (drop the axis of rows, drop the axis of columns).
+    Attributes:
+        _xs, _squeeze: as given.
+        _batch: list, [the number of samples], or [] where nothing is batched.
+        _ys: Tensor [*batch, elements].
+        _known: dict of the rows that were computed.
+        _rows_at: int, the axis of rows.
+        _lengths: list of ints, the shape without squeezed axes.
     """
 
     def __init__(

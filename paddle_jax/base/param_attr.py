@@ -21,6 +21,8 @@ class ParamAttr:
         trainable: bool, whether the parameter is updated.
         do_model_average: bool, whether model averaging takes the parameter in.
         need_clip: bool, whether gradient clipping takes the parameter in.
+    Attributes:
+        name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip: as given.
     Raises:
         ValueError: name is an empty str.
     Example:

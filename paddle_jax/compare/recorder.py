@@ -61,6 +61,12 @@ class Recorder:
 
     `listener.on_call(entry, tensors)` gets each call with its resulting Tensors, `listener.parameter(p)` each
     new Parameter.
+
+    Attributes:
+        paddle, listener, without: as given.
+        inside: int, how many recorded calls are running.
+        thread: int, the thread whose calls are recorded.
+        leaves: dict of the Parameters that were reported.
     """
 
     def __init__(self, paddle: Any, listener: Any, without: Any = ()) -> None:

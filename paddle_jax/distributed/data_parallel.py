@@ -106,6 +106,18 @@ class DataParallel(Layer):
             used count as zeros. Costs a small message per step. Default False: all use the same ones,
             which is checked.
         group: Group. Default None: all processes.
+    Attributes:
+        last_comm_buffer_size: as given.
+        _layers: Layer, the one within.
+        _strategy: as given.
+        find_unused_parameters: bool.
+        comm_buffer_size: int.
+        grad_need_sync: bool, False inside `no_sync`.
+        _armed: bool, whether the next backward pass averages gradients.
+        _waiting: bool, whether that is to happen at the end of the pass that runs.
+        _several: bool, whether there are other processes.
+        group: Group, or None.
+        _trained: list of the Parameters whose gradients are averaged.
     Raises:
         AssertionError: the Layer has no Parameter that is trained. RuntimeError (in backward): the processes
             do not have the same gradients.

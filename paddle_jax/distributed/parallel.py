@@ -109,6 +109,12 @@ def get_world_size(group: Any = None) -> int:
 class ParallelEnv:
     """What the launcher has told this process.
 
+    Attributes:
+        _rank, _world_size: int, which process this is, of how many.
+        _devices: list of the numbers of its devices.
+        _timeout: int, milliseconds.
+        _endpoints: list of str, those of all processes.
+        _current: str, its own one.
     Example:
         >>> env = paddle.distributed.ParallelEnv()
         >>> env.rank, env.world_size, env.nrings

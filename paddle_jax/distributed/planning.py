@@ -60,10 +60,13 @@ _LARGE = 0.5  # share of the largest operand of the step from which a gathered v
 class Collective:
     """Communication of one kind for one operation.
 
-    kind: e.g. "all-reduce". group: how many devices take part in each, 0 where that is not known. count: how
-    often it runs in a step. nbytes: what each device receives in a step.
-    result: bytes of its result on each device. op, where: the operation it is for and the line of the
-    program, "" where XLA does not say.
+    Attributes:
+        kind: str, such as "all-reduce".
+        group: int, how many devices take part in each; 0 where that is not known.
+        count: int, how often it runs in a step.
+        nbytes: int, what each device receives in a step.
+        result: int, bytes of its result on each device.
+        op, where: str, the operation it is for and the line of the program; "" where XLA does not say.
     """
 
     __slots__ = ("count", "group", "kind", "nbytes", "op", "result", "where")

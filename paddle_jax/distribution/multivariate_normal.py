@@ -57,6 +57,12 @@ class MultivariateNormal(Distribution):
         covariance_matrix: Tensor [..., n, n], positive definite.
         precision_matrix: Tensor [..., n, n], the inverse of the covariance.
         scale_tril: Tensor [..., n, n], lower triangular, a square root of the covariance.
+    Attributes:
+        loc: Tensor, the means.
+        covariance_matrix, precision_matrix, scale_tril: Tensor, the one that was given; the others are
+            None.
+        _unbroadcasted_scale_tril: Tensor, the lower triangular root of the covariance.
+        dtype: dtype of the means.
     Raises:
         ValueError: not exactly one matrix is given, or it has fewer than two axes.
         AttributeError: loc is of another type.

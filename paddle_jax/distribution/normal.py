@@ -29,6 +29,12 @@ class Normal(Distribution):
     Args:
         loc: number, list, array or Tensor, real or complex.
         scale: the same, real, > 0, broadcastable with loc. Tensors and other values do not mix.
+    Attributes:
+        name: str, for operations.
+        all_arg_is_float: bool, whether both arguments are numbers of Python.
+        loc, scale: Tensor, of one shape.
+        dtype: dtype of both.
+        _complex_gaussian: bool, whether loc is complex.
     Raises:
         TypeError: a parameter is of another type.
         ValueError: one parameter is a Tensor and the other is not.

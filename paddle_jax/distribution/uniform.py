@@ -19,6 +19,12 @@ class Uniform(Distribution):
 
     Args:
         low, high: numbers, lists, arrays or Tensors that broadcast. Tensors and other values do not mix.
+    Attributes:
+        name: str, for operations.
+        all_arg_is_float: bool, whether both arguments are numbers of Python.
+        batch_size_unknown: bool, False, as in Paddle.
+        low, high: Tensor, of one shape.
+        dtype: dtype of both.
     Raises:
         TypeError: a parameter is of another type.
         ValueError: one parameter is a Tensor and the other is not.

@@ -29,6 +29,20 @@ _LARGE = 1 << 16  # bytes; what is shorter is read without asking first whether 
 
 
 class _Reader(pickle._Unpickler):
+    """Reads one object and looks at each opcode before it happens.
+
+    Attributes:
+        _stream, _budget: as given.
+        _end: int, the length of the file.
+        _memo: list of what opcodes refer to by number.
+        _far: dict of such objects at numbers far beyond the others.
+        _names: dict of the types and functions that were named.
+        _open: WeakSet of names and arrays that have no content yet.
+        readline, append: methods of the stream and of the present stack.
+        stack, metastack: lists, as in `pickle`.
+        proto: int, the protocol of the file.
+    """
+
     # The Python version of the unpickler: that in C makes room for a damaged index or length before it looks,
     # and lets no opcode be changed.
 

@@ -23,8 +23,12 @@ class Arguments:
     """The arguments of one call, taken apart: `tensors` in them (arrays count as Tensors), and
     where they stood.
 
-    args: the positional arguments. spans: for each of these the range of its Tensors; those of keyword
-    arguments come last.
+    Attributes:
+        args: as given.
+        leaves, tree: all arguments as a flat list, and their structure.
+        at: list of the positions of Tensors and arrays among the leaves.
+        tensors: list of these as Tensors.
+        spans: list of ranges: for each positional argument, which of the Tensors are its own.
     """
 
     def __init__(self, args: Any, kwargs: dict[str, Any]) -> None:

@@ -19,8 +19,13 @@ class _Plan:
     """The run of a function as a program that gives its Jacobian: blocks (results x chosen arguments) first,
     then the results.
 
-    chosen: positions of the Tensors differentiated by. places: the results that are differentiated, as
-    positions in their structure.
+    Attributes:
+        given, argnums: as given.
+        chosen: list of the positions of the Tensors to derive by.
+        run: the traced call of the function.
+        places: structure of the results that are derived, with their positions.
+        rows: list of these positions.
+        holomorphic: bool, whether a chosen Tensor is complex.
     """
 
     def __init__(

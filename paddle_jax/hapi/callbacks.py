@@ -128,7 +128,14 @@ def config_callbacks(
 
 
 class _Timer:
-    """Seconds spent reading data and in all, per step of one pass."""
+    """Seconds spent reading data and in all, per step of one pass.
+
+    Attributes:
+        reading, whole: float, seconds spent on reading, and in all.
+        steps, samples: int, how many there were.
+        _since: float, when the present step began.
+        _read: float, when its batch came.
+    """
 
     def __init__(self) -> None:
         self.reading = self.whole = 0.0
@@ -170,6 +177,16 @@ class ProgBarLogger(Callback):
         log_freq: int, steps from one report to the next. Default 1.
         verbose: 0 prints nothing, 1 a bar that is drawn over, 2 one line per report, 3 also the time of
             reading and the samples per second.
+    Attributes:
+        verbose, log_freq: as given.
+        epochs, steps: int or None, how many there will be.
+        epoch: int, the present one.
+        progbar: None, as in Paddle.
+        train_progbar: ProgressBar of the pass.
+        train_metrics, eval_metrics, test_metrics: lists of the names to print.
+        eval_steps, test_steps: int or None, how many batches the pass has.
+        train_step, eval_step, test_step: int, the batches so far.
+        evaled_samples, tested_samples: int, the samples so far.
     Example:
         >>> paddle.callbacks.ProgBarLogger(log_freq=10).log_freq
         10

@@ -69,6 +69,23 @@ class Model:
             as many inputs as the parameters of `forward`. Needed in static mode.
         labels: InputSpec or list: what loss and metrics take after the outputs. Default None.
             Needed in static mode.
+    Attributes:
+        network: as given.
+        mode: str, "train", "eval" or "test".
+        _inputs, _labels: lists of InputSpecs or None.
+        _loss, _loss_weights: the loss function and its weights, or None.
+        _optimizer: Optimizer or None.
+        _scaler: GradScaler for float16, or None.
+        _metrics: list of Metrics.
+        _input_info: shapes and dtypes of the inputs seen last, or None.
+        _is_shape_inferred: bool, whether these are known from data.
+        _test_dataloader: the loader of `predict`, or None.
+        stop_training: bool, set by callbacks.
+        _amp_level, _amp_lists: settings of mixed precision.
+        _adapter: DynamicGraphAdapter, which runs one batch.
+        _place: the device.
+        _accumulate: int, the batches of one update.
+        num_iters: int or None, after how many batches `fit` stops.
     Example:
         >>> model = paddle.Model(paddle.nn.Linear(4, 2))
         >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()),

@@ -65,6 +65,13 @@ class ProgressBar:
         start: begin to measure time now. Default True.
         file: stream to write to. Default None: what is standard output when something is shown.
         name: str, what a step is called.
+    Attributes:
+        _verbose, file, name: as given.
+        _num: int or None, the number of steps.
+        _width: int, the columns of the bar.
+        _shown: int, the columns of the last line.
+        _last: float, when a line was printed last.
+        _start: float, when the pass began.
     Raises:
         TypeError: `num` is not positive.
     Example:

@@ -46,6 +46,15 @@ class EarlyStopping(Callback):
         baseline: result that the first one must be better than. Default None.
         save_best_model: save the best model as `save_dir/best_model`, if `fit` has a
             `save_dir`. Default True.
+    Attributes:
+        monitor, patience, verbose, baseline, save_best_model: as given.
+        wait_epoch: int, the evaluations since the best value.
+        stopped_epoch: int, when training was stopped.
+        best_weights: dict or None, those of the best value.
+        save_dir: str or None, where the best model goes.
+        monitor_op: np.greater or np.less: which of two values is better.
+        min_delta: float, the least change that counts, with its sign.
+        best_value: float, the best value so far.
     Example:
         >>> paddle.callbacks.EarlyStopping("acc", patience=3).patience
         3
@@ -117,6 +126,13 @@ class ReduceLROnPlateau(Callback):
         min_delta: by how much a result must be better to count. Default 1e-4.
         cooldown: int, evaluations after a change in which none is counted. Default 0.
         min_lr: the smallest rate. Default 0.
+    Attributes:
+        monitor, factor, min_lr, min_delta, patience, verbose, cooldown, mode: as given.
+        epoch: int, the evaluations so far.
+        _grow: bool, whether larger values are better.
+        best: float, the best value so far.
+        cooldown_counter: int, for how many more evaluations nothing is watched.
+        wait: int, the evaluations since the best value.
     Raises:
         ValueError: the factor is not less than 1.
     Example:

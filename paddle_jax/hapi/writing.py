@@ -10,7 +10,15 @@ from paddle_jax.utils import try_import
 
 
 class _Writer(Callback):
-    """Collects results and hands them on by `_write(tag, value, step)`."""
+    """Collects results and hands them on by `_write(tag, value, step)`.
+
+    Attributes:
+        epochs, steps, eval_steps: int or None, how many there will be.
+        epoch: int, the present one.
+        train_metrics, eval_metrics: lists of the names to write.
+        _is_fit: bool, whether `fit` runs, rather than `evaluate` alone.
+        train_step: int, the batches so far.
+    """
 
     def _is_write(self) -> bool:
         return get_rank() == 0
@@ -96,6 +104,12 @@ class WandbCallback(_Writer):
     Args:
         project: str, see `wandb.init`; so are `entity`, `name`, `dir`, `mode`, `job_type` and further
             keyword arguments.
+    Attributes:
+        wandb: the module.
+        wandb_args: dict, the arguments of `wandb.init`.
+        _run: the run, or None before the first use.
+        epochs, steps: int or None, how many there will be.
+        epoch: int, the present one.
     Raises:
         ImportError: wandb is not installed.
     """

@@ -20,6 +20,15 @@ class Config:
     Args:
         prog_file: str, the `.json` file. May be set later with `set_prog_file`.
         params_file: str, the `.pdiparams` file.
+    Attributes:
+        _prog, _params: str, the two files.
+        _buffer: bool, whether these are contents instead of paths.
+        _gpu, _gpu_id, _pool_mb, _threads: settings of devices.
+        _used: bool, whether a predictor was made from it.
+        _on: dict from the names of switches to bool.
+        _deleted: set of the passes that were deleted.
+        _cache_dir: str, the argument of `set_optim_cache_dir`.
+        _level: int, the level of optimization.
     Differs from Paddle: the files are looked for by `create_predictor`, not here.
     Example:
         >>> config = paddle.inference.Config("net.json", "net.pdiparams")

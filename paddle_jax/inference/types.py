@@ -67,6 +67,8 @@ class _Member:
 class DataType(_Member):
     """The dtype of a Predictor's input or output.
 
+    Attributes:
+        FLOAT32, INT64, INT32, UINT8, INT8, FLOAT16, BOOL, FLOAT64, BFLOAT16: the members.
     Example:
         >>> paddle.inference.DataType.INT64.value
         1

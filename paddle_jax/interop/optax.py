@@ -31,6 +31,13 @@ class OptaxOptimizer(Optimizer):
         learning_rate: None: the transformation contains the learning rate. A float or LRScheduler: the
             transformation gives a direction (such as `optax.scale_by_adam()`), and the parameters move by
             minus the learning rate times it.
+    Attributes:
+        _transformation: the optax GradientTransformation.
+        _scaled: bool, whether its updates are multiplied by the learning rate.
+        _params: list of the trained Parameters.
+        _state, _names: lists of its state as Tensors, and of their names.
+        _tree: structure of the state.
+        _kernel: Kernel of one update.
     Raises:
         TypeError: transformation has no `init` and `update`.
     Differs from other optimizers: a parameter without a gradient counts as one with a gradient of zeros;

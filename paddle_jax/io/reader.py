@@ -63,6 +63,23 @@ class DataLoader:
         timeout: seconds to wait for a batch of a worker. Default 0: no limit.
         worker_init_fn: callable, called with the worker's number when it starts.
         persistent_workers: keep the workers for the next epoch. Default False: new ones in every epoch.
+    Attributes:
+        dataset, feed_list, return_list, collate_fn, num_workers, use_buffer_reader, reader_buffer_size,
+            prefetch_factor, timeout, worker_init_fn, _persistent_workers: as given.
+        places: list of the devices to put batches on, or None.
+        use_shared_memory: bool, False without workers.
+        pin_memory: bool, as in Paddle.
+        _started: bool, whether an iteration has begun.
+        _kept: persistent workers, or None.
+        _threads: bool, whether workers are threads.
+        _epochs: int, the iterations so far.
+        _epoch: the present iteration, or None.
+        _loaded: dict, a state that the next iteration goes on from, or None.
+        dataset_kind: int, 1 for an IterableDataset, else 0.
+        batch_sampler: BatchSampler, or None without batches of indices.
+        batch_size: int, or None where a batch_sampler is given.
+        drop_last: bool, as given.
+        auto_collate_batch: bool, whether it makes batches.
     Raises:
         AssertionError: a setting is not valid or contradicts another one.
         ValueError: shuffling or batch sampling of an IterableDataset.

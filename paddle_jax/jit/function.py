@@ -78,9 +78,21 @@ class StaticFunction:
     compiled program with their present values.
 
     Args:
-        function: function or method. instance: the object it is bound to. input_spec: InputSpecs of its
-            arguments. full_graph: an error where it
-        cannot be compiled, instead of running it eagerly with a warning.
+        function: function or method.
+        input_spec: InputSpecs of its arguments.
+        full_graph: an error where it cannot be compiled, instead of running it eagerly with a warning.
+        instance: the object it is bound to.
+    Attributes:
+        _function, _instance, _input_spec, _full_graph: as given.
+        _programs: OrderedDict of the compiled forms by signature.
+        _bound: dict of the StaticFunctions of methods, by the id of the object.
+        _advised: bool, whether advice on too many forms was printed.
+        _converted: the function with its control flow converted, or None.
+        _latest: key of the arguments of the last call, or None.
+        _concrete: dict from such keys to ConcretePrograms.
+        _training: bool, what `train` and `eval` have set.
+        _new_shapes: dict from signatures without lengths to NewShapes.
+        _owner: the object it is bound to, where this reference keeps it alive.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_owner")

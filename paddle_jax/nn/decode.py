@@ -58,6 +58,9 @@ class BeamSearchDecoder(Decoder):
         beam_size: int.
         embedding_fn: makes inputs of tokens [B, beam]. Default: the tokens themselves.
         output_fn: makes scores of all tokens [..., V] of what the cell gives. Default: that itself.
+    Attributes:
+        cell, embedding_fn, output_fn: Layer or callable, as given.
+        start_token, end_token, beam_size: int, as given.
     Example:
         >>> cell, embed, out = paddle.nn.GRUCell(4, 3), paddle.nn.Embedding(6, 4), paddle.nn.Linear(3, 6)
         >>> decoder = paddle.nn.BeamSearchDecoder(cell, 0, 1, beam_size=2, embedding_fn=embed, output_fn=out)

@@ -18,7 +18,15 @@ OPSET = 17
 
 class Graph:
     """Collects nodes and initializers; `onnx` is the module. Names stand for values, `known` has the arrays
-    of those that are constant."""
+    of those that are constant.
+
+    Attributes:
+        onnx: as given.
+        nodes, initializers: lists of protocol messages.
+        known: dict of the values that are constants.
+        count: int, how many names were made.
+        _cache: dict of constants by content.
+    """
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx

@@ -69,6 +69,13 @@ class Adam(Optimizer):
         use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
         amsgrad: divide by the largest mean square so far. Default False.
         name: str that becomes part of the names of the states. Default None.
+    Attributes:
+        _lazy_mode, _multi_precision, _use_multi_tensor, _amsgrad: as given.
+        _rule: the update of one parameter, a function of arrays.
+        _beta1, _beta2: float or Tensor, the decay of both moments, in [0, 1).
+        _epsilon: float or Tensor, at least 0.
+        _lazy: bool, the argument lazy_mode.
+        _slots: tuple of str, the names of the state that each parameter has.
     Raises:
         ValueError: a number is out of range.
         AssertionError: a number is None.

@@ -36,6 +36,10 @@ class Lamb(Optimizer):
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
         always_adapt: scale the step also where there is no decay. Default False.
         name: str that becomes part of the names of the states. Default None.
+    Attributes:
+        _beta1, _beta2, _epsilon, _lamb_weight_decay, _exclude_from_weight_decay_fn, _multi_precision,
+            always_adapt: as given.
+        type: str, Paddle's name of the rule.
     Raises:
         AssertionError: a number is None.
     Example:

@@ -39,6 +39,14 @@ class LBFGS(Optimizer):
         weight_decay: has no effect, as in Paddle; another value than None gives a warning. Default None.
         grad_clip: has no effect, as in Paddle; another value than None gives a warning. Default None.
         name: accepted. Default None.
+    Attributes:
+        max_iter, tolerance_grad, tolerance_change, history_size, line_search_fn: as given.
+        max_eval: int, how often a step may call the closure; by default max_iter * 5 // 4.
+        _history: dict of arrays, the last steps and changes of the gradient as rings; None before the
+            first.
+        _known: int, how many were added in all.
+        _past: dict, what earlier steps leave for the next: counts of iterations and evaluations among
+            others.
     Example:
         >>> weight = paddle.nn.Linear(1, 1).weight
         >>> optimizer = paddle.optimizer.LBFGS(parameters=[weight], line_search_fn="strong_wolfe")

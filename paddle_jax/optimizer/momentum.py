@@ -37,6 +37,10 @@ class Momentum(Optimizer):
             1.0 gives a warning. Default 1.0.
         use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
         name: str that becomes part of the names of the states. Default None.
+    Attributes:
+        _momentum, _rescale_grad, _multi_precision, _use_multi_tensor: as given.
+        type: str, Paddle's name of the rule.
+        _use_nesterov: bool, as given.
     Raises:
         ValueError: `learning_rate` or `momentum` is None.
     Example:

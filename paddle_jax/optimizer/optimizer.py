@@ -66,6 +66,17 @@ class Optimizer(ByParameter, States):
             before. Default None.
         grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm. Default None.
         name: str that becomes part of the names of the states. Default None.
+    Attributes:
+        _name, _grad_clip, _learning_rate: as given.
+        _parameter_list: list of Parameters, or None in a static program.
+        _param_groups: list of Parameters, or of dicts where groups have settings of their own.
+        _groups: list of the settings of groups.
+        regularization: L1Decay, L2Decay or None, of the argument weight_decay.
+        _multi_precision: bool, whether parameters of low precision have float32 copies.
+        _default_dict: dict, the settings of groups that have none of their own.
+        _holder: dict of loaded states that no parameter has taken yet.
+        _own_states: dict of the states of each parameter.
+        _own_masters: dict of the float32 copies.
     Raises:
         AttributeError: `parameters` is None or holds something else.
         TypeError: an argument has the wrong type.

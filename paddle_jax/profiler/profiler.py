@@ -220,6 +220,19 @@ class Profiler:
         profile_memory: bool, sizes of results, and the memory in use. Default False.
         timer_only: bool, only the time per step (`step_info`). Default False.
         emit_nvtx, custom_device_types, with_flops: accepted.
+    Attributes:
+        timer_only, record_shapes, profile_memory, with_flops, emit_nvtx: as given.
+        targets: list of ProfilerTargets.
+        scheduler: function from the number of a step to a ProfilerState.
+        on_trace_ready: function that is called when a recording is complete.
+        step_num: int, the present step.
+        previous_state, current_state: ProfilerState.
+        record_event: RecordEvent of the present step, or None.
+        profiler_result: ProfilerResult of the last recording, or None.
+        profiler: the recording that is on, or None.
+        _step_start: when the step began, or None.
+        _memory: (bytes in use, at most).
+        _trace: the trace of the device, or None.
     Raises:
         AssertionError: scheduler is a pair of which the second number is not the greater.
     Example:

@@ -27,9 +27,18 @@ class Event:
     """One event on the host: its name, TracerEventType, begin and end in nanoseconds, thread, and what
     else is known of it.
 
-    how: one of the names above, or None. where: `file:line` of the user's code. shapes: of the operands.
-    count: the operations of a compiled program. program: what `shares.py` splits the time of a compiled
-    program by. bytes: of the results.
+    Attributes:
+        name: str.
+        type: TracerEventType.
+        start_ns, end_ns: int, begin and end in nanoseconds.
+        thread: int, the thread's identifier.
+        how: str, one of the names above, or None.
+        where: str, `file:line` of the user's code.
+        detail: str, a further text about it.
+        shapes: tuple of the shapes of the operands.
+        count: int, the operations of a compiled program.
+        program: what `shares.py` splits the time of a compiled program by.
+        bytes: int, those of the results.
     """
 
     name: str
@@ -53,7 +62,18 @@ class Event:
 
 class Rows:
     """What has been noted so far. `add` is the append of a list: it takes one step, whichever
-    thread calls it."""
+    thread calls it.
+
+    Attributes:
+        shapes, memory: bool, whether these are recorded.
+        rows: list of tuples of a function and its arguments, which give an Event.
+        memory_rows: list of the same for memory.
+        add: function that appends to rows.
+        threads: dict of the names of threads.
+        start_ns, end_ns: int, begin and end in nanoseconds.
+        epoch_ns: int, the time of day at the zero of these.
+        cpu: float, processor seconds.
+    """
 
     def __init__(self, shapes: bool = False, memory: bool = False) -> None:
         self.shapes = shapes

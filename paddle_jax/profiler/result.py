@@ -33,7 +33,15 @@ _HOSTS = (
 
 
 class Node:
-    """An event with those that ran inside it."""
+    """An event with those that ran inside it.
+
+    Attributes:
+        event: as given.
+        name, type, start_ns, end_ns: those of the event.
+        thread_id, process_id: int, where it ran.
+        children_node: list of the Nodes inside it.
+        runtime_node, device_node, mem_node: lists, empty as yet.
+    """
 
     def __init__(self, event: Event, process: Any) -> None:
         self.name = event.name
@@ -52,9 +60,16 @@ class Node:
 class ProfilerResult:
     """What a Profiler has recorded.
 
-    events: in the order of their beginnings. span: (begin, end) in nanoseconds. cpu_seconds: processor time
-    of the process. threads: their names. device: events of accelerators [(name, seconds)]. memory: (bytes in
-    use at the end, at most), where asked for.
+    Attributes:
+        events: list of Events in the order of their beginnings.
+        span: (begin, end) in nanoseconds.
+        epoch_ns: int, the time of day at the zero of these.
+        cpu_seconds: float, processor time of the process.
+        threads: dict of the names of threads.
+        process: int, its identifier.
+        device: list of (name, seconds), events of accelerators.
+        memory: (bytes in use at the end, at most), where asked for.
+        _shares: dict, how compiled programs spend their time, once asked.
     """
 
     def __init__(

@@ -11,7 +11,14 @@ _SKIP = 10  # steps that the extremes and the summary leave out: the first ones 
 
 
 class TimeAverager:
-    """A mean over the steps since the last reset, and the extremes of all steps after the first few."""
+    """A mean over the steps since the last reset, and the extremes of all steps after the first few.
+
+    Attributes:
+        total: float, seconds of all steps.
+        least, most: float, the extremes after the first few steps.
+        steps: int, how many there were.
+        _sum, _count, _samples: seconds, steps and samples since the last reset.
+    """
 
     def __init__(self) -> None:
         self.total, self.least, self.most, self.steps = 0.0, float("inf"), 0.0, 0
@@ -51,7 +58,17 @@ class TimeAverager:
 
 
 class Benchmark:
-    """Measures the steps of one loop at a time."""
+    """Measures the steps of one loop at a time.
+
+    Attributes:
+        running: bool, whether steps are measured.
+        reader, batch: TimeAverager of reading, and of whole steps.
+        ips: TimeAverager; nothing fills it.
+        samples: int, those of the last step, or None.
+        _last: float, when it ended, or None.
+        _read: float, seconds of reading since then.
+        _speeds: list of samples per second.
+    """
 
     def __init__(self) -> None:
         self.running = False

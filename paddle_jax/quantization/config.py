@@ -52,6 +52,12 @@ class QuantConfig:
     Args:
         activation: factory of the quanters of inputs for all layers, or None.
         weight: factory of the quanters of weights for all layers, or None.
+    Attributes:
+        _layer2config, _prefix2config, _type2config: dicts, the settings of single layers, names and types.
+        _global_config: the settings of all others, or None.
+        _model: the Layer that is quantized, or None.
+        _qat_layer_mapping, _customized_qat_layer_mapping: dicts from a type to the one that replaces it.
+        _customized_leaves: list of types that are not looked into.
     Differs from Paddle: `paddle.quantization.quanters` is there without an import of its own.
     Example:
         >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(moving_rate=0.9)

@@ -44,7 +44,15 @@ for _name in ("to_dense", "values", "indices", "crows", "cols", "nnz", "coalesce
 
 
 class SparseTensor(Tensor):
-    """A Tensor of which only some elements are kept, with their values in a dense Tensor."""
+    """A Tensor of which only some elements are kept, with their values in a dense Tensor.
+
+    Attributes:
+        _values: Tensor, the elements that are kept.
+        _lengths: Size, the shape of the whole.
+        persistable: bool, False.
+        _alias, _name, _grad, _hooks, _node: None; the values have a gradient and a tape.
+        _idx, _version: int, 0 likewise.
+    """
 
     __slots__ = ()
 

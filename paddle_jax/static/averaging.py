@@ -31,6 +31,13 @@ class ExponentialMovingAverage:
         thres_steps: Variable of one integer, the number of steps: the decay is then at most (1 + steps) / (10
             + steps). Default None.
         name: str that becomes part of the names of the averages.
+    Attributes:
+        _decay, _steps, _name: as given: decay, thres_steps and name.
+        _program: Program, the main one.
+        _params: list of the trained parameters.
+        _share: Variable, the product of the decays so far.
+        _averages: dict of the averages.
+        _backup: dict of the values that `apply` has replaced.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()

@@ -38,7 +38,16 @@ ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or 
 
 
 class Parsed:
-    """The pattern and operands of an index on a shape."""
+    """The pattern and operands of an index on a shape.
+
+    Attributes:
+        axes: list of tuples, one for each kept or new axis.
+        starts: list of where each integer and each slice starts.
+        dtype: dtype of these.
+        arrays: list of index arrays.
+        slots: list of the axis that each of them applies to.
+        out: int, how many axes the result has so far.
+    """
 
     def __init__(self) -> None:
         # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between

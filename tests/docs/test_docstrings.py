@@ -146,3 +146,34 @@ def public_definitions():
 
 def test_public_names_are_documented():
     assert [place for place, has in public_definitions() if not has] == []
+
+
+def attributes_of(node):
+    """Names of the attributes of a class: its fields and slots, and what its methods assign to self."""
+    names = set()
+    for part in node.body:
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+            names.add(part.target.id)
+        elif isinstance(part, ast.Assign) and getattr(part.targets[0], "id", "") == "__slots__":
+            names |= {text.value for text in ast.walk(part.value) if isinstance(text, ast.Constant)}
+        elif isinstance(part, ast.FunctionDef) and part.args.args:
+            names |= {
+                child.attr
+                for child in ast.walk(part)
+                if isinstance(child, ast.Attribute)
+                and isinstance(child.ctx, ast.Store)
+                and getattr(child.value, "id", "") == part.args.args[0].arg == "self"
+            }
+    return names
+
+
+def test_large_classes_list_their_attributes():
+    """A class with more than five attributes lists them below `Attributes:`."""
+    unlisted = [
+        f"{path.relative_to(PACKAGE)}: {node.name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and len(attributes_of(node)) > 5
+        if "Attributes:" not in (ast.get_docstring(node) or "")
+    ]
+    assert not unlisted

@@ -27,6 +27,9 @@ class Record:
     autocast by its own name and saved as ours.
 
     What texts cannot say is code, which is imported when the first file is written or read.
+
+    Attributes:
+        amp, cast, pir, code, onnx, node, id, formerly, write, read: see the comment above each.
     """
 
     # its name in the lists of mixed precision, where it is not the op's own; a pair: with a Python number as

@@ -59,6 +59,14 @@ class Worker:
     Args:
         complete: whether the end of the process waits for the whole queue; else for the running call.
         abandon: whether it does not even wait for the running call, where the system allows that.
+    Attributes:
+        _complete, _abandon: as given.
+        _has_exit_hooks: bool, whether the end of the process knows this thread.
+        _queue: SimpleQueue of the Tasks to run.
+        _running_lock: lock that is held while a Task runs.
+        _started: bool, whether the thread runs.
+        _ending: bool, whether the process ends: no further Task begins.
+        _thread_ref: weak reference that dies with the thread's body, or None.
     """
 
     def __init__(self, complete: bool, abandon: bool = False) -> None:

@@ -44,6 +44,19 @@ class Tensor:
             zero_copy, name, stop_gradient.
         value: another name for data.
         dtype: dtype of the result. Default: that of `data`.
+    Attributes:
+        stop_gradient: bool, whether no gradient flows to it.
+        persistable: bool, whether a static program keeps it between runs.
+        _raw: the value: array, LazyArray, tracer, Symbol or Uninitialized.
+        _version: int, how often it was assigned in place.
+        _stop: bool, what stop_gradient gives.
+        _node, _idx: the Node of the tape that has made it, or None, and its index among the Node's results.
+        _grad: Tensor that backward passes add to, or None.
+        _hooks: functions that gradients go through, or None.
+        _alias: what it is a view of, or None.
+        _dist: its layout on a mesh, or None.
+        _name: str, or None until somebody asks.
+        _persistable: bool, what persistable gives.
     Example:
         >>> paddle.Tensor([1, 2]).dtype
         <DataType.FLOAT32: 10>

@@ -15,6 +15,12 @@ class ObserverView:
 
     The code calls the methods of the observer under their own names, and those that need the scope of the
     function through methods of this class.
+
+    Attributes:
+        _observer: StateObserver.
+        _scope: dict of the function's global variables.
+        _cells: dict from names to the cells of enclosing functions.
+        read_attribute, augmented_operand, call and the other slots: methods of the observer.
     """
 
     __slots__ = (

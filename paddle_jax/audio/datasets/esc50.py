@@ -89,7 +89,17 @@ class ESC50(AudioClassificationDataset):
     audio_path = str(Path("ESC-50-master", "audio"))
 
     class meta_info(NamedTuple):  # noqa: N801  Paddle's name
-        """A row of the table."""
+        """A row of the table.
+
+        Attributes:
+            filename: name of the file.
+            fold: "1" to "5", the part of the data set.
+            target: number of the class.
+            category: name of the class.
+            esc10: whether it belongs to ESC-10.
+            src_file: where the recording is from.
+            take: which cut of it.
+        """
 
         filename: str
         fold: str

@@ -74,6 +74,9 @@ class MelSpectrogram(Layer):
         sr: int, samples per second.
         n_fft, hop_length, win_length, window, power, center, pad_mode, dtype: as for `Spectrogram`.
         n_mels, f_min, f_max, htk, norm: as for `paddle.audio.functional.compute_fbank_matrix`.
+    Attributes:
+        n_mels, f_min, f_max, htk, norm: as given.
+        _spectrogram: Spectrogram, whose result goes through the mel filters.
     Example:
         >>> paddle.audio.features.MelSpectrogram(sr=8000, n_fft=64, hop_length=16,
         ...                                      n_mels=4)(paddle.ones([2, 160])).shape

@@ -173,6 +173,10 @@ class AvgPool2D(_AvgPool):
         ceil_mode: bool, round output lengths up.
         count_include_pad: bool, count padding as elements.
         divisor_override: int, divide by this instead of the number of elements.
+    Attributes:
+        ceil_mode, count_include_pad, divisor_override: as given.
+        kernel_size, padding: as given.
+        stride: as given; the kernel size where it is None.
     Example:
         >>> paddle.compat.nn.AvgPool2D(2)(paddle.ones([1, 2, 4, 4])).shape
         paddle.Size([1, 2, 2, 2])

@@ -32,6 +32,19 @@ class DistModel:
     `paddle.distributed.to_static` makes it.
 
     `train()`, `eval()` or `predict()` choose what a call does.
+
+    Attributes:
+        _loader, _loss: as given.
+        network: Layer, the model.
+        _optimizer: Optimizer, sharded; or None.
+        _strategy: Strategy.
+        _metrics: list of Metrics.
+        _mode: str, "train", "eval" or "predict", or None.
+        _calls: int, the batches of training so far.
+        _scaler: GradScaler for float16, or None.
+        _pipeline: MicroBatchSteps, or None.
+        _gradients, _update, _step, _test, _run: compiled functions for gradients, updates, and steps of
+            each mode.
     """
 
     labels = 1  # how many of the arguments of a step are labels

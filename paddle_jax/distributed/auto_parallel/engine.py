@@ -32,6 +32,17 @@ class Engine:
     a copy, and a part of every batch. One that is laid out already (`shard_tensor`, `parallelize`) stays as
     it is; batches are cut along the mesh dimension "dp", the first if there is none.
 
+    Attributes:
+        _metrics, _loss: as given.
+        _config_callbacks: function that makes a list of callbacks, from `hapi/callbacks.py`.
+        _mesh: ProcessMesh.
+        _mode: str, "train", "eval" or "predict", or None.
+        _split: int, how many fields of a batch are inputs, or None.
+        _specs: list of InputSpecs, or None.
+        dist_model: DistModel, which runs the steps.
+        network: Layer, the model.
+        _optimizer: Optimizer, sharded; or None.
+        stop_training: bool, set by callbacks.
     Differs from Paddle: a model on one device will do, and `fit` and `evaluate` return numbers.
 
     Args:

@@ -28,6 +28,9 @@ class ShardedWeight:
         local_shape, global_shape, global_offset: tuple of int, the shape of the part, that of the whole, and
             where the part begins in it.
         is_flattened: only False; `flattened_range` only None.
+    Attributes:
+        key, local_tensor, is_flattened, flattened_range: as given.
+        local_shape, global_shape, global_offset: tuples of ints.
     Raises:
         ValueError: the part does not lie within the whole, or has another shape than it says.
     Example:

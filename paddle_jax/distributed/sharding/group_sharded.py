@@ -40,6 +40,12 @@ class GroupSharded(Layer):
         level: "os", "os_g" or "p_g_os".
         group: Group.
         size: bytes of gradients that travel together.
+    Attributes:
+        _layers, _level, _group, _size: as given.
+        _parts: Pieces or Owned: which process has what.
+        _kept: dict of gradients of earlier passes, by the id of the Parameter.
+        _armed: bool, whether the next backward pass averages gradients.
+        _waiting: bool, whether that is to happen at the end of the pass that runs.
     """
 
     def __init__(self, layers: Layer, level: Any, group: Any, size: Any) -> None:

@@ -41,7 +41,15 @@ _SPECIAL = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 
 class Op:
     """One operation: name without its dialect's number, attributes, numbers of operands and
-    results, blocks."""
+    results, blocks.
+
+    Attributes:
+        name: str, without the number of its dialect.
+        attrs: dict of the attributes.
+        inputs, outputs: lists of the numbers of operands and results.
+        types: list of the types of the results.
+        blocks: list of Blocks.
+    """
 
     __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "types")
 
@@ -69,9 +77,13 @@ class Block:
 class Program:
     """A whole model: its block, and what goes in and out.
 
-    parameters: {name: (number, shape, dtype, trainable)} of those in the parameter file, absent: numbers of
-    the others (states of dropout, which nothing here reads); feeds and fetches: lists of (name, number,
-    shape, dtype); document: the JSON it came from; file: where that was.
+    Attributes:
+        block: Block, all operations.
+        document: dict, the JSON it came from, or None.
+        file: str, where that was.
+        parameters: dict from names to (number, shape, dtype, trainable) of those in the parameter file.
+        absent: list of the numbers of other parameters: states of dropout, which nothing here reads.
+        feeds, fetches: lists of (name, number, shape, dtype).
     """
 
     file = "the program in memory"

@@ -44,6 +44,11 @@ class LarsMomentumOptimizer(Optimizer):
         epsilon: float, added to the divisor. Default 0.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
         rescale_grad: float, gradients are multiplied by it. Default 1.0.
+    Attributes:
+        type: str, Paddle's name of the rule.
+        _momentum, _lars_coeff, _lars_weight_decay, _epsilon, _rescale_grad: float, as given.
+        _exclude_from_weight_decay: list of str, parts of names of parameters that do not decay.
+        _multi_precision: bool, as given.
     Raises:
         AssertionError: `learning_rate` or `momentum` is None.
     Example:

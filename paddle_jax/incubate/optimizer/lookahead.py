@@ -22,6 +22,11 @@ class LookAhead(Optimizer):
     """Every k steps of another optimizer moves the weights back towards slow ones: slow + alpha * (weights -
     slow), for both.
 
+    Attributes:
+        inner_optimizer, alpha, k: as given.
+        type: str, Paddle's name of the rule.
+        _slow: list of Tensors, the slow weights.
+        _count: Tensor, the steps so far.
     Differs from Paddle: not for static programs.
 
     Args:

@@ -116,6 +116,12 @@ class DistributedBatchSampler(BatchSampler):
         rank: int, number of this process. Default None: that of the running program.
         shuffle: random order, another one in every epoch. Default False.
         drop_last: leave out the last batch when it is not full. Default False.
+    Attributes:
+        dataset, batch_size, shuffle, drop_last: as given.
+        nranks, local_rank: int, the number of processes, and which one this is.
+        epoch: int, which seeds the order.
+        num_samples: int, the samples of each process.
+        total_size: int, those of all, some of them twice.
     Raises:
         AssertionError: a setting is not valid.
     Example:

@@ -30,8 +30,14 @@ _SLICED = 24  # windows whose lengths sum to more than this use reduce_window
 class Windows:
     """Where the windows of a pooling call lie.
 
-    axes: the spatial axes. kernel, strides: ints for each. pads: (before, after) for each. counts: output
-    lengths. extra: the padding that makes every window complete.
+    Attributes:
+        ndim: int, the number of axes of the input.
+        axes: tuple of ints, the spatial axes.
+        sizes: tuple of ints, the input's lengths along them.
+        kernel, strides: ints, one for each axis.
+        pads: tuple of (before, after) for each axis.
+        counts: tuple of ints, the lengths of the output.
+        extra: tuple of (before, after), the padding that makes every window complete.
     """
 
     def __init__(

@@ -465,6 +465,9 @@ class PReLU(Layer):
         init: float, what the slopes start from.
         weight_attr: ParamAttr of the slopes.
         data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Attributes:
+        _num_parameters, _init, _weight_attr, _name, _data_format: as given.
+        _weight: Parameter [num_parameters], the slope below zero.
     Example:
         >>> paddle.nn.PReLU()(paddle.to_tensor([-4.0, 2.0])).tolist()
         [-1.0, 2.0]

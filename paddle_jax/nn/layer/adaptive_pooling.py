@@ -190,6 +190,9 @@ class MaxUnPool1D(Layer):
         padding: likewise.
         data_format: "NCL".
         output_size: list of ints, where the lengths before pooling cannot be told.
+    Attributes:
+        stride, padding, data_format, output_size, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
     Example:
         >>> x = paddle.rand([1, 2, 4]); y, at = paddle.nn.functional.max_pool1d(x, 2, return_mask=True)
         >>> paddle.nn.MaxUnPool1D(2)(y, at).shape
@@ -238,6 +241,9 @@ class MaxUnPool2D(Layer):
         padding: likewise.
         data_format: "NCHW".
         output_size: list of ints, where the lengths before pooling cannot be told.
+    Attributes:
+        stride, padding, data_format, output_size, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
     Example:
         >>> x = paddle.rand([1, 2, 4, 4]); y, at = paddle.nn.functional.max_pool2d(x, 2, return_mask=True)
         >>> paddle.nn.MaxUnPool2D(2)(y, at).shape
@@ -286,6 +292,9 @@ class MaxUnPool3D(Layer):
         padding: likewise.
         data_format: "NCDHW".
         output_size: list of ints, where the lengths before pooling cannot be told.
+    Attributes:
+        stride, padding, data_format, output_size, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
     Example:
         >>> x = paddle.rand([1, 2, 4, 4, 4]); y, at = paddle.nn.functional.max_pool3d(x, 2, return_mask=True)
         >>> paddle.nn.MaxUnPool3D(2)(y, at).shape

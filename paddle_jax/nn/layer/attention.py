@@ -46,6 +46,12 @@ class MultiHeadAttention(Layer):
         need_weights: bool, also return the weights.
         weight_attr: ParamAttr of the weights of all projections.
         bias_attr: ParamAttr of their biases; False for none.
+    Attributes:
+        embed_dim, num_heads, dropout, need_weights: as given.
+        kdim, vdim: int, lengths of keys and values; embed_dim where none is given.
+        head_dim: int, embed_dim // num_heads.
+        q_proj, k_proj, v_proj: Linear, from queries, keys and values to embed_dim.
+        out_proj: Linear, of the heads together.
     Raises:
         AssertionError: a size is not positive or num_heads does not divide embed_dim.
     Example:

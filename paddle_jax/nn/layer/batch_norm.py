@@ -47,7 +47,15 @@ def layout(data_format: str, ndim: int) -> str:
 
 
 class _BatchNormBase(Layer):
-    """What the batch normalisation layers share."""
+    """What the batch normalisation layers share.
+
+    Attributes:
+        _num_features, _weight_attr, _bias_attr, _use_global_stats, _data_format, _momentum, _epsilon,
+            _name: as given.
+        weight, bias: Parameter [num_features], or None where its attr is False.
+        _mean, _variance: Tensor [num_features], the running statistics (buffers).
+        _dtype: str, dtype of the parameters.
+    """
 
     _ndims = (2, 3, 4, 5)
     _formats = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
@@ -356,6 +364,13 @@ class BatchNorm(Layer):
         do_model_average_for_mean_and_var: accepted for compatibility.
         use_global_stats: bool, use the running statistics in training as well.
         trainable_statistics: bool, use the statistics of the batch in evaluation as well.
+    Attributes:
+        _param_attr, _bias_attr, _act, _in_place, _data_layout, _momentum, _epsilon, _is_test,
+            _use_global_stats, _trainable_statistics: as given.
+        weight, bias: Parameter [num_channels].
+        _mean, _variance: Tensor [num_channels], the running statistics (buffers).
+        _dtype: str, dtype of the parameters; float32 where float16 is asked for.
+        training: bool, False where is_test is set.
     Raises:
         AttributeError: there is no such activation (when called).
     Example:

@@ -26,6 +26,11 @@ class HSigmoidLoss(Layer):
         bias_attr: ParamAttr of `bias`, shape [num_classes - 1, 1]; False for none.
         is_custom: bool, the tree is given with each call.
         is_sparse: accepted for compatibility; gradients are dense.
+    Attributes:
+        _feature_size, _num_classes, _is_custom, _is_sparse, _weight_attr, _bias_attr, _name: as given.
+        _dtype: str, dtype of the parameters.
+        weight: Parameter [nodes, feature_size], a row for each inner node of the tree.
+        bias: Parameter [nodes, 1], or None.
     Raises:
         ValueError: fewer than 2 classes with the default tree, or a custom tree without path (when called).
     Example:
@@ -96,6 +101,17 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         bias_attr: ParamAttr of the bias.
         div_value: float, each cluster has projections smaller by this factor.
         head_bias: bool, whether there is a bias in the head.
+    Attributes:
+        in_features, n_classes, div_value, _weight_attr, _bias_attr: as given.
+        _dtype: str, dtype of the parameters.
+        cutoffs: list of ints, the first class of each cluster, and n_classes at the end.
+        is_head_bias: bool, the argument head_bias.
+        shortlist_size: int, how many classes the head knows itself.
+        n_clusters: int, the number of clusters of rarer classes.
+        head_size: int, shortlist_size + n_clusters.
+        head_weight: Parameter [in_features, head_size].
+        head_bias: Parameter [head_size], or None.
+        tail_weights: list of pairs of Parameters, one pair for each cluster.
     Raises:
         ValueError: cutoffs are not allowed; labels are out of range (when called).
     Example:

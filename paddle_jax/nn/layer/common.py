@@ -64,6 +64,11 @@ class Linear(Layer):
         out_features: int, the last length of the output.
         weight_attr: ParamAttr of `weight`, which has shape [in_features, out_features].
         bias_attr: ParamAttr of `bias`, shape [out_features]; False for none.
+    Attributes:
+        _weight_attr, _bias_attr, name: as given.
+        _dtype: str, dtype of the parameters.
+        weight: Parameter [in_features, out_features].
+        bias: Parameter [out_features], or None.
     Example:
         >>> paddle.nn.Linear(3, 4)(paddle.ones([2, 3])).shape
         paddle.Size([2, 4])
@@ -108,6 +113,11 @@ class Bilinear(Layer):
         out_features: int, the last length of the output.
         weight_attr: ParamAttr of `weight`, shape [out_features, in1_features, in2_features].
         bias_attr: ParamAttr of `bias`, shape [1, out_features]; False for none.
+    Attributes:
+        _weight_attr, _bias_attr, _name, _in1_features, _in2_features, _out_features: as given.
+        _dtype: str, dtype of the parameters.
+        weight: Parameter [out_features, in1_features, in2_features].
+        bias: Parameter [1, out_features], or None.
     Example:
         >>> paddle.nn.Bilinear(3, 4, 5)(paddle.ones([2, 3]), paddle.ones([2, 4])).shape
         paddle.Size([2, 5])
@@ -165,6 +175,13 @@ class Embedding(Layer):
         device: where the table is put.
         dtype: of the table. Default: paddle.get_default_dtype().
         weight_attr: ParamAttr of the table.
+    Attributes:
+        _num_embeddings, _embedding_dim, _sparse, _padding_idx, _max_norm, _norm_type, _scale_grad_by_freq,
+            _device, _weight_attr, _name: as given.
+        _size: list, [num_embeddings, embedding_dim].
+        _dtype: str, dtype of the table.
+        _remote: the table on parameter servers, or None.
+        weight: Parameter [num_embeddings, embedding_dim], the table.
     Raises:
         ValueError: a size is not positive or padding_idx is out of range.
         AssertionError: _weight has another shape.
@@ -338,6 +355,9 @@ class Upsample(Layer):
         align_mode: int, 0 or 1, for linear modes.
         data_format: str such as "NCHW" or "NHWC".
         recompute_scale_factor: bool, derive the scale from the sizes.
+    Attributes:
+        size, scale_factor, align_corners, align_mode, data_format, recompute_scale_factor, name: as given.
+        mode: str, in lower case.
     Example:
         >>> paddle.nn.Upsample(scale_factor=2)(paddle.ones([1, 1, 2, 2])).shape
         paddle.Size([1, 1, 4, 4])
@@ -540,6 +560,8 @@ class Fold(Layer):
         dilations: int or two ints; `dilation` is accepted.
         paddings: int, two or four ints; `padding` is accepted.
         strides: int or two ints; `stride` is accepted.
+    Attributes:
+        output_sizes, kernel_sizes, dilations, paddings, strides, name: as given.
     Example:
         >>> paddle.nn.Fold([4, 4], 2)(paddle.ones([1, 12, 9])).shape
         paddle.Size([1, 3, 4, 4])

@@ -37,6 +37,8 @@ class CrossEntropyLoss(Layer):
         axis: int, the axis of classes.
         use_softmax: bool; False: the input holds probabilities.
         label_smoothing: float between 0 and 1.
+    Attributes:
+        weight, reduction, ignore_index, soft_label, axis, use_softmax, label_smoothing, name: as given.
     Raises:
         ValueError: reduction is not allowed (when called).
     Example:

@@ -100,6 +100,8 @@ class TripletMarginLoss(Layer):
         epsilon: float, keeps gradients finite.
         swap: bool, use the distance from positive to negative where it is smaller.
         reduction: str.
+    Attributes:
+        margin, p, epsilon, swap, reduction, name: as given.
     Raises:
         ValueError: reduction is not allowed.
     Example:

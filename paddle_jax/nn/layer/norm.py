@@ -39,6 +39,12 @@ class LayerNorm(Layer):
         dtype: of the parameters. Default: paddle.get_default_dtype().
         weight_attr: ParamAttr of the scale `weight`, one flat axis; False for none.
         bias_attr: ParamAttr of the shift `bias`; False for none.
+    Attributes:
+        _epsilon, _device: as given.
+        _normalized_shape: list of ints, lengths of the last axes, over which it normalizes.
+        _weight_attr, _bias_attr: as given; False without elementwise_affine.
+        _dtype: str, dtype of the parameters.
+        weight, bias: Parameter, or None where its attr is False.
     Raises:
         ValueError: the input ends in other lengths (when called).
     Example:
@@ -110,6 +116,11 @@ class GroupNorm(Layer):
         weight_attr: ParamAttr of the scale `weight`, shape [C]; False for none.
         bias_attr: ParamAttr of the shift `bias`, shape [C]; False for none.
         data_format: "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Attributes:
+        _epsilon, _num_channels, _num_groups, _device, _data_format: as given.
+        _weight_attr, _bias_attr: as given; False without affine.
+        _dtype: str, dtype of the parameters.
+        weight, bias: Parameter [num_channels], or None where its attr is False.
     Raises:
         ValueError: data_format is not allowed; num_groups does not divide the channels (when called).
     Example:
@@ -168,7 +179,12 @@ class GroupNorm(Layer):
 
 
 class _InstanceNormBase(Layer):
-    """What the instance normalisation layers share."""
+    """What the instance normalisation layers share.
+
+    Attributes:
+        _momentum, _epsilon, _weight_attr, _bias_attr, _num_features, _data_format: as given.
+        scale, bias: Parameter [num_features], or None where its attr is False.
+    """
 
     _ndims = (4,)
     _format = "NCHW"
@@ -311,6 +327,8 @@ class LocalResponseNorm(Layer):
         beta: float.
         k: float.
         data_format: "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Attributes:
+        size, alpha, beta, k, data_format, name: as given.
     Raises:
         ValueError: the input has fewer than 3 axes (when called).
     Example:
@@ -357,6 +375,11 @@ class SpectralNorm(Layer):
         power_iters: int, how many iterations.
         eps: float, keeps norms above zero.
         dtype: of the start vectors `weight_u` and `weight_v`, which are random and stay as they are.
+    Attributes:
+        _power_iters, _eps, _dim, _dtype: as given.
+        _weight_shape: list of ints, the shape of the weights to normalize.
+        weight_u: Parameter [rows], the left singular vector found so far.
+        weight_v: Parameter [columns], the right singular vector found so far.
     Raises:
         AssertionError: a length is 0 or dim is out of range.
     Example:

@@ -35,6 +35,8 @@ class MaxPool1D(Layer):
         padding: likewise, or "SAME" or "VALID".
         return_mask: bool, also return the positions of the maxima.
         ceil_mode: bool, round output lengths up.
+    Attributes:
+        kernel_size, stride, padding, return_mask, ceil_mode, name: as given.
     Example:
         >>> paddle.nn.MaxPool1D(2)(paddle.ones([1, 2, 4])).shape
         paddle.Size([1, 2, 2])
@@ -81,6 +83,9 @@ class MaxPool2D(Layer):
         return_mask: bool, also return the positions of the maxima.
         ceil_mode: bool, round output lengths up.
         data_format: "NCHW" or "NHWC".
+    Attributes:
+        stride, padding, return_mask, ceil_mode, data_format, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
     Example:
         >>> paddle.nn.MaxPool2D(2)(paddle.ones([1, 2, 4, 4])).shape
         paddle.Size([1, 2, 2, 2])
@@ -130,6 +135,9 @@ class MaxPool3D(Layer):
         return_mask: bool, also return the positions of the maxima.
         ceil_mode: bool, round output lengths up.
         data_format: "NCDHW" or "NDHWC".
+    Attributes:
+        stride, padding, return_mask, ceil_mode, data_format, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
     Example:
         >>> paddle.nn.MaxPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 2, 2, 2])
@@ -178,6 +186,8 @@ class AvgPool1D(Layer):
         padding: likewise, or "SAME" or "VALID".
         exclusive: bool, leave padding out of the mean.
         ceil_mode: bool, round output lengths up.
+    Attributes:
+        kernel_size, stride, padding, ceil_mode, exclusive, name: as given.
     Example:
         >>> paddle.nn.AvgPool1D(2)(paddle.ones([1, 2, 4])).shape
         paddle.Size([1, 2, 2])
@@ -225,6 +235,10 @@ class AvgPool2D(Layer):
         ceil_mode: bool, round output lengths up.
         divisor_override: int, divide by this instead of the size of the window.
         data_format: "NCHW" or "NHWC".
+    Attributes:
+        stride, padding, ceil_mode, exclusive, data_format, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
+        divisor: int or None, the argument divisor_override.
     Example:
         >>> paddle.nn.AvgPool2D(2)(paddle.ones([1, 2, 4, 4])).shape
         paddle.Size([1, 2, 2, 2])
@@ -278,6 +292,10 @@ class AvgPool3D(Layer):
         ceil_mode: bool, round output lengths up.
         divisor_override: int, divide by this instead of the size of the window.
         data_format: "NCDHW" or "NDHWC".
+    Attributes:
+        stride, padding, ceil_mode, exclusive, data_format, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
+        divisor: int or None, the argument divisor_override.
     Example:
         >>> paddle.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 2, 2, 2])
@@ -330,6 +348,9 @@ class LPPool1D(Layer):
         padding: likewise, or "SAME" or "VALID".
         ceil_mode: bool, round output lengths up.
         data_format: "NCL" or "NLC".
+    Attributes:
+        kernel_size, padding, ceil_mode, stride, data_format, name: as given.
+        norm_type: float, the exponent.
     Raises:
         ValueError: norm_type is not a number.
     Example:
@@ -384,6 +405,11 @@ class LPPool2D(Layer):
         padding: likewise, or "SAME" or "VALID".
         ceil_mode: bool, round output lengths up.
         data_format: "NCHW" or "NHWC".
+    Attributes:
+        padding, ceil_mode, data_format, name: as given.
+        norm_type: float, the exponent.
+        ksize: int, list or tuple, the argument kernel_size.
+        stride: as given; the kernel size where it is None.
     Raises:
         ValueError: norm_type is not a number.
     Example:

@@ -97,6 +97,13 @@ class TransformerEncoderLayer(_Block):
         weight_attr: ParamAttr, or two for attention and feed-forward.
         bias_attr: ParamAttr or False, or two of them.
         layer_norm_eps: float.
+    Attributes:
+        normalize_before: as given.
+        _config: dict of the constructor's arguments, to make further layers like this one.
+        self_attn: MultiHeadAttention.
+        norm1, norm2: LayerNorm, of attention and of the two Linear layers.
+        dropout1, dropout2: Dropout, behind them.
+        activation: function between the Linear layers.
     Raises:
         AssertionError: a size is not positive.
         AttributeError: there is no such activation.
@@ -223,6 +230,14 @@ class TransformerDecoderLayer(_Block):
         weight_attr: ParamAttr, or three for self-attention, attention to the memory and feed-forward.
         bias_attr: ParamAttr or False, or three of them.
         layer_norm_eps: float.
+    Attributes:
+        normalize_before: as given.
+        _config: dict of the constructor's arguments, to make further layers like this one.
+        self_attn: MultiHeadAttention, of the target.
+        cross_attn: MultiHeadAttention, from the target to the memory.
+        norm1, norm2, norm3: LayerNorm, of both attentions and of the two Linear layers.
+        dropout1, dropout2, dropout3: Dropout, behind them.
+        activation: function between the Linear layers.
     Raises:
         AssertionError: a size is not positive.
         AttributeError: there is no such activation.

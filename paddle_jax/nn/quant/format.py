@@ -67,7 +67,14 @@ def fake_fp8_dequant(input: Any, scale: Any, axis: Any = -1, type: str = "e4m3")
 
 
 class _Linear(Layer):
-    """What quanter and dequanter share: scales, zero points and the range of the integers."""
+    """What quanter and dequanter share: scales, zero points and the range of the integers.
+
+    Attributes:
+        _bit_length, _group_size: as given.
+        in_accum, in_state: Tensor, as in Paddle's files of weights; nothing reads it.
+        _quant_axis: int, the axis of the scales.
+        _qmin, _qmax: number, the least and the largest code.
+    """
 
     def __init__(
         self,

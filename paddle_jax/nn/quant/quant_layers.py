@@ -259,7 +259,13 @@ def _get_fake_quant_type(
 
 
 class _Quantized(Layer):
-    """What the layers with a weight share. Arguments as for `QuantizedLinear`."""
+    """What the layers with a weight share. Arguments as for `QuantizedLinear`.
+
+    Attributes:
+        weight, bias: Parameter of the layer that this one replaces.
+        _fake_quant_weight, _fake_quant_input: Layer that rounds the weights, or the input.
+        _act_preprocess, _weight_preprocess: Layer that runs before the rounding, or None.
+    """
 
     _axis = 0  # of the channels of the weight
 
@@ -363,7 +369,14 @@ class QuantizedLinear(_Quantized):
 
 class QuantizedConv2D(_Quantized):
     """A `Conv2D` whose weight and input are rounded to what a number of bits can hold. Arguments as for
-    `QuantizedLinear`."""
+    `QuantizedLinear`.
+
+    Attributes:
+        _groups, _stride, _padding, _padding_mode, _dilation, _data_format: those of the layer that this one
+            replaces.
+        _reversed_padding_repeated_twice: list of ints or None, that of the layer.
+        _conv2d_quant_axis: int, the axis of the weights that has a scale for each index.
+    """
 
     def _take(self, layer: Layer) -> None:
         self._groups = layer._groups
@@ -401,7 +414,13 @@ class QuantizedConv2D(_Quantized):
 
 class QuantizedConv2DTranspose(_Quantized):
     """A `Conv2DTranspose` whose weight and input are rounded to what a number of bits can hold. Arguments as
-    for `QuantizedLinear`."""
+    for `QuantizedLinear`.
+
+    Attributes:
+        _groups, _stride, _padding, _output_padding, _dilation, _data_format: those of the layer that this
+            one replaces.
+        _conv2d_transpose_quant_axis: int, the axis of the weights that has a scale for each index.
+    """
 
     _axis = 1
 

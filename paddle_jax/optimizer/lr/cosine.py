@@ -77,6 +77,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         eta_min: float or int, the smallest rate. Default 0.
         last_epoch: int, index of the last epoch, to resume. Default -1.
         verbose: print one line at every change. Default False.
+    Attributes:
+        T_0, T_mult: as given.
+        T_i: int, the length of the present period.
+        T_cur: number, the epochs since it began.
+        eta_min: float, as given.
+        last_epoch: int, the steps so far.
+        last_lr: float, the present learning rate.
     Raises:
         ValueError: `T_0` or `T_mult` is not an int in range.
     Example:
@@ -313,6 +320,13 @@ class CyclicLR(LRScheduler):
             epoch. Default 'cycle'.
         last_epoch: int, index of the last epoch, to resume. Default -1.
         verbose: print one line at every change. Default False.
+    Attributes:
+        mode, scale_fn, scale_mode: as given.
+        cycle_size: int, the steps of one cycle.
+        step_up_pct: float, the share of a cycle in which the rate rises.
+        max_lr: float, the argument max_learning_rate.
+        amplitude: float, from the base rate to the largest one.
+        gamma: float, the argument exp_gamma.
     Raises:
         TypeError: an argument has the wrong type.
         ValueError: an argument is out of range.

@@ -30,6 +30,16 @@ class ReduceOnPlateau(LRScheduler):
         min_lr: float, lower bound of the rate. Default 0.
         epsilon: float, a change of the rate not larger than this is skipped. Default 1e-8.
         verbose: print one line at every change. Default False.
+    Attributes:
+        mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, epsilon, verbose: as given.
+        cooldown_counter: int, for how many more steps nothing is watched.
+        best: the best value of the metric so far, or None.
+        num_bad_epochs: int, the steps since then.
+        base_lr: float, the first learning rate.
+        last_lr: float, the present learning rate.
+        last_epoch: int, the steps so far.
+        _var_name: str or None, its variable in a static program.
+        keys: list of str, the attributes that a state dict has.
     Raises:
         ValueError: an unknown mode, or `factor` is not below 1.
         TypeError: `learning_rate` is not a number.

@@ -51,6 +51,13 @@ class LRScheduler:
         learning_rate: float, the rate the schedule starts from. Not negative. Default 0.1.
         last_epoch: int, index of the last epoch, to resume a schedule. Default -1: from the start.
         verbose: print one line at every change. Default False.
+    Attributes:
+        last_epoch, verbose: as given.
+        base_lr: float, the first learning rate.
+        last_lr: float, the present learning rate.
+        _var_name: str or None, its variable in a static program.
+        step: method of the class; a compiled program calls it on the host.
+        keys: list of str, the attributes that a state dict has.
     Raises:
         TypeError: `learning_rate` is not an int or float.
         ValueError: `learning_rate` is negative.

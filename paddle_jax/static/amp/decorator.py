@@ -34,6 +34,21 @@ class OptimizerWithMixedPrecision:
     """An optimizer whose `minimize` makes a program train in mixed precision; use `decorate`.
 
     All other attributes are those of the optimizer.
+
+    Attributes:
+        _optimizer: Optimizer, which makes the updates.
+        _level: str, "O1" or "O2".
+        _dtype: str, the low precision.
+        _amp_lists: AutoMixedPrecisionLists.
+        _init_loss_scaling: float, the first scale.
+        _dynamic: bool, whether the scale changes.
+        _settings: tuple of the four numbers that say how it changes.
+        _guarded: bool, the argument use_amp_guard.
+        _master_grad: bool, whether gradients become float32.
+        _promote: bool, the argument use_promote.
+        _program: Program, or None before `minimize`.
+        _scale, _scaled_loss: Variable or None.
+        _low: set of the parameters that became low precision.
     """
 
     def __init__(

@@ -111,7 +111,13 @@ def cast_model_to_fp16(
 
 class _Rewriting:
     """Puts casts before the operations of a program. casts: what has been cast already, by
-    Symbol and dtype."""
+    Symbol and dtype.
+
+    Attributes:
+        program, policy, lowered, before: as given.
+        casts: dict of the casts that exist, by Symbol and dtype.
+        ops: list of the operations of the result.
+    """
 
     def __init__(
         self,

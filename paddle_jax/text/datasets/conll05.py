@@ -47,6 +47,9 @@ class Conll05st(Dataset):
         target_dict_file: path of a file with a role in each line.
         emb_file: path of a file with word vectors.
         download: download files that are None. Default True.
+    Attributes:
+        word_dict, predicate_dict, label_dict: dicts from words, verbs and labels to numbers.
+        sentences, predicates, labels: lists of the examples.
     Raises:
         AssertionError: a file is None and download is False.
         FileNotFoundError: there is no such file.

@@ -72,6 +72,13 @@ class Imikolov(Dataset):
         mode: "train" or "test". Default "train".
         min_word_freq: int, words that occur at most so often are rare. Default 50.
         download: download the file if `data_file` is None. Default True.
+    Attributes:
+        window_size, min_word_freq: as given.
+        data_type: str, "NGRAM" or "SEQ".
+        mode: str, "train" or "test".
+        data_file: str, the archive.
+        word_idx: dict from words to numbers.
+        data: list of tuples of numbers.
     Raises:
         AssertionError: the mode or the data type is unknown, "NGRAM" has no window size, or there is no file.
         FileNotFoundError: there is no such file.

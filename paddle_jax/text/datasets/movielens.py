@@ -110,6 +110,13 @@ class Movielens(Dataset):
         test_ratio: float, the share of ratings, chosen at random, that belong to "test". Default 0.1.
         rand_seed: int, the seed of that choice. Default 0.
         download: download the file if `data_file` is None. Default True.
+    Attributes:
+        test_ratio, rand_seed: as given.
+        mode: str, "train" or "test".
+        data_file: str, the archive.
+        movie_info, user_info: dicts from numbers to MovieInfo and UserInfo.
+        movie_title_dict, categories_dict: dicts from words and categories to numbers.
+        data: list of the examples.
     Raises:
         AssertionError: the mode is unknown, or there is no file.
         FileNotFoundError: there is no such file.

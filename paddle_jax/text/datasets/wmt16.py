@@ -52,6 +52,12 @@ class WMT16(Pairs):
             frequent ones of the part for training.
         lang: "en" or "de", the language of the source. Default "en".
         download: download the file if `data_file` is None. Default True.
+    Attributes:
+        lang: as given.
+        mode: str, "train", "test" or "val".
+        data_file: str, the archive.
+        src_dict_size, trg_dict_size: int, the words of each dict.
+        src_dict, trg_dict: dicts from words to numbers.
     Raises:
         AssertionError: the mode is unknown, a size is not positive, or there is no file.
         FileNotFoundError: there is no such file.

@@ -54,6 +54,15 @@ class Cifar10(Dataset):
             `paddle.vision.set_image_backend`.
     Returns:
         An item is (image, int64 array [] with the kind).
+    Attributes:
+        transform: as given.
+        mode: str, "train" or "test".
+        backend: str, "pil" or "cv2".
+        data_file: str, the archive.
+        data_url, data_md5: str, where it comes from, and its checksum.
+        flag: str, part of the names of the files inside.
+        dtype: str, that of images of the backend "cv2".
+        data: list of (array, label).
     Raises:
         AssertionError: another mode, or the archive is not given and download is False.
         RuntimeError: the archive is neither there nor to be downloaded.

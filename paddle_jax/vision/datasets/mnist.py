@@ -50,6 +50,13 @@ class MNIST(Dataset):
             `paddle.vision.set_image_backend`.
     Returns:
         An item is (image, int64 array [1] with the digit).
+    Attributes:
+        mode: str, "train" or "test".
+        backend: str, "pil" or "cv2".
+        transform: as given.
+        image_path, label_path: str, the files.
+        images, labels: lists of arrays.
+        dtype: str, that of images of the backend "cv2".
     Raises:
         AssertionError: another mode, or a file is not given and download is False.
         RuntimeError: a file is neither there nor to be downloaded.

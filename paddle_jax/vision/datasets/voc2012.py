@@ -41,6 +41,16 @@ class VOC2012(Dataset):
             `paddle.vision.set_image_backend`.
     Returns:
         An item is (photograph, classes of its pixels).
+    Attributes:
+        transform: as given.
+        backend: str, "pil" or "cv2".
+        flag: str, the list of names inside the archive.
+        data_file: str, the archive.
+        dtype: str, that of images of the backend "cv2".
+        data, labels: lists of names inside the archive.
+        data_tar: TarFile, opened by this process.
+        _owner: int, the process that has opened it.
+        name2mem: dict from names to members of the archive.
     Raises:
         AssertionError: another mode, or the archive is not given and download is False.
         RuntimeError: the archive is neither there nor to be downloaded.

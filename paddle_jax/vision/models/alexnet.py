@@ -61,6 +61,12 @@ class AlexNet(nn.Layer):
 
     Args:
         num_classes: int, length of the output. 0 or less leaves the dense layers out. Default 1000.
+    Attributes:
+        num_classes: as given.
+        _conv1, _conv2, _conv5: ConvPoolLayer.
+        _conv3, _conv4: Conv2D.
+        _drop1, _drop2: Dropout.
+        _fc6, _fc7, _fc8: Linear.
     Shape:
         input: [N, 3, 224, 224]; output: [N, num_classes], or [N, 256, 6, 6] without dense layers.
     Example:

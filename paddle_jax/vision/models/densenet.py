@@ -182,6 +182,14 @@ class DenseNet(nn.Layer):
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
         with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits
             where one position is left.
+    Attributes:
+        num_classes, with_pool: as given.
+        dense_block_func_list, transition_func_list: lists of the blocks, and of the layers between them.
+        conv1_func: ConvBNLayer.
+        pool2d_max: MaxPool2D.
+        batch_norm: BatchNorm.
+        pool2d_avg: AdaptiveAvgPool2D.
+        out: Linear.
     Shape:
         input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
         [N, C, H / 32, W / 32].

@@ -72,6 +72,9 @@ class Inception(nn.Layer):
         output_channels: not used.
         filter1, filter3R, filter3, filter5R, filter5, proj: int, channels of the 1x1 path, before and after
             the 3x3 and 5x5 convolutions, and of the pooled path.
+    Attributes:
+        _conv1, _conv3r, _conv3, _conv5r, _conv5, _convprj: ConvLayer of the four paths.
+        _pool: MaxPool2D before _convprj.
     """
 
     def __init__(
@@ -111,6 +114,14 @@ class GoogLeNet(nn.Layer):
     Args:
         num_classes: int, length of the outputs. 0 or less leaves the dense layers out. Default 1000.
         with_pool: bool, take means over positions. Default True.
+    Attributes:
+        num_classes, with_pool: as given.
+        _conv, _conv_1, _conv_2: ConvLayer.
+        _pool: MaxPool2D.
+        _pool_5: AdaptiveAvgPool2D.
+        _pool_o1, _pool_o2: AvgPool2D.
+        _drop: Dropout.
+        _fc_out: Linear.
     Shape:
         input: [N, 3, 224, 224], and other sizes without dense layers.
         output: tuple of three: the scores [N, num_classes] after all blocks, after the third and after the

@@ -207,6 +207,13 @@ class InceptionV3(nn.Layer):
     Args:
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
         with_pool: bool, take the mean over positions. Default True.
+    Attributes:
+        num_classes, with_pool: as given.
+        inception_stem: InceptionStem.
+        inception_block_list: LayerList of the blocks.
+        avg_pool: AdaptiveAvgPool2D.
+        dropout: Dropout.
+        fc: Linear.
     Shape:
         input: [N, 3, H, W], at least 75 x 75; output: [N, num_classes]; without dense layer [N, 2048, 1, 1].
     Example:

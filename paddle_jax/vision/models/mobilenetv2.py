@@ -81,6 +81,11 @@ class MobileNetV2(nn.Layer):
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
         with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits
             where one position is left.
+    Attributes:
+        num_classes, with_pool: as given.
+        last_channel: int, the channels before the classifier.
+        features, classifier: Sequential.
+        pool2d_avg: AdaptiveAvgPool2D.
     Shape:
         input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
         [N, C, H / 32, W / 32].

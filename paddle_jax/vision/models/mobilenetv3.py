@@ -99,6 +99,10 @@ class InvertedResidualConfig:
         activation: "relu", or anything else for hard swish.
         stride: int, of the depthwise convolution.
         scale: float. Default 1.0.
+    Attributes:
+        kernel, use_se, stride: as given.
+        in_channels, expanded_channels, out_channels: int, scaled.
+        activation_layer: type, nn.ReLU or nn.Hardswish, or None.
     Example:
         >>> paddle.vision.models.mobilenetv3.InvertedResidualConfig(16, 3, 64, 24, False, "relu", 2,
         ...                                                         scale=0.5).out_channels
@@ -144,6 +148,12 @@ class InvertedResidual(nn.Layer):
         use_se: bool, with squeeze and excitation.
         activation_layer: called without arguments, gives a Layer.
         norm_layer: called with a number of channels, gives a Layer.
+    Attributes:
+        use_res_connect: bool, whether the input is added to the result.
+        use_se: bool, whether there is mid_se.
+        expand: bool, whether there is expand_conv.
+        bottleneck_conv, linear_conv, expand_conv: ConvNormActivation.
+        mid_se: SqueezeExcitation.
     Example:
         >>> block = paddle.vision.models.mobilenetv3.InvertedResidual(8, 16, 8, 3, 1, True, paddle.nn.ReLU,
         ...                                                           paddle.nn.BatchNorm2D)
@@ -212,6 +222,12 @@ class MobileNetV3(nn.Layer):
         num_classes: int, length of the output. 0 or less leaves the dense layers out. Default 1000.
         with_pool: bool, take the mean over positions. Default True. Without it the dense layers only fit
             where one position is left.
+    Attributes:
+        config, scale, last_channel, num_classes, with_pool: as given.
+        firstconv_in_channels, lastconv_in_channels, lastconv_out_channels: int.
+        conv, lastconv: ConvNormActivation.
+        blocks, classifier: Sequential.
+        avgpool: AdaptiveAvgPool2D.
     Shape:
         input: [N, 3, H, W]; output: [N, num_classes]; without dense layers [N, C, 1, 1], without the mean
         [N, C, H / 32, W / 32].

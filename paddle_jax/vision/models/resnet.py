@@ -43,6 +43,11 @@ class BasicBlock(nn.Layer):
         groups, base_width: not used; they are there so that both kinds of block are built alike.
         dilation: int, must be 1.
         norm_layer: called with a number of channels, gives a Layer. Default BatchNorm2D.
+    Attributes:
+        downsample, stride: as given.
+        bn1, bn2: norm layers.
+        conv1, conv2: Conv2D.
+        relu: ReLU.
     Raises:
         NotImplementedError: `dilation` is more than 1.
     Example:
@@ -96,6 +101,11 @@ class BottleneckBlock(nn.Layer):
         base_width: int, channels of a group for every 64 of `planes`. Default 64.
         dilation: int, dilation of the 3x3 convolution. Default 1.
         norm_layer: called with a number of channels, gives a Layer. Default BatchNorm2D.
+    Attributes:
+        downsample, stride: as given.
+        bn1, bn2, bn3: norm layers.
+        conv1, conv2, conv3: Conv2D.
+        relu: ReLU.
     Example:
         >>> paddle.vision.models.resnet.BottleneckBlock(32, 8)(paddle.zeros([1, 32, 4, 4])).shape
         paddle.Size([1, 32, 4, 4])
@@ -156,6 +166,18 @@ class ResNet(nn.Layer):
         with_pool: bool, take the mean over positions. Default True. Without it a dense layer only fits where
             one position is left.
         groups: int, groups of the 3x3 convolutions of bottleneck blocks. Default 1.
+    Attributes:
+        groups, num_classes, with_pool: as given.
+        base_width: int, the argument width.
+        _norm_layer: type of the norm layers.
+        inplanes: int, the channels before the next layer to be made.
+        dilation: int, 1.
+        bn1: norm layer.
+        conv1: Conv2D.
+        relu: ReLU.
+        maxpool: MaxPool2D.
+        avgpool: AdaptiveAvgPool2D.
+        fc: Linear.
     Shape:
         input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
         [N, C, H / 32, W / 32].

@@ -71,6 +71,13 @@ class SqueezeNet(nn.Layer):
         version: "1.0" or "1.1", which has a smaller first convolution and pools earlier.
         num_classes: int, length of the output. 0 or less leaves the last convolution out. Default 1000.
         with_pool: bool, take the mean over positions. Default True.
+    Attributes:
+        version, num_classes, with_pool: as given.
+        _conv: Conv2D, the first layer.
+        _pool: MaxPool2D.
+        _drop: Dropout.
+        _conv9: Conv2D.
+        _avg_pool: AdaptiveAvgPool2D.
     Shape:
         input: [N, 3, H, W]; output: [N, num_classes]; without the last convolution [N, 512], without the mean
         [N, num_classes, H', W'].

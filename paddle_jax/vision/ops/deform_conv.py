@@ -138,6 +138,11 @@ class DeformConv2D(nn.Layer):
         deformable_groups: int, groups of channels with their own offsets. Default 1.
         groups: int. Default 1.
         weight_attr, bias_attr: ParamAttr; bias_attr False for no bias.
+    Attributes:
+        _weight_attr, _bias_attr, _deformable_groups, _groups, _in_channels, _out_channels: as given.
+        _stride, _padding, _dilation, _kernel_size: [int, int].
+        weight: Parameter [out_channels, in_channels / groups, *kernel_size].
+        bias: Parameter [out_channels], or None.
     Shape:
         x: [N, in_channels, H, W]; offset: [N, 2 D kh kw, H', W']; mask: [N, D kh kw, H', W']; output:
         [N, out_channels, H', W'].

@@ -46,6 +46,10 @@ class RandomAffine(BaseTransform):
         shear: number, (least, most) along x, or four numbers for x and y, degrees. Default None: none.
         interpolation, fill, center: see `affine`.
         keys: see BaseTransform.
+    Attributes:
+        interpolation, translate, scale, fill, center: as given.
+        degrees: tuple of two numbers, the range of angles.
+        shear: tuple of numbers, the ranges of shears, or None.
     Raises:
         ValueError: numbers are out of range.
     Example:

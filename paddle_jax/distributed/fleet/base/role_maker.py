@@ -23,7 +23,13 @@ class Role:
 
 
 class RoleMakerBase:
-    """Answers of a process about itself; see its subclasses."""
+    """Answers of a process about itself; see its subclasses.
+
+    Attributes:
+        _role, _current_id, _count: as given.
+        _is_collective: bool, whether there are no servers.
+        _trainers, _servers: lists of endpoints.
+    """
 
     def __init__(
         self,

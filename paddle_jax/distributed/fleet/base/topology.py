@@ -134,6 +134,17 @@ class HybridCommunicateGroup:
         topology: CommunicateTopology of all processes, with the dimensions that fleet uses ("data", "pipe",
             "sharding", "sep", "model").
         hybrid_configs: accepted.
+    Attributes:
+        _topo: CommunicateTopology.
+        _degrees: CommunicateTopology, what `topology` gives.
+        global_rank, nranks: int, which process this is, of how many.
+        _sizes: dict from the names of the dimensions to their sizes.
+        _place: dict from the names to this process's coordinates.
+        _groups: dict from the names to the Group along each.
+        _check: the groups of all processes with the same batch.
+        _fused_groups: dict from pairs of names to the Group along both.
+        stage_id: int, the stage of the pipeline.
+        is_first_stage, is_last_stage: bool.
     Raises:
         AssertionError: the grid is not that of all processes.
     Example:

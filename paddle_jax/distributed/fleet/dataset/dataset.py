@@ -164,6 +164,13 @@ class QueueDataset(DatasetBase):
 class InMemoryDataset(DatasetBase):
     """Examples that are held in memory and can be shuffled, over all workers, too.
 
+    Attributes:
+        _memory: list of the examples.
+        _shuffled: int, how many there are after the last global shuffle.
+        _loading: Thread that reads, or None.
+        _error: exception that it has raised, or None.
+        _evaluates: bool, whether `slots_shuffle` is allowed.
+        _leading: int, how many fields stand before the slots.
     Example:
         >>> dataset = paddle.distributed.InMemoryDataset()
         >>> dataset.init(batch_size=8, thread_num=2, pipe_command="cat")

@@ -47,6 +47,10 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         weight_attr: ParamAttr of `ln_scale`, shape [embed_dim].
         bias_attr: ParamAttr of `linear_bias` and `ln_bias`, shape [embed_dim]; False for none.
         epsilon: float, added to the variance.
+    Attributes:
+        _bias_attr, _weight_attr, embed_dim, dropout_rate, _epsilon, name: as given.
+        linear_bias, ln_bias: Parameter [embed_dim], or None.
+        ln_scale: Parameter [embed_dim].
     Raises:
         AssertionError: embed_dim is not positive.
     Example:
@@ -125,6 +129,15 @@ class FusedMultiHeadAttention(Layer):
         epsilon: float, added to the variance.
         nranks, ring_id: 1 and -1.
         transpose_qkv_wb: the other form of `qkv_weight` and `qkv_bias`.
+    Attributes:
+        normalize_before, _epsilon, _ring_id, embed_dim, num_heads, kdim, vdim, need_weights,
+            transpose_qkv_wb, dropout_rate, attn_dropout_rate, name: as given.
+        head_dim: int, embed_dim // num_heads.
+        qkv_weight, qkv_bias: Parameter, of queries, keys and values together.
+        linear_weight: Parameter [embed_dim, embed_dim].
+        linear_bias: Parameter [embed_dim], or None.
+        pre_ln_scale, pre_ln_bias: Parameter [embed_dim]; None unless normalize_before is set.
+        ln_scale, ln_bias: Parameter [embed_dim]; None where normalize_before is set.
     Raises:
         AssertionError: a size is not positive, num_heads does not divide embed_dim, or need_weights is set.
     Example:
@@ -271,6 +284,16 @@ class FusedFeedForward(Layer):
         ln1_scale_attr, ln1_bias_attr: of the normalisation with normalize_before.
         ln2_scale_attr, ln2_bias_attr: of that without it.
         nranks, ring_id: 1 and -1.
+    Attributes:
+        _d_model, _dim_feedforward, _dropout_rate, _normalize_before, _epsilon, _ring_id, name: as given.
+        _act_method: str, the activation.
+        _act_dropout_rate: float, act_dropout_rate, or dropout_rate where that is None.
+        _linear1_weight: Parameter [d_model, dim_feedforward].
+        _linear1_bias: Parameter [dim_feedforward], or None.
+        _linear2_weight: Parameter [dim_feedforward, d_model].
+        _linear2_bias: Parameter [d_model], or None.
+        _ln1_scale, _ln1_bias: Parameter [d_model]; None unless normalize_before is set.
+        _ln2_scale, _ln2_bias: Parameter [d_model]; None where normalize_before is set.
     Raises:
         AssertionError: a size is not positive.
     Example:
@@ -478,6 +501,12 @@ class FusedMultiTransformer(Layer):
         norm_type: "layernorm" or "rmsnorm".
         use_neox_rotary_style: True pairs the halves of a head, False neighbours.
         gqa_group_size: how many key heads there are. Default: num_heads.
+    Attributes:
+        normalize_before, _epsilon, _residual_alpha, _trans_qkvw, _ring_id, _norm_type,
+            _use_neox_rotary_style, _gqa_group_size, embed_dim, num_heads, _dim_feedforward, dropout_rate,
+            activation, name: as given.
+        head_dim: int, embed_dim // num_heads.
+        ln_scales, qkv_weights and the other kinds: lists of Parameters, one for each layer; or None.
     Raises:
         AssertionError: a size is not positive, num_heads does not divide embed_dim, or how many
             layers is not said.

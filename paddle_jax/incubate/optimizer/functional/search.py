@@ -17,7 +17,17 @@ from paddle_jax.tensor.creation import to_tensor
 
 @dataclasses.dataclass
 class Settings:
-    """The arguments that both minimisers take."""
+    """The arguments that both minimisers take.
+
+    Attributes:
+        name: str, the function, for messages.
+        max_iters: int, the most iterations.
+        tolerance_grad, tolerance_change: float, where the search ends.
+        line_search_fn: str, "strong_wolfe".
+        max_line_search_iters: int, the most steps along one line.
+        initial_step_length: float, the first of these.
+        dtype: str, "float32" or "float64".
+    """
 
     name: str
     max_iters: int

@@ -19,6 +19,12 @@ class QuantedConv2D(ConvertibleQuantedLayer):
     Args:
         layer: Conv2D.
         q_config: SingleLayerConfig with the factories of the quanters, or None for none.
+    Attributes:
+        _groups, _stride, _padding, _padding_mode, _dilation, _data_format: those of the layer that this one
+            replaces.
+        _reversed_padding_repeated_twice: list of ints or None, that of the layer.
+        weight, bias: Parameter of the layer.
+        weight_quanter, activation_quanter: Layer that rounds the weights, or the input; None for none.
     """
 
     def __init__(self, layer: Layer, q_config: SingleLayerConfig) -> None:

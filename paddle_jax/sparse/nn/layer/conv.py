@@ -18,7 +18,16 @@ __all__ = []
 
 
 class _Conv(Layer):
-    """What the sparse convolution layers share."""
+    """What the sparse convolution layers share.
+
+    Attributes:
+        _in_channels, _out_channels, _groups, _padding, _padding_mode, _bias_attr, _data_format, _key,
+            _backend: as given.
+        _kernel_size, _stride, _dilation: list of ints, one for each axis.
+        _param_attr: the argument weight_attr.
+        weight: Parameter [*kernel_size, in_channels, out_channels].
+        bias: Parameter [out_channels], or None.
+    """
 
     _spatial = 3
     _submanifold = False

@@ -20,6 +20,9 @@ class MaxPool3D(Layer):
     Args:
         kernel_size, stride, padding, ceil_mode, data_format: as for the function.
         return_mask: accepted; there is no mask, as in Paddle.
+    Attributes:
+        stride, padding, return_mask, ceil_mode, data_format, name: as given.
+        ksize: int, list or tuple, the argument kernel_size.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]],
         ...                                     [1, 2, 2, 2, 1])

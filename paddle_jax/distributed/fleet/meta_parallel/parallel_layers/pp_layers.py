@@ -84,6 +84,23 @@ class PipelineLayer(Layer):
         num_virtual_pipeline_stages: int: so many parts a stage. Default None: 1. More than 1 need "layer:".
         use_cudagraph: accepted.
         use_dualpipev: must be False.
+    Attributes:
+        _recompute_interval, recompute_ctx: as given.
+        _num_virtual_pipeline_stages: int, the chunks of each stage.
+        _topo: CommunicateTopology.
+        _num_stages: int, the stages.
+        _grid: the grid of devices where one process has all stages, or None.
+        _total_stages_with_virtual_stages: int, the chunks of all stages.
+        global_rank, _stage_id: int, which process and which stage this is.
+        _layers_desc: list of the descriptions of all layers.
+        _num_layers: int, how many there are.
+        segment_parts: list of ints, the bounds of the chunks.
+        shared_layers: LayerDict of the shared layers, by key.
+        run_function: list of the layers and functions of this stage, or of the chunk chosen last.
+        _borrowed: dict of shared layers at their other positions.
+        _model_chunks: list of PipelineLayerChunks, empty with one chunk.
+        shared_comm: dict of what keeps shared weights equal, by key.
+        _loss_fn: list of loss functions.
     Raises:
         ValueError: neither num_stages nor topology, or stages that the processes do not divide into.
         AssertionError: stages, segments or arguments that do not go together. NotImplementedError:

@@ -22,6 +22,10 @@ class SegmentLayers:
             part has as many layers whose class name contains it, upper and lower case alike), or a list
             of bounds.
         num_virtual_pipeline_stage: int or None: with "layer:", num_parts stages have so many parts each.
+    Attributes:
+        _layers_desc, method, num_parts, num_virtual_pipeline_stage: as given.
+        num_items: int, how many layers.
+        total_parts: int, the parts of all stages; set where num_virtual_pipeline_stage is given.
     Raises:
         AssertionError: there are fewer layers than parts.
     Example:

@@ -44,6 +44,14 @@ class MoELayer(Layer):
         recompute_interval: above 0: what experts compute is computed again in the backward pass
             instead of kept.
         recompute_ctx: accepted.
+    Attributes:
+        mp_group, recompute_interval, recompute_ctx, d_model: as given.
+        experts: LayerList, the experts of this process.
+        gate: Layer that chooses experts.
+        group: Group, or None for one process.
+        world_size: int, the processes of the group.
+        num_expert: int, the experts of this process.
+        top_k: int, how many experts a row goes to.
     Shape:
         [batch, length, d_model] to the same.
     Raises:
