@@ -149,7 +149,7 @@ def names_in(folder):
 
 def test_a_snapshot_is_on_the_disk_before_the_old_one_goes(tmp_path, monkeypatch):
     kept = Journal(tmp_path)
-    kept.take({}, {"x": np.zeros(3)})
+    kept.take({}, {"x": np.zeros(3)}, {})
     kept.append(b"request")
     flushed = []
     fsync = os.fsync
@@ -160,7 +160,7 @@ def test_a_snapshot_is_on_the_disk_before_the_old_one_goes(tmp_path, monkeypatch
         fsync(number)
 
     monkeypatch.setattr(os, "fsync", watched)
-    kept.take({}, {"x": np.ones(3)})
+    kept.take({}, {"x": np.ones(3)}, {})
     assert flushed == [str(tmp_path / "unfinished"), str(tmp_path)]
     assert names_in(tmp_path) == {"snapshot.2"}
 
@@ -170,7 +170,7 @@ def test_a_journal_grows_as_large_as_the_snapshot(tmp_path, monkeypatch):
     kept = Journal(tmp_path)
     kept.append(bytes(2000))
     assert kept.is_due()
-    kept.take({}, {"x": np.zeros(1000)})  # 8000 bytes
+    kept.take({}, {"x": np.zeros(1000)}, {})  # 8000 bytes
     for one in (kept, Journal(tmp_path)):
         one.append(bytes(3000))
         assert not one.is_due()

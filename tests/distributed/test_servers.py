@@ -1,16 +1,21 @@
 """Parameter servers: tables against NumPy, workers and servers as threads of this process, and whole jobs."""
 
 import contextlib
+import gc
 import json
 import threading
 import time
+import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import paddle_jax as paddle
 from paddle_jax.distributed.ps import messages
 from paddle_jax.distributed.ps.client import Client, Connection
 from paddle_jax.distributed.ps.disk_table import DiskTable
+from paddle_jax.distributed.ps.eager import EagerTable
 from paddle_jax.distributed.ps.first_values import first_values
 from paddle_jax.distributed.ps.id_index import IdIndex
 from paddle_jax.distributed.ps.server import TableServer
@@ -413,14 +418,21 @@ def test_three_servers_load_what_two_saved(storage, tmp_path, monkeypatch):
         np.testing.assert_array_equal(loaded, whole)  # states of Adam, too
 
 
-def test_a_server_takes_up_its_journal(tmp_path, monkeypatch):
+@pytest.mark.parametrize("storage", ["MemorySparseTable", "SSDSparseTable"])
+def test_a_server_takes_up_its_journal(storage, tmp_path, monkeypatch):
     monkeypatch.setenv("PADDLE_PS_JOURNAL", str(tmp_path))
-    with running(job()) as servers:
+    if storage == "SSDSparseTable":
+        pytest.importorskip("rocksdict")
+        monkeypatch.setenv("PADDLE_PS_HOT_ROWS", "5")
+    tables = [table()._replace(storage=storage), DENSE]
+    with running(job(tables=tables)) as servers:
         workers = [servers.worker(0), servers.worker(1)]
         in_threads([lambda i=i: train(workers[i], 4, i) for i in range(2)])
         ids, values, dense = gradients_of(4, 0)
         workers[0]._push(Gradients({0: (ids, values)}, {1: dense}, 0.1), 4)  # of a step that is open
         servers.servers[0].state.take_snapshot()
+        if storage == "SSDSparseTable":
+            assert servers.servers[0].state.tables[0].stored
         for number in range(2):  # one from its snapshot, one from its journal
             servers.servers[number].stop()
             servers.start(number)
@@ -517,3 +529,29 @@ def test_refused(monkeypatch):
         worker.client.close()
     with pytest.raises(RuntimeError, match="no answer to Pull within"):
         Connection(servers.endpoints[0], TOKEN).ask("Pull", b"")
+
+
+# eager programs ---------------------------------------------------------------------------------------------
+
+
+def test_rows_of_an_evaluation_go_and_gradients_stay():
+    """Rows live as long as the results of a pass; `clear_grad` before `backward` loses nothing."""
+    kept = []
+
+    def pull(number, ids, counts):
+        return np.tile(ids[:, None], (1, 2)).astype(np.float32)
+
+    specs = {"rows": SimpleNamespace(number=0)}
+    runtime = SimpleNamespace(connected=lambda name: SimpleNamespace(pull=pull), tables=specs)
+    rows = EagerTable(runtime, "rows", [9, 2], None, None)
+    for _ in range(3):
+        result = rows(paddle.to_tensor([[4, 7, 4]]))
+        kept.append(weakref.ref(result._node.edges[0][0]))
+    assert result.tolist() == [[[4, 4], [7, 7], [4, 4]]]
+    gc.collect()
+    assert [ref() is None for ref in kept] == [True, True, False]
+    (result * paddle.to_tensor([[1.0, 2.0]])).sum().backward()
+    rows(paddle.to_tensor([7])).sum().backward()
+    ids, gradients = rows.gradients()
+    assert ids.tolist() == [4, 7] and gradients.tolist() == [[2, 4], [2, 3]]
+    assert rows.gradients() is None

@@ -39,7 +39,8 @@ class DiskTable(SparseTable):
     """A sparse table with at most PADDLE_PS_HOT_ROWS rows in memory, about; each is in memory or on the disk.
 
     The files are in a folder of their own below PADDLE_PS_SSD_DIR, which goes with the process; the next one
-    removes what a killed process has left. So there is no journal for such a table.
+    removes what a killed process has left. A snapshot for the journal has links to the files of RocksDB,
+    which do not change once they are written.
 
     Attributes:
         limit: int, how many rows may be in memory.
@@ -59,18 +60,26 @@ class DiskTable(SparseTable):
     def clear(self) -> None:
         """Removes all rows."""
         self.close()
+        self._open()
+        self.stored = 0
+        self.reset()
+
+    def _open(self) -> None:
         library = _rocksdict()
         options = library.Options(raw_mode=True)
         options.create_if_missing(True)
-        self._database = library.Rdict(str(Path(self._folder) / "rows"), options)
-        self.stored = 0
-        self.reset()
+        self._database = library.Rdict(str(self._rows), options)
+
+    @property
+    def _rows(self) -> Path:
+        """The folder of RocksDB."""
+        return Path(self._folder) / "rows"
 
     def close(self) -> None:
         """Removes the files."""
         if self._database is not None:
             self._database.close()
-            _rocksdict().Rdict.destroy(str(Path(self._folder) / "rows"))
+            _rocksdict().Rdict.destroy(str(self._rows))
             self._database = None
 
     def __del__(self) -> None:
@@ -80,6 +89,26 @@ class DiskTable(SparseTable):
 
     def __len__(self) -> int:
         return self.index.count + self.stored
+
+    # snapshots ----------------------------------------------------------------------------------------------
+
+    def save_stored(self, folder: Path) -> None:
+        """Writes the rows on the disk into a new folder: links where it is on the same disk, else copies.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        try:
+            _rocksdict().Checkpoint(self._database).create_checkpoint(str(folder))
+        except Exception as error:  # the library has no class of its own for it
+            raise OSError(f"{folder}: RocksDB could not write a snapshot: {error}") from error
+
+    def load_stored(self, folder: Path) -> None:
+        """Takes the rows that `save_stored` has written in place of those on the disk."""
+        self.close()
+        shutil.copytree(folder, self._rows, copy_function=_link_or_copy, dirs_exist_ok=True)
+        self._open()
+        self.stored = sum(len(piece.ids) for piece in self._stored_pieces())
 
     # between memory and disk --------------------------------------------------------------------------------
 
@@ -240,6 +269,15 @@ def _runs(pid: int) -> bool:
     except PermissionError:
         return True  # of another user
     return True
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """A link to a file of rows, which do not change; a copy of others, and between disks."""
+    if source.endswith(".sst"):
+        with contextlib.suppress(OSError):
+            os.link(source, target)
+            return
+    shutil.copyfile(source, target)
 
 
 def _keys(ids: np.ndarray) -> list[bytes]:

@@ -3,6 +3,7 @@ optimizer's step pushes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ class EagerTable:
         size: of the table, as the Layer was given it.
         attr: ParamAttr.
         padding: int, id that gives zeros, or None.
-        pulled: list of (ids, Tensor of their rows) of forward passes since the last step.
+        found: list of (ids, gradient of their rows) of backward passes since the last step. Rows themselves
+            live as long as the tape has them: a forward pass without a backward pass leaves nothing.
     """
 
     def __init__(self, runtime: Runtime, name: str, size: list[int], padding: int | None, attr: Any) -> None:
@@ -39,7 +41,7 @@ class EagerTable:
         self.size = size
         self.padding = padding
         self.attr = attr
-        self.pulled: list[tuple[np.ndarray, Any]] = []
+        self.found: list[tuple[np.ndarray, Any]] = []
 
     def __call__(self, x: Any) -> Any:
         """The rows of ids, Tensor [..., width]; in a static program a lookup."""
@@ -56,13 +58,22 @@ class EagerTable:
         rows = worker.pull(self.runtime.tables[self.name].number, unique, counts if trains else None)
         held = to_tensor(padded(rows), stop_gradient=not trains)
         if trains:
-            self.pulled.append((unique, held))
+            held.register_hook(self._taker(unique))
         return F.embedding(to_tensor(inverse.reshape(ids.shape)), held)
+
+    def _taker(self, ids: np.ndarray) -> Callable[[Any], None]:
+        """A hook that keeps the gradient of the rows of ids. It must not hold the rows."""
+        found = self.found
+
+        def take(gradient: Any) -> None:
+            found.append((ids, gradient))
+
+        return take
 
     def gradients(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Ids and gradients of their rows since the last step; None where there are none."""
-        found = [(ids, rows._grad.numpy()[: len(ids)]) for ids, rows in self.pulled if rows._grad is not None]
-        self.pulled.clear()
+        found = [(ids, gradient.numpy()[: len(ids)]) for ids, gradient in self.found]
+        self.found.clear()
         if not found:
             return None
         return merged([ids for ids, _ in found], [values for _, values in found])
@@ -186,7 +197,7 @@ class ServerOptimizer:
         """Removes the gradients."""
         self._inner_opt.clear_grad(set_to_zero)
         for table in self._runtime.eager_tables:
-            table.pulled.clear()
+            table.found.clear()
 
     clear_gradients = clear_grad
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import struct
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ class Journal:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.number = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)
+        for abandoned in set(folder.glob("tables.*")) - {self.tables}:
+            shutil.rmtree(abandoned)
         self._file: io.FileIO | None = None
         self.size = 0
         snapshot = self._path("snapshot", self.number)
@@ -49,6 +52,11 @@ class Journal:
 
     def _path(self, kind: str, number: int) -> Path:
         return self.folder / f"{kind}.{number}"
+
+    @property
+    def tables(self) -> Path:
+        """The folder of the last snapshot for rows that tables have on the disk."""
+        return self._path("tables", self.number)
 
     def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
         """(plain values, arrays) of the last snapshot, or None."""
@@ -105,12 +113,28 @@ class Journal:
         limit = max(_LIMIT, self._snapshot_size)
         return self.size > limit or (self.size > 0 and time.monotonic() - self._taken > _INTERVAL)
 
-    def take(self, plain: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Writes a snapshot; the journal begins again. Where the disk is full the old one is kept."""
+    def take(
+        self,
+        plain: dict[str, Any],
+        arrays: dict[str, np.ndarray],
+        writers: Mapping[str, Callable[[Path], None]],
+    ) -> None:
+        """Writes a snapshot; the journal begins again. Where the disk is full the old one is kept.
+
+        Args:
+            plain: what can be written as JSON.
+            arrays: arrays by name.
+            writers: {name: function that writes a new folder of this name below `tables`}.
+        """
         number = self.number + 1
         unfinished = self.folder / "unfinished"
+        tables = self._path("tables", number)
         self._taken = time.monotonic()
         try:
+            if writers:
+                tables.mkdir()
+            for name, write in writers.items():
+                write(tables / name)
             with unfinished.open("wb") as file:
                 np.savez(file, plain=np.array(json.dumps(plain)), **arrays)
                 file.flush()
@@ -120,6 +144,7 @@ class Journal:
             _flush_folder(self.folder)  # what it replaces goes after this
         except OSError as error:
             unfinished.unlink(missing_ok=True)
+            shutil.rmtree(tables, ignore_errors=True)
             if time.monotonic() - self._warned > _QUIET:
                 self._warned = time.monotonic()
                 print(
@@ -132,6 +157,7 @@ class Journal:
         self.close()
         for kind in ("snapshot", "journal"):
             self._path(kind, self.number).unlink(missing_ok=True)
+        shutil.rmtree(self.tables, ignore_errors=True)
         self.number = number
         self.size = 0
         self._snapshot_size = size

@@ -97,18 +97,7 @@ class ServerState:
     # tables -------------------------------------------------------------------------------------------------
 
     def set_job(self, job: JobSpec) -> None:
-        """Makes the tables.
-
-        Raises:
-            ValueError: one is on the disk, and there is a journal.
-        """
-        on_disk = [spec.name for spec in job.tables if spec.storage == "SSDSparseTable"]
-        if on_disk and self._journal is not None:
-            raise ValueError(
-                f"table {on_disk[0]!r}: got SSDSparseTable with a journal (PADDLE_PS_JOURNAL, "
-                "--elastic_level 1), which has whole tables in memory; use MemorySparseTable, or leave "
-                "the journal out"
-            )
+        """Makes the tables."""
         self._record(_JOB + job.text().encode())
         self._make_tables(job)
 
@@ -222,7 +211,12 @@ class ServerState:
     def take_snapshot(self) -> None:
         """Writes the whole state."""
         if self._journal is not None and self.job is not None:
-            self._journal.take(*self._state())
+            on_disk = {
+                str(number): table.save_stored
+                for number, table in self.tables.items()
+                if isinstance(table, DiskTable)
+            }
+            self._journal.take(*self._state(), on_disk)
 
     def close(self) -> None:
         """Closes the journal, and removes tables on the disk."""
@@ -442,6 +436,8 @@ class ServerState:
                 table.states[:] = arrays[f"{number}.states"]
                 table.is_set = plain[f"set {number}"]
             else:
+                if isinstance(table, DiskTable):
+                    table.load_stored(self._journal.tables / str(number))
                 table.put(*[arrays[f"{number}.{part}"] for part in ("ids", "rows", "statistics")])
         self.applied = plain["applied"]
         self.closed = plain["closed"]
