@@ -86,6 +86,7 @@ class Recording:
         needed = set()
         kept = []
         self._need(self.outputs, needed)
+        # Backwards, so that the users of a result come before the step that makes it.
         for step in reversed(self.steps):
             if needed.intersection(step.outputs):
                 self._need_step(step, needed)
@@ -174,6 +175,7 @@ class Merge:
         if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
             return tuple([self.agreed(what, list(column)) for column in zip(*values, strict=True)])
         if ls.is_length(first):
+            # Equal expressions in all runs: the number is that expression for every length.
             if all(ls.is_length(v) and v.node == first.node for v in values[1:]):
                 self.known.setdefault(tuple([v.pair[0] for v in values]), first)
                 return first
@@ -183,6 +185,8 @@ class Merge:
             symbol, axis = leaf
             return ls.Length(ls.values_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
         plain = tuple([ls.values_of(v)[0] for v in values])
+        # Code has taken a plain int of a length. Three distinct values that an expression has in the same
+        # runs make a chance agreement unlikely.
         if plain in self.known and all(type(n) is int for n in plain) and len(set(plain)) > 2:
             return self.known[plain]
         shown = " and ".join(dict.fromkeys(repr(n) for n in plain))
@@ -194,6 +198,7 @@ class Merge:
         others = zip(self.partners, symbols[1:], strict=True)
         if x in self.recording.shapes and all(partner.get(x) is y for partner, y in others):
             return
+        # Keys of the random generator have no constant to compare.
         if all(s.kind == "random" for s in symbols):
             return
         if any(s.kind != "constant" for s in symbols):
@@ -231,6 +236,7 @@ class Merge:
         if any(one.shape != first.shape for one in arrays):
             dims = [self.agreed("a length", list(ns)) for ns in zip(*[a.shape for a in arrays], strict=True)]
             return _varying_constant(arrays, dims)
+        # Expressions of lengths are whole numbers, so fractions cannot be expressed by them.
         if first.dtype.kind not in "iu":
             raise NeedsConversion(f"it uses a fraction made of lengths that are not fixed; {GIVE_LENGTHS}")
         items = [
@@ -325,6 +331,7 @@ def _varying_constant(arrays: list[np.ndarray], shape: list[Any]) -> Any:
         np.array_equal(a.flat[0], first.flat[0], equal_nan=first.dtype.kind in "fc") for a in arrays
     ):
         return Filled(first.flat[0].item(), first.dtype.name, shape)
+    # An `arange` or `linspace` whose length varies.
     if all(a.ndim == 1 and a.size > 1 for a in arrays) and first.dtype.kind in "if":
         step = first[1] - first[0]
         if all(np.allclose(a, first[0] + step * np.arange(a.size), rtol=1e-6, atol=0) for a in arrays):

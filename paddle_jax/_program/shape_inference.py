@@ -66,6 +66,8 @@ def infer(kernel: Kernel, symbols: Sequence[Symbol], probe: int | None = None) -
         raise
     except (ValueError, TypeError, AssertionError, IndexError, RuntimeError):
         try:
+            # The probe lengths may not fit together, as for `reshape` to fixed lengths: fitting ones are
+            # tried.
             found = None if first == second else _fitted(kernel, symbols)
         except TracedValueError:
             found = _with_values(kernel, symbols)
@@ -77,6 +79,7 @@ def infer(kernel: Kernel, symbols: Sequence[Symbol], probe: int | None = None) -
 
 def results_of(kernel: Kernel, avals: tuple[Aval, ...]) -> tuple[type | None, tuple[Aval, ...]]:
     """(tuple, list or None, tuple of avals) of a kernel on operands of these avals."""
+    # A kernel that is made for one call would fill the cache and never be found again.
     if getattr(kernel.fn, "once", False):
         return _traced(kernel, kernel.fn, [a.struct for a in avals])
     key = kernel, avals
@@ -121,10 +124,12 @@ def _fitted(kernel: Kernel, symbols: Sequence[Symbol]) -> Inferred | None:
     """As `infer`, with unknown lengths taken to be known ones that make the call possible; None
     where none does."""
     places = [(i, axis) for i, s in enumerate(symbols) for axis, n in enumerate(s.shape) if n == -1]
+    # An unknown length usually equals 1, a known length, or a number among the attributes.
     lengths = {1, *[n for s in symbols for n in s.shape if n != -1]}
     if kernel.declaration is not None:
         lengths |= set(_ints(kernel.declaration[2]))
     choices = itertools.islice(itertools.product((None, *sorted(lengths)), repeat=len(places)), 4096)
+    # As few lengths as possible are fixed. The first choice fixes none, and has failed already.
     for choice in sorted(choices, key=lambda c: sum(n is not None for n in c))[1 : _TRIES + 1]:
         pair = []
         for probe in PROBE_LENGTHS:
@@ -186,6 +191,7 @@ def _fold(kernel: Kernel, symbols: Sequence[Symbol], found: Inferred) -> None:
         or not symbols
     ):
         return
+    # No value is needed, so this holds for operands that are not known, too.
     if is_shape(kernel):
         found.known = [
             tuple(
@@ -209,6 +215,7 @@ def _with_values(kernel: Kernel, symbols: Sequence[Symbol]) -> Inferred:
     results = []
     for probe in (0, 1):
         values = [known_value(s, probe) for s in symbols]
+        # Nothing is known of any operand: the kernel can only be run on samples.
         if all(v is None for v in values):
             return _sampled(kernel, symbols)
         open_ = [i for i, v in enumerate(values) if v is None]
@@ -291,6 +298,7 @@ def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
     many, first = runs[0]
     pairs = []
     for k, one in enumerate(first):
+        # An axis whose length is the same in all runs counts as known.
         shapes = [np.shape(outs[k]) for _, outs in runs if np.ndim(outs[k]) == np.ndim(one)]
         pair = [
             tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))

@@ -47,6 +47,7 @@ class Call:
         same: dict[Any, Any] = {}
         for value in ls.lengths_in([*shapes, attrs or ()]):
             if by_value:
+                # Two expressions with equal values under both assignments count as one length.
                 node = same.setdefault(value.pair, value.node)
             else:
                 node = value.node
@@ -56,6 +57,8 @@ class Call:
         if attrs is None:
             called = kernel
         else:
+            # Not the kernel itself: it has the values of Lengths in its attributes, which differ from call
+            # to call.
             called = (*kernel.declaration[:2], repr(_marked(attrs, self.nodes)))
         self.key = called, tuple(pattern), tuple(dtypes)
 
@@ -96,6 +99,7 @@ class Call:
         lengths = iter(self.shapes[0])
         found = []
         for kind in axes:
+            # "n" is a new axis; an integer "i" takes an axis away; "s" has the length of its slice.
             length = 1 if kind[0] == "n" else next(lengths)
             if kind[0] != "i":
                 found.append(kind[1] if kind[0] == "s" else length)
@@ -110,6 +114,7 @@ class Call:
             self._gives(found, which, [pair[which] for pair in avals]) for which in (0, 1)
         ):
             return None
+        # Of several expressions with one number the first one is used.
         leaves = {number: node for node, number in reversed(self.nodes.items())}
         return [[_filled_in(n, leaves) for n in shape] for shape in found]
 
@@ -122,6 +127,7 @@ class Call:
             return None
         many, dtypes = kinds
         shapes = [self._values(which) for which in (0, 1)]
+        # A negative length is an error, which the kernel itself reports better.
         if any(n < 0 for one in shapes for shape in one for n in shape):
             return None
         return many, *[
@@ -201,6 +207,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict)
         for shape, dtype in zip(shapes, dtypes, strict=True)
     ]
     context = Context()
+    # Symbolic dimensions must not get into the operations that this thread has pending.
     context.segment = None
     try:
         fn = kernel.fn

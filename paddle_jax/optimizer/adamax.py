@@ -82,6 +82,7 @@ class Adamax(Optimizer):
         p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, beta1: float, beta2: float, epsilon: float
     ) -> UpdateResult:
         mean = beta1 * s["moment"] + (1 - beta1) * g
+        # m = b1 m + (1 - b1) g, u = max(|g|, b2 u + eps); p -= lr / (1 - b1^t) * m / u.
         largest = jnp.maximum(jnp.abs(g), beta2 * s["inf_norm"] + epsilon)
         new = {"moment": mean, "inf_norm": largest, "beta1_pow_acc": s["beta1_pow_acc"] * beta1}
         return p - lr / (1 - column(s["beta1_pow_acc"], p)) * mean / largest, new
@@ -162,6 +163,8 @@ class NAdam(Optimizer):
         epsilon: float,
         momentum_decay: float,
     ) -> UpdateResult:
+        # mu_t = b1 (1 - 0.5 * 0.96^(t * psi)); `following` is mu_(t+1), and the product is that of all mu
+        # so far.
         decay = s["momentum_decay_pow"] * 0.96
         power2 = s["beta2_pow"] * beta2
         mu = beta1 * (1 - 0.5 * decay**momentum_decay)
@@ -244,8 +247,10 @@ class RAdam(Optimizer):
         rho = (s["rho"] * (beta2 - power2) + power2) / (1 - power2)
         first = beta1 * s["moment1"] + (1 - beta1) * g
         second = beta2 * s["moment2"] + (1 - beta2) * g * g
+        # The length of the simple moving average with the same centre, at infinity and at step t.
         limit = 2 / (1 - beta2) - 1
         length = limit - 2 * rho
+        # The variance of the mean square is finite for more than 4; Paddle begins above 5.
         known = length > 5
         safe = jnp.where(known, length, 6.0)
         rectified = jnp.sqrt((safe - 4) * (safe - 2) * limit / ((limit - 4) * (limit - 2) * safe))

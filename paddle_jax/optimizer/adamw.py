@@ -27,8 +27,10 @@ def adamw_step(
 ) -> UpdateResult:
     """One step of AdamW on a stack; `rule_decay` and `rule_ratio` are columns over its parameters."""
     if rule_ratio is not None:
+        # Columns are stored as differences from neutral values, and lr_ratio is neutral at 1.
         lr = lr * (1 + rule_ratio)
     if rule_decay is not None:
+        # p = p (1 - lr * decay), before the step and not through the running means.
         p = p * (1 - lr * rule_decay)
     return adam_step(p, g, s, lr, beta1, beta2, epsilon)
 

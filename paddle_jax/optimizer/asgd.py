@@ -75,6 +75,8 @@ class ASGD(Optimizer):
 
     @staticmethod
     def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, batches: int) -> UpdateResult:
+        # d is the sum of the last gradient of each of n batches, y holds these: d += g - y[i], p -= lr /
+        # min(m + 1, n) * d.
         count = s["m"][:, 0]
         rows = jnp.arange(len(count))
         turn = count % batches
@@ -154,8 +156,10 @@ class Rprop(Optimizer):
         bounds: tuple[float, float],
         etas: tuple[float, float],
     ) -> UpdateResult:
+        # The step of an element grows while its gradient keeps the sign.
         turn = g * s["prevs"]
         factor = jnp.where(turn > 0, etas[1], jnp.where(turn < 0, etas[0], 1.0)).astype(p.dtype)
+        # Where the sign turned, this step does not move, and the next one sees no turn.
         g = jnp.where(turn < 0, 0, g)
         rates = jnp.clip(s["learning_rates"] * factor, *bounds)
         return p - jnp.sign(g) * rates, {"prevs": g, "learning_rates": rates}

@@ -119,6 +119,8 @@ class Lamb(Optimizer):
         always: bool,
         rule_decay: jax.Array | None = None,
     ) -> UpdateResult:
+        # m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; step = m' / (sqrt(v') + eps) + decay * p, where m'
+        # and v' are divided by 1 - b^t.
         first = beta1 * s["moment1"] + (1 - beta1) * g
         second = beta2 * s["moment2"] + (1 - beta2) * g * g
         mean = first / (1 - column(s["beta1_pow_acc"], p))
@@ -128,7 +130,9 @@ class Lamb(Optimizer):
             step = step + rule_decay * p
         size = _norm(p)
         length = _norm(step)
+        # Trust ratio |p| / |step|; 1 where either norm is zero.
         adapt = (size > 0) & (length > 0)
+        # Paddle adapts only parameters that decay, unless always_adapt is set.
         if not always:
             adapt = adapt & (rule_decay > 0 if rule_decay is not None else False)
         step = step * jnp.where(adapt, size / jnp.where(length > 0, length, 1), 1)

@@ -92,5 +92,6 @@ class Momentum(Optimizer):
     def _rule(
         p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, momentum: float, nesterov: bool
     ) -> UpdateResult:
+        # v = mu v + g; p -= lr v, or with Nesterov p -= lr (g + mu v).
         velocity = momentum * s["velocity"] + g
         return p - lr * (g + momentum * velocity if nesterov else velocity), {"velocity": velocity}

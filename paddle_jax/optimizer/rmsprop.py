@@ -93,6 +93,7 @@ class RMSProp(Optimizer):
     ) -> UpdateResult:
         square = rho * s["mean_square"] + (1 - rho) * g * g
         mean = s["mean_grad"]
+        # step = lr * g / sqrt(E[g^2] - E[g]^2 + eps); without `centered` E[g] counts as 0.
         under = square
         if centered:
             mean = rho * mean + (1 - rho) * g

@@ -208,6 +208,7 @@ class Call:
         arguments = (state, params, grads, extras, lr, scale, skip)
         changed = [*self.params, *self.states]
         clipped = []
+        # In a trace there are no arrays to donate: the results are assigned as Tensors.
         if not local.ctx.frame.eager:
             results = update.function(*arguments)
             assign_all(changed, results)
@@ -268,6 +269,7 @@ class Call:
             ],
         )
         if out is None:
+            # Compiled from now on: the interpreter declines what has recurred often enough.
             self.interprets = False
             return None
         collections.deque(itertools.chain(map(set_slot, changed, out), map(done.append, (last,))), 0)
@@ -290,6 +292,7 @@ def pack(stacks: Sequence[Stack]) -> list[Call]:
     waiting = []
     count = 0
     for stack in stacks:
+        # One compiled program runs on one set of devices.
         if waiting and (count + len(stack.params) > CALL or _devices(stack) != _devices(waiting[0])):
             calls.append(Call(waiting))
             waiting = []
@@ -338,10 +341,12 @@ def run_calls(
                 *(() if skip is None else (skip,)),
             )
     apart = _on_several_meshes(work)
+    # The norm is over all parameters, so it is needed before the first call may change any.
     scale = None
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
         scale = _scale(work, clip[1], apart)
     clipped = []
+    # An exception may have come between two calls of an earlier try; finished ones are not repeated.
     for i in range(len(done), len(work)):
         call, grads, extras = work[i]
         update = compiled(rule, hyper, clip, call.forms)
@@ -365,6 +370,7 @@ def _scale(work: list[Any], clip_norm: float, apart: bool) -> Any:
         square_total(grads, [_clip_extras(e) for e in extras], call.forms) for call, grads, extras in work
     ]
     if apart:
+        # Arrays on different meshes cannot meet in one program; the partial sums meet on the host.
         return np.asarray(scale_of([np.asarray(one) for one in sums], clip_norm))
     return scale_of(sums, clip_norm)
 

@@ -81,6 +81,7 @@ def compiled(
         `p.grad` becomes (nothing, except for a global norm, which Paddle scales gradients by in place).
         """
         where = forms or [None] * len(params)
+        # All arithmetic is in float32 at least; parameters are cast back at the end.
         wide = [
             _wide(g, _compute_dtype(p[0].dtype), form)
             for p, g, form in zip(params, grads, where, strict=True)
@@ -124,6 +125,7 @@ def _one(
     else:
         param = _stacked(params, grad.dtype, form)
     if layout is not None:
+        # The update is computed in the layout of the states, to which gradient and parameters are brought.
         inside = next(
             (each for name, each in layout[1] if old[name].shape == grad.shape),
             with_leading_axes(layout[0], 1),
@@ -136,6 +138,7 @@ def _one(
         new, slots = _masked(rule, settings, param, grad, old, extra, lr)
     new = new.astype(params[0].dtype)
     if skip is not None:
+        # `skip` is known only on the device (loss scaling), so both values exist and one is chosen.
         new = jnp.where(skip, _stacked(params, new.dtype, form), new)
         slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
     if layout is not None:
@@ -158,6 +161,7 @@ def _of_rows(
     """As `_one` for a table of which these rows alone are updated. grad: [1, rows, width]. A row number
     behind the last row stands for none."""
     (table,) = params
+    # States with a row for each row of the table, unlike a power of beta.
     whole = {name for name, value in old.items() if value.shape[1:] == table.shape}
     picked = {name: _rows_of(value, rows) if name in whole else value for name, value in old.items()}
     before = _rows_of(table[None], rows)
@@ -178,6 +182,7 @@ def _of_rows(
 
 
 def _rows_of(stack: jax.Array, rows: jax.Array) -> jax.Array:
+    # A number behind the last row stands for none, and gets zeros.
     return stack.at[:, rows].get(mode="fill", fill_value=0)
 
 
@@ -289,6 +294,7 @@ def _written_back(
     forms: Sequence[Any],
 ) -> list[jax.Array]:
     """The clipped gradients in the form of the given ones, where clipping changes them in place."""
+    # Paddle's other clips leave `p.grad` as it was.
     if clip is None or clip[0] != "global_norm":
         return []
     grads = [same[:1] if form is ROWS else same for same, form in zip(grads, forms, strict=True)]

@@ -62,6 +62,7 @@ def _float_function(params: dict, x: ShapedArray) -> ShapedArray | None:
 
 @_rule(lax.neg_p, lax.sign_p, lax.abs_p, lax.square_p, lax.integer_pow_p)
 def _number_function(params: dict, x: ShapedArray) -> ShapedArray | None:
+    # JAX refuses negative powers of integers, so these are left to it.
     if x.dtype in _NUMBERS and not x.weak_type and params.get("y", 0) >= 0:
         return x
     return None
@@ -80,6 +81,7 @@ def _broadcast_shape(x: ShapedArray, y: ShapedArray) -> tuple[int, ...] | None:
         return x.shape
     if not x.shape:
         return y.shape
+    # Primitives broadcast lengths of 1 only; other ranks are an error, which JAX reports.
     if len(x.shape) != len(y.shape):
         return None
     shape = tuple([n if m == 1 else m for m, n in zip(x.shape, y.shape, strict=True)])
@@ -118,6 +120,7 @@ def _select(params: dict, predicate: ShapedArray, *cases: ShapedArray) -> Shaped
     x = cases[0]
     fits = (
         len(cases) == 2
+        # The same object: the cheapest way to know that all of it is equal.
         and cases[1] is x
         and predicate.dtype == BOOL
         and x.dtype in _COMMON
@@ -135,6 +138,7 @@ def _reduction(params: dict, x: ShapedArray) -> ShapedArray | None:
     if (
         x.dtype not in _NUMBERS
         or x.weak_type
+        # Layouts on a mesh are part of the result's type, which JAX works out itself.
         or params.get("out_sharding") is not None
         or len(set(axes)) != len(axes)
         or not all(0 <= axis < len(x.shape) for axis in axes)
@@ -197,6 +201,7 @@ def _dot_general(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | 
     sum_dtype = params["preferred_element_type"]
     if x.dtype != y.dtype or x.dtype not in _FLOATS or x.weak_type or y.weak_type:
         return None
+    # Results of another dtype, as for float32 sums of float16.
     if sum_dtype is not None and sum_dtype != x.dtype:
         return None
     if params["out_sharding"] is not None:
@@ -210,6 +215,7 @@ def _dot_general(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | 
     for i, j in zip(paired_x, paired_y, strict=True):
         if not 0 <= i < len(x.shape) or not 0 <= j < len(y.shape) or x.shape[i] != y.shape[j]:
             return None
+    # Batch axes first, then the free axes of x, then those of y.
     shape = [x.shape[i] for i in batch_x]
     shape += [n for i, n in enumerate(x.shape) if i not in paired_x]
     shape += [n for j, n in enumerate(y.shape) if j not in paired_y]
@@ -249,5 +255,6 @@ def _slice(params: dict, x: ShapedArray) -> ShapedArray | None:
     for start, end, step, length in zip(starts, ends, steps, x.shape, strict=True):
         if not 0 <= start <= end <= length or step <= 0:
             return None
+        # ceil((end - start) / step)
         shape.append(-((start - end) // step))
     return _aval(tuple(shape), x.dtype)

@@ -108,6 +108,7 @@ class _Step:
         hoisted = self.function_of(split.invariant, constant_vars, hoisted_vars)
 
         def hoist(values: Sequence[Any]) -> list[Any]:
+            # The constants of the trace are the same in every step, as the constant operands are.
             values = [*self.consts, *values]
             return [*values, *hoisted(*values)]
 
@@ -138,8 +139,11 @@ class _Step:
         late = {}
         for i, v in zip(self.grad_operands, self.grads, strict=True):
             equation = equation_of.get(v)
+            # Only constants have gradients that add up. A gradient that another equation reads is needed in
+            # the loop.
             if i >= self.const_count or equation is None or v in read or self.grads.count(v) > 1:
                 continue
+            # An operand that is the same in every step has no stack to sum over.
             if not any(is_literal(x) or x in self.invariant_vars for x in equation.invars):
                 if _over_all_steps(equation) is not None:
                     late[i] = equation
@@ -195,6 +199,7 @@ def _over_all_steps(equation: Any) -> dict[str, Any] | None:
         return params | {"axes": (0, *[axis + 1 for axis in params["axes"]])}
     if equation.primitive.name == "dot_general":
         (left, right), (left_batch, _) = params["dimension_numbers"]
+        # Axes shift by one behind that of the steps, which is contracted with the others.
         if not left_batch:
             contracted = (0, *[axis + 1 for axis in left]), (0, *[axis + 1 for axis in right])
             return params | {"dimension_numbers": (contracted, ((), ()))}
@@ -209,6 +214,7 @@ def _flows(
     active = list(active)
     wanted = list(wanted)
     masks = propagate_masks(body, [1 << i for i in range(len(body.invars))])
+    # What a step passes on may depend on another part of the carry, so each round can reach one part more.
     for _ in range(carry_count):
         active_mask = sum(1 << i for i, is_active in enumerate(active) if is_active)
         wanted_mask = 0
@@ -219,6 +225,7 @@ def _flows(
                 active[const_count + k] |= bool(masks[k] & active_mask)
                 wanted[k] |= bool(wanted_mask >> (const_count + k) & 1)
     for k in range(carry_count):
+        # A cotangent flows round the loop only where it comes from a result and leads to an operand.
         is_both = active[const_count + k] and wanted[k]
         active[const_count + k] = is_both
         wanted[k] = is_both
@@ -228,6 +235,7 @@ def _flows(
 def _needed(equations: Sequence[Any], outvars: Sequence[Any]) -> set[Any]:
     """The variables that some variables depend on, and these themselves."""
     needed = {v for v in outvars if not is_literal(v)}
+    # Backwards: an equation is needed if one is that comes later.
     for equation in reversed(equations):
         if not needed.isdisjoint(equation.outvars):
             needed.update(v for v in equation.invars if not is_literal(v))
@@ -248,6 +256,7 @@ def _linearize_scan(
     """(results, pull) of a scan; None to leave it to JAX."""
     params = equation.params
     body, consts = open_jaxpr(params["jaxpr"])
+    # Effects must not happen twice, and `_split_transpose` asks JAX for a transpose of its own kind.
     if consts or body.effects or params.get("_split_transpose"):
         return None
     counts = _counts(params)
@@ -267,6 +276,7 @@ def _linearize_scan(
         (step, "forward"), forward, (invariant_values, carry, slices), reverse=params["reverse"], **options
     )
     stack_count = len(step.results) - carry_count
+    # Gradients go through the steps from the last one to the first.
     options["reverse"] = not params["reverse"]
     pull = _pull_of(step, invariant_values, operands, stacks[stack_count:], options)
     return [*last_carry, *stacks[:stack_count]], pull
@@ -277,6 +287,7 @@ def _step_of(body: Any, counts: tuple[int, int], active: tuple[bool, ...], wante
     key = (id(body), counts, active, wanted, trace_context())
     step = _Steps.made.get(key)
     if step is None:
+        # A step holds its body, so the id in its key stays valid until all are dropped.
         if len(_Steps.made) >= _MAX_STEPS:
             _Steps.made.clear()
         step = _Steps.made[key] = _Step(body, counts, active, wanted)

@@ -72,6 +72,7 @@ class _BackwardPass:
     def add(self, a: Gradient, b: Gradient) -> Gradient:
         """The sum of two gradients of the same source."""
         if self.create_graph:
+            # The sum must be on the tape itself, since the pass is recorded.
             return add_gradients(a, b)
         if type(a) is Rows or type(b) is Rows:
             return add_row_gradients(a, b)
@@ -163,6 +164,7 @@ def _reachable(roots: Sequence[Node], cut: Collection[SourceId]) -> list[Node]:
             ):
                 seen.add(source)
                 stack.append(source)
+    # A node is made after those of its operands, so descending serials are a topological order.
     return sorted(seen, key=_SERIAL, reverse=True)
 
 
@@ -177,6 +179,8 @@ def _zero_grad_sources(order: Sequence[Node], cut: Collection[SourceId] = frozen
         node = stack.pop()
         sources = list(node.zero_grad_sources or ())
         if node not in seen:
+            # Nodes of the pass have sent gradients along their edges. Behind a zero gradient nothing was
+            # sent.
             sources += node.edges
         for source, idx in sources:
             if (id(source), idx) not in cut:
@@ -221,6 +225,7 @@ def _start(walk: _BackwardPass, tensors: Sequence[Tensor], grads: Sequence[Any])
                 ct = _ones(tensor._raw)
         else:
             ct = _start_gradient(walk, grad, tensor._raw)
+        # After the checks: a wrong gradient is an error for a Tensor without history, too.
         if tensor.stop_gradient:
             continue
         walk.push(*source_of(tensor), ct)
@@ -273,6 +278,7 @@ def _sweep(walk: _BackwardPass, roots: Sequence[Node], retain_graph: bool) -> No
     is_deferred = not create_graph and ctx.segment is not None
     for node in order:
         cts = node_grads.pop(node, None)
+        # Reachable, but no gradient came, such as behind a PyLayer that gave None.
         if cts is None:
             continue
         if (
@@ -330,6 +336,7 @@ def _sweep_to_wanted(
                     captured[id(node), idx] = ct
         edge_indices = edges_of.get(node)
         if edge_indices:
+            # All edges share the kernel that the plain walk compiles; a part of them has one of its own.
             is_all = len(edge_indices) == len(node.edges)
             _pull(walk, node, cts, None if is_all else edge_indices, retain_graph)
 

@@ -100,6 +100,7 @@ class Node:
         """The name of the backward step, e.g. `TanhGradNode`, `TanhDoubleGradNode`."""
         base = self.kernel.name
         order = 1
+        # Each order of the gradient has added "_grad" to the name of the kernel.
         while base.endswith("_grad"):
             base = base[:-5]
             order = order + 1
@@ -120,6 +121,7 @@ class Node:
     def hooks_of(self, idx: int) -> dict[Any, Callable]:
         """The gradient hooks of output `idx`, a dict that can be added to."""
         self.hooks = {} if self.hooks is None else self.hooks
+        # A replay does not call hooks, so the node may not count as recorded in its segment.
         self.segment = None
         return self.hooks.setdefault(idx, {})
 
@@ -268,6 +270,7 @@ class SumNode(Node):
     def pull(
         self, cts: Sequence[Any], create_graph: bool = False, edge_indices: Sequence[int] | None = None
     ) -> Any:
+        # d(a + b)/da = d(a + b)/db = 1.
         return list(cts) * len(self.edges if edge_indices is None else edge_indices)
 
 
@@ -279,6 +282,7 @@ def add_gradients(a: Tensor, b: Tensor) -> Tensor:
     edges = tuple([source_of(t) for t in (a, b) if not t.stop_gradient])
     if not edges:
         return wrap(out)
+    # Without broadcasting or a cast the gradient passes unchanged, and no operands are kept.
     if x.shape == y.shape and x.dtype == y.dtype:
         return wrap(out, False, SumNode(ADD, (), (0, 1)[: len(edges)], edges, 1).recorded_with(out))
     diff = tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient])
@@ -374,6 +378,7 @@ class PackedNode(Node):
 
     def operands(self) -> Any:
         """The operand values, unpacked."""
+        # Freed operands are None, which `pull` reports.
         return self.values and [v.value() if type(v) is PackedOperand else v for v in self.values]
 
 

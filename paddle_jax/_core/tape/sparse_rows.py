@@ -42,8 +42,10 @@ def _looked_up(size: int, padding: int) -> Kernel:
 
     def looked_up(ids: Any, gradient: Any) -> Any:
         flat = ids.reshape(-1)
+        # A lookup of the padding row, or of a negative number, gives no gradient.
         numbers = jnp.where((flat == padding) | (flat < 0), size, flat).astype(np.int32)
         values = jnp.where(numbers[:, None] == size, 0, gradient.reshape(numbers.size, -1))
+        # Batches of nearly the same size share one program.
         padding_rows = _padded(numbers.size) - numbers.size
         return (
             jnp.pad(numbers, (0, padding_rows), constant_values=size),
@@ -61,6 +63,7 @@ def _merged(ids: Any, values: Any) -> tuple[Any, Any]:
     """Each row once, with the sum of its gradients. The entries left over get a number that no row has."""
     order = jnp.argsort(ids, stable=True)
     ids = ids[order]
+    # True where a sorted number differs from the one before; the running count is the index of its sum.
     first = jnp.concatenate([jnp.ones(1, bool), ids[1:] != ids[:-1]])
     index = jnp.cumsum(first) - 1
     sums = jax.ops.segment_sum(values[order], index, ids.size, indices_are_sorted=True)
@@ -72,6 +75,7 @@ def _dense_kernel(size: int) -> Kernel:
     """(row numbers, gradients) -> the array of the size of the table."""
 
     def to_dense(ids: Any, values: Any) -> Any:
+        # `drop` leaves out the number `size`, which stands for no row.
         return jnp.zeros((size, values.shape[1]), values.dtype).at[ids].add(values, mode="drop")
 
     return Kernel("embedding_grad", to_dense, nondiff=True)
@@ -246,6 +250,7 @@ class RowsGrad(Tensor):
     def rows(self) -> Rows:
         """The gradient as a Rows."""
         raw = _GET(self)
+        # Code has assigned another array, as gradient clipping does: it is the gradient now.
         if raw is not None and raw is not self._dense and raw is not self._rows.array:
             self._rows = self._rows.whole(raw)
         return self._rows
@@ -283,6 +288,7 @@ class RowsNode(Node):
     ) -> Any:
         """As `Node.pull`, with the gradient of the table as Rows."""
         table = self.edges[-1][0]
+        # A recorded gradient must be an array, and so must one that goes on to the node of the table.
         if create_graph or self.values is None or not isinstance(table, Tensor):
             return super().pull(cts, create_graph, edge_indices)
         local.ctx.frame.on_node_gradient(self)

@@ -86,6 +86,7 @@ def switch(index: Any, functions: list[Callable[[], Any]]) -> Any:
     if not is_traced(index):
         index = int(index)
         return functions[index if 0 <= index <= last else last]()
+    # Computed without a branch: an index out of range becomes `last`.
     index = index.reshape([]).astype("int32")
     outside = (index < 0).logical_or(index > last)
     return select(
@@ -111,6 +112,7 @@ def truth(value: Any) -> Tensor:
         value = value.reshape([])
     if numpy_dtype(value).kind == "b":
         return value
+    # Python's rule for numbers; Paddle's rule for Tensors, "is it positive", differs for negative ones.
     if stands_for_number:
         return value != 0
     if value.is_complex():  # in NumPy's order of complex numbers
@@ -138,15 +140,19 @@ def select(
     Returns:
         What the code returned; a list for `names`.
     """
+    # All branches draw the same random numbers, and afterwards the generator stands where the longest ends.
     generator = default_generator()
     start = generator._offset
     roots_of_codes: list[Sequence[Any]] = [() if explicit else (*roots, code) for code in codes]
     regions, raised = _run_branches(codes, roots_of_codes, explicit)
+    # Paths that raise become checks of the condition; the others run as if they were alone.
     if raised:
         return _select_without(index, codes, raised)
     watched = _changed_tensors(regions)
     for k, region in enumerate(regions):
         if not region.can_return(watched):
+            # This branch leaves a Tensor alone that another one changes: run again, it returns the old
+            # value.
             regions[k] = Region(codes[k], watched=watched, roots=roots_of_codes[k])
     generator._offset = start + max(region.drawn for region in regions)
     joined = BranchJoin(len(regions), explicit)
@@ -161,6 +167,7 @@ def select(
         changes.append((versions, joined.add_output(tensor.name, [change.leaf for change in versions])))
     results = _emit(index, regions, joined)
     for versions, output in changes:
+        # One result stands for all branches, so a gradient in one of them is enough.
         versions[0].has_gradient = any(change.has_gradient for change in versions)
         write_back(versions[0], results[output.index])
     filled = [joined.fill(value, results) for value in values]
@@ -186,6 +193,7 @@ def _run_branches(
         except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:
+            # Ctrl-C during a trace is no property of the branch.
             if explicit or is_from_signal_handler(error):
                 raise
             raised[k] = error
@@ -218,6 +226,7 @@ def _select_without(index: Tensor, codes: Sequence[Callable[[], Any]], raised: d
                 f"a branch of a condition on a tensor raises {type(error).__name__}: "
                 f"{error}, which a `try` might catch"
             ) from error
+        # Branch 0 is the one for False: its check fails where the condition is False.
         check(index if k == 0 else index.logical_not(), error.with_traceback(None))
     remaining = next(code for k, code in enumerate(codes) if k not in raised)
     return remaining()

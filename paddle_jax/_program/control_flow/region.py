@@ -206,6 +206,7 @@ class RegionTrace(Trace):
         super().on_assign(tensor)
 
     def on_layer_change(self, layer: Any) -> None:
+        # Noted before the change, so that the snapshot holds what the object had.
         self._note_content(layer)
         super().on_layer_change(layer)
 
@@ -217,6 +218,7 @@ class RegionTrace(Trace):
         """Notes what an object or container holds, unless this run has made it."""
         observer = Observing.observer
         is_own = observer is not None and id(thing) in observer.created and id(thing) not in self.older
+        # An object that this run has made is seen by nobody outside, so it may change.
         if self.snapshot is None or is_own or id(thing) in self.noted:
             return
         self.noted[id(thing)] = thing
@@ -237,6 +239,7 @@ class RegionTrace(Trace):
     def bind_input(self, tensor: Tensor, value: Tensor, stop_gradient: bool) -> None:
         """Gives a Tensor the value of an input."""
         replace_held(tensor, held_value(value))
+        # Any node will do: it says that gradients flow, and that the Tensor is no leaf.
         tensor._node = None if stop_gradient else self.input_node
         tensor._idx = 0
         tensor.stop_gradient = stop_gradient
@@ -248,6 +251,7 @@ class RegionTrace(Trace):
     def changed_tensors(self) -> Iterator[tuple[Tensor, bool]]:
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that are changed."""
         for tensor, before in self.grads.values():
+            # The gradient would be a tracer of this trace.
             if tensor._grad is not before:
                 raise Unsupported(
                     f"{tensor.name}.grad appears inside a compiled branch or loop; "
@@ -321,6 +325,8 @@ class Region:
         self.results: list[Symbol] = []
         self._code = code
         self._watched = [*watched, *[t for t, _ in carried]]
+        # Both branches are traced, one runs: a change of a Python object in a branch that does not run
+        # would stay.
         with UnchangedObjects(roots) as objects:
             local.ctx.frame.run_region(self, inputs, carried, indexed, objects.snapshot)
         del self._code, self._watched

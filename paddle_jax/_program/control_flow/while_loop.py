@@ -180,6 +180,7 @@ class State:
         leaves, tree = self.columns[k]
         new_leaves, new_tree = flatten(value)
         was_undefined = bool(leaves) and isinstance(leaves[0], Undefined)
+        # The first step defines the name: the loop starts with a fill that no step reads.
         if was_undefined and not (new_leaves and isinstance(new_leaves[0], Undefined)):
             self.columns[k] = [_first_defined(x) for x in new_leaves], new_tree
             return True
@@ -236,6 +237,7 @@ def _adapt_leaf(name: str, old: Any, new: Any) -> tuple[Any, bool]:
 def _same_number(old: Any, new: Any) -> bool:
     if is_length(old) or is_length(new):
         return expression_of(old) == expression_of(new)
+    # `!=` with itself holds for NaN alone.
     return type(new) is type(old) and (new == old or (new != new and old != old))
 
 
@@ -262,6 +264,7 @@ def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
         if not _may_start_as(old, new):
             raise _changing(name, old, new, "start with the shape and dtype it ends with")
         return _from_number(name, old.number[0], new), True
+    # A later step has a gradient where the first value has none: the carried Tensor must let it flow.
     if old.stop_gradient and not new.stop_gradient:
         return old.changed(stop_gradient=False), True
     return old, False
@@ -334,6 +337,7 @@ class _Loop:
         name_counts = unique_name.save_counts()
         counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
         for _ in range(_MAX_PASSES):
+            # Each pass draws the same numbers; only the last one counts.
             generator._offset = start
             frame.restart_names(name_counts)  # what each pass makes has the names of the first
             inputs = [counter, *self.state.carried()]
@@ -372,6 +376,7 @@ class _Loop:
         new = [change for key, change in step.changes.items() if key not in self.changing]
         is_changed = self.state.adapt(step.value)
         is_changed |= self._let_gradients_flow(step.changes)
+        # The old Tensor and its new name would be two carried values for one in-place change.
         if not self.explicit and any(id(c.start) in step.changes for c in self.state.carried()):
             raise Unsupported(
                 "a loop over a tensor changes a Tensor in place and then gives its name to "

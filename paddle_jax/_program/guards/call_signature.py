@@ -30,6 +30,7 @@ def call_signature(args: tuple, kwargs: dict[str, Any]) -> tuple[list[Tensor], t
     for name in kwargs:
         key.append((name, _leaf(kwargs[name], tensors)))
     if len(tensors) > 1:
+        # One Tensor given twice is one operand: the compiled program must see that both change together.
         ids = list(map(id, tensors))
         if len(set(ids)) != len(ids):
             shared = tuple(map(ids.index, ids))
@@ -83,6 +84,7 @@ def value_key(value: Any) -> tuple:
     except TypeError:
         return type(value), IdentityKey(value)
     if isinstance(value, float):
+        # The text tells 0.0 from -0.0, which are equal, and finds NaN again, which is not equal to itself.
         return float, value, str(value)
     return type(value), value if _tells_apart(type(value)) else IdentityKey(value)
 
@@ -91,6 +93,8 @@ def value_key(value: Any) -> tuple:
 def _tells_apart(kind: Any) -> bool:
     """Whether objects of a class that are equal are alike. What an `__eq__` of the user's leaves
     out is not known."""
+    # Classes of C and of libraries compare all that they hold; of the user's only generated ones are known
+    # to.
     compare = kind.__eq__
     if not isinstance(compare, types.FunctionType) or not is_users(compare.__module__ or ""):
         return True
@@ -205,12 +209,15 @@ def tensors_of_arguments(args: tuple, kwargs: dict[str, Any]) -> Any:
             return tensor
         if isinstance(value, tuple):
             items = [convert(v) for v in value]
+            # Without a conversion the caller's own tuple is handed on, so that `is` still holds in the
+            # code.
             if same_objects(value, items):
                 return value
             return make_sequence(type(value), items)
         if isinstance(value, list | dict):
             changed = [(key, new) for key, old in members(value) if (new := convert(old)) is not old]
             if changed:
+                # The caller's list must not get Tensors in place of its arrays.
                 value = copy.copy(value)
             for key, new in changed:
                 value[key] = new

@@ -140,6 +140,8 @@ def _adjoint(
 ) -> jax.Array:
     """Convolution of x, spread out by the strides, with the mirrored kernel."""
     n = len(strides)
+    # y = sum over k of x[(i + pad - k * dilation) / stride] * w[k]: a convolution with gaps of `stride` in
+    # x, padded by the reach of the kernel less the padding.
     reach = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
     around = [(r - a, r - b + e) for r, (a, b), e in zip(reach, pads, extra, strict=True)]
     spatial = weight.shape[2:]

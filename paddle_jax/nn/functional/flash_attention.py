@@ -161,6 +161,7 @@ def _unpacked(op_name: str, qkv: Tensor, axis: int) -> tuple[Tensor, Tensor, Ten
             f"{op_name}: qkv: got shape {list(qkv.shape)}; it must be [..., query groups + 2, "
             "key heads, width]"
         )
+    # The axis holds all query groups, then one key and one value.
     groups = qkv.shape[axis] - 2
     query, key, value = qkv.split([groups, 1, 1], axis)
     # query heads that share a key head stand next to each other
@@ -216,7 +217,9 @@ def _segment_mask(
     lengths = []
     for starts, used, total in ((starts_q, used_q, total_q), (starts_k, used_k, total_k)):
         at = jnp.arange(total)
+        # The sequence that each position belongs to: the last one that starts at it or before.
         segment = jnp.searchsorted(starts, at, side="right") - 1
+        # Positions behind the last sequence count as its own; the mask below leaves them out.
         segment = jnp.clip(segment, 0, starts.shape[0] - 2)
         size = jnp.diff(starts) if used is None else used
         segments.append(segment)

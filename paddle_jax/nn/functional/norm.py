@@ -46,6 +46,7 @@ def _moments(x: jax.Array, axes: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 def _mean(x: jax.Array, axes: Any) -> jax.Array:
     """`jnp.mean` of floating numbers with the axes kept, in a quarter of the calls."""
+    # A symbolic length is no number to divide by; `jnp.mean` counts with it.
     if not are_known(*x.shape):
         return jnp.mean(x, axes, keepdims=True)
     kept = tuple([1 if axis in axes else n for axis, n in enumerate(x.shape)])
@@ -90,8 +91,10 @@ def batch_norm_train(
     axis, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
     batch_mean, centred, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
+    # y = (x - mean) / sqrt(var + eps) * weight + bias
     y = _scaled(centred * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
     running = [
+        # running = running * momentum + batch * (1 - momentum), with the biased variance, as in Paddle
         lax.stop_gradient(old) * momentum
         + lax.stop_gradient(new).reshape(-1).astype(old.dtype) * (1 - momentum)
         for old, new in ((mean, batch_mean), (variance, batch_variance))
@@ -223,8 +226,10 @@ def batch_norm(
         return batch_norm_infer(
             x, running_mean._snapshot(), running_var._snapshot(), weight, bias, float(epsilon), data_format
         )
+    # One element for each channel: its variance is zero, and Paddle gives x itself.
     if x.size <= channels:
         return _unchanged(x, weight, bias, shape)
+    # The values before the update, also where the operation runs later.
     before = running_mean._snapshot(), running_var._snapshot()
     y, mean, variance = batch_norm_train(
         x, *before, weight, bias, float(momentum), float(epsilon), data_format
@@ -240,6 +245,7 @@ def _unchanged(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Any
     y = x * 1
     for parameter in (weight, bias):
         if parameter is not None and not parameter.stop_gradient:
+            # Chooses y everywhere, and is still an operation on the parameter.
             y = where(full([1], False, "bool"), parameter.reshape(shape).astype(y.dtype), y)
     return y
 
@@ -383,6 +389,7 @@ def group_norm(
     See: Wu and He, Group Normalization, 2018.
     """
     axis, shape = _grouped("group_norm", x, num_groups, weight, bias, data_format)
+    # Channels of a group must lie side by side for the reshape.
     first = jnp.moveaxis(_wide("group_norm", x), axis, 1)
     groups = first.reshape(x.shape[0], num_groups, math.prod(first.shape[1:]) // num_groups)
     _, centred, variance = _moments(groups, (2,))
@@ -395,6 +402,7 @@ def _torch_order(public: Callable[..., Any]) -> Callable[..., Any]:
     a Tensor or None."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        # A number there is Paddle's epsilon; torch has a weight or None.
         if len(args) > 2 and (args[2] is None or isinstance(args[2], Tensor)):
             names = ("weight", "bias", "epsilon", "data_format", "name")
             named = dict(zip(names, args[2:], strict=False))

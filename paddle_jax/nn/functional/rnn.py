@@ -50,6 +50,7 @@ def _lstm_step(
     bias_hh: jax.Array | None,
     weight_ho: jax.Array | None,
 ) -> tuple[jax.Array, jax.Array]:
+    # Input, forget, cell and output gate: c = f * c + i * g, h = o * tanh(c).
     i, f, g, o = _parts(gates + _project(h, weight_hh, bias_hh), 4)
     c = lax.logistic(f) * c + lax.logistic(i) * lax.tanh(g)
     h = lax.logistic(o) * lax.tanh(c)
@@ -58,9 +59,11 @@ def _lstm_step(
 
 def _gru_step(gates: jax.Array, h: jax.Array, weight_hh: jax.Array, bias_hh: jax.Array | None) -> jax.Array:
     x_r, x_z, x_c = _parts(gates, 3)
+    # Reset, update and candidate: the reset gate acts behind the product with h, as in cuDNN.
     h_r, h_z, h_c = _parts(_project(h, weight_hh, bias_hh), 3)
     z = lax.logistic(x_z + h_z)
     candidate = lax.tanh(x_c + lax.logistic(x_r + h_r) * h_c)
+    # z * h + (1 - z) * candidate, with one product fewer
     return (h - candidate) * z + candidate
 
 
@@ -100,6 +103,7 @@ def _sequence(
         valid = jnp.arange(gates.shape[0])[:, None] < length[None, :]
 
     function, *settings = step
+    # The loop passes arrays alone; the pattern says where None belongs.
     is_there = tuple(weight is not None for weight in weights)
 
     def body(consts: Sequence[Any], states: Sequence[Any], slices: Sequence[Any]) -> tuple[Any, Any]:
@@ -109,6 +113,7 @@ def _sequence(
         out = new[0]
         if len(slices) > 1:
             ok = slices[1]
+            # Past the end of a sequence the states stay, so the last ones are those of its last element.
             new = tuple(jnp.where(ok[:, None], n, s) for n, s in zip(new, states, strict=True))
             if zero_padding:
                 out = jnp.where(ok[:, None], out, 0)
@@ -187,6 +192,7 @@ def simple_rnn(
     zero_padding: bool = True,
 ) -> tuple[jax.Array, ...]:
     """All steps of a simple recurrent network in one direction: (outputs, last h)."""
+    # One product for all steps; the loop has only those with h.
     gates = _project(inputs, weight_ih, bias_ih)
     step = (_simple_states, activation)
     return _sequence(step, [weight_hh, bias_hh], gates, (h,), length, reverse, time_major, zero_padding)

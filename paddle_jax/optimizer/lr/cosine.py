@@ -54,8 +54,10 @@ class CosineAnnealingDecay(LRScheduler):
         half = self.T_max
         if epoch == 0:
             return self.base_lr
+        # The ratio below would divide by zero: the last epoch was at the minimum of the cosine.
         if (epoch - 1 - half) % (2 * half) == 0:
             return self.last_lr + (self.base_lr - self.eta_min) * (1 - math.cos(math.pi / half)) / 2
+        # From the last rate, so that a rate that was changed by hand goes on from there.
         ratio = (1 + math.cos(math.pi * epoch / half)) / (1 + math.cos(math.pi * (epoch - 1) / half))
         return ratio * (self.last_lr - self.eta_min) + self.eta_min
 
@@ -399,6 +401,7 @@ class CyclicLR(LRScheduler):
     def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         iterations = self.last_epoch
+        # `place` in [0, 1) is the position within the cycle: a triangle with its top at `rise`.
         cycle = 1 + iterations // self.cycle_size
         place = 1.0 + iterations / self.cycle_size - cycle
         rise = self.step_up_pct
