@@ -137,6 +137,7 @@ class LengthRecorder(Recorder):
             node = None if shape is None else shape[axis]
             if isinstance(node, tuple):
                 lengths.append(ls.number((one, other), node))  # it may vary, though these two are equal
+            # Equal under both assignments, and no earlier turn has shown otherwise: the length is fixed.
             elif one == other and (number, axis) not in self.varying and one not in doubtful:
                 lengths.append(one)
             else:
@@ -212,6 +213,7 @@ class LengthRecorder(Recorder):
     def _hints(self, number: int) -> tuple[int, int]:
         """The two values of a length that depends on values."""
         self.has_guessed = True
+        # Other turns use other values, so that a length which only happened to be equal is found out.
         return _HINTS[(number + self.turn) % len(_HINTS)]
 
     def _hints_of(self, symbol: Symbol) -> tuple[np.ndarray, np.ndarray]:
@@ -242,6 +244,7 @@ class LengthRecorder(Recorder):
             if op.kernel.name == "shape":
                 return pair
             return [np.prod(one, dtype=np.int64) for one in pair]
+        # Branches and loops would have to run as they do in the program.
         if hasattr(op.kernel.fn, "blocks") or not op.inputs:
             return None
         operands = [values_of(one) for one in op.inputs]
@@ -250,6 +253,7 @@ class LengthRecorder(Recorder):
         position = op.outputs.index(symbol)
         results = []
         for which, kernel in enumerate((op.kernel, self.seconds.get(op, op.kernel))):
+            # The arrays are small and known, so they are computed at once, also inside of a trace.
             with without_recording(), jax.ensure_compile_time_eval():
                 out = kernel.fn(*[jax.numpy.asarray(one[which]) for one in operands])
             results.append(np.asarray(out[position] if isinstance(out, tuple | list) else out))

@@ -39,6 +39,7 @@ def in_buckets(tensors: Any, size: Any) -> list[Any]:
         raw = held_value(tensor)
         nbytes = raw.size * raw.dtype.itemsize
         bucket, full = open_ones.get(raw.dtype, (None, 0))
+        # All processes have the same Tensors in the same order, so they make the same buckets.
         if bucket is None or full + nbytes > size:
             bucket = []
             full = 0
@@ -60,6 +61,7 @@ def _together(tensors: Any, call: Any) -> None:
     start = 0
     for tensor in tensors:
         size = element_count(tensor)
+        # In place: an optimizer, and the user, may hold the gradient.
         tensor._fill(read_raw(reshape(flat[start : start + size], list(tensor.shape))))
         start += size
 
@@ -213,6 +215,8 @@ class DataParallel(Layer):
 
     def _average(self) -> None:
         self._armed = self._waiting = False
+        # A Parameter that is used elsewhere needs a gradient here, too, since all processes send the same
+        # Tensors.
         if self.find_unused_parameters:
             mine = np.array([p._grad is not None for p in self._trained])
             used = np.asarray(

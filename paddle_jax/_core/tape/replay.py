@@ -73,6 +73,7 @@ def pass_key(
         segment is None
         or node is None
         or node.segment is not segment
+        # One result, started from ones, is what a loss is; anything else takes the walk.
         or len(tensors) > 1
         or grads[0] is not None
         or result.stop_gradient
@@ -80,6 +81,7 @@ def pass_key(
         or type(result._raw) is not LazyArray
     ):
         return None
+    # Gradients of inner results are kept in the middle of a pass, which a replay does not do.
     if inputs is not None and any([leaf._node is not None for leaf in inputs]):
         return None
     return node.position, result._idx, result._raw.aval, inputs and len(inputs), tuple(segment.ops)
@@ -166,6 +168,8 @@ class Pass:
             )
         except AttributeError:  # a leaf in place of a node, or the other way round
             return None
+        # Hooks are Python code. A leaf in place of two recorded ones needs a sum of gradients, which the
+        # pass has not.
         if is_special or len(set(map(id, leaves))) != len(leaves):
             return None
         return nodes, leaves
@@ -227,6 +231,7 @@ def replay_pass(
     grads = known.append(segment, len(key[-1]), nodes)
     if grads is None:
         return None
+    # As `Node.free`, without a call for each node.
     if not retain_graph:
         for node in nodes:
             node.values = node.segment = None
@@ -237,6 +242,7 @@ def recorder_for(key: Key, root: Node, inputs: Sequence[Tensor] | None = None) -
     """A PassRecorder for a pass that came before and is not known; None for others."""
     if key in _Passes.known:
         return None
+    # Recorded from the second time on: most programs run a pass once only while they start.
     mark = hash(key)
     if mark in _Passes.seen:
         return PassRecorder(key, root, inputs)

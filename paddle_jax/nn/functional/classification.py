@@ -68,9 +68,13 @@ def cross_entropy_hard(
     weights = None
     if weight is not None:
         weights = jnp.where(
-            ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)).astype(loss.dtype)
+            # ignore_index may be outside of the classes, so the label is clipped before the lookup.
+            ignored,
+            0,
+            jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)).astype(loss.dtype),
         )
         loss = loss * weights
+    # Paddle leaves ignored labels out of the mean for indices that are not negative only.
     elif ignore_index >= 0:
         weights = (~ignored).astype(loss.dtype)
     return _average(loss, weights, reduction).astype(scores.dtype)
@@ -86,6 +90,7 @@ def _average(loss: jax.Array, weights: jax.Array | None, reduction: Reduction) -
     if weights is None:
         return jnp.mean(loss)
     count = jnp.sum(weights)
+    # All labels ignored: 0 / 1 instead of 0 / 0.
     return total / jnp.where(count == 0, 1, count)
 
 
@@ -110,6 +115,7 @@ def cross_entropy_soft(
     else:
         target = label.astype(x.dtype)
     if smoothing:
+        # (1 - s) * target + s / classes
         target = target * (1 - smoothing) + smoothing / n
     loss = -jnp.sum(
         jax.lax.stop_gradient(target) * _log_probabilities(x, axis, use_softmax), axis, keepdims=True
@@ -252,6 +258,7 @@ def cross_entropy(
         )
     if label_smoothing > 1:
         raise ValueError(f"cross_entropy: label_smoothing: got {label_smoothing}; it must be in [0, 1]")
+    # Paddle computes in the wider of both dtypes.
     if weight is not None and numpy_dtype(weight) == np.float64:
         input = input.astype("float64")
     if soft_label or (
@@ -301,6 +308,7 @@ def _labels(label: Tensor, want: Sequence[int], ndim: int) -> Tensor:
     if label.ndim not in (ndim - 1, ndim):
         raise ValueError(f"nll_loss: label: got shape {shape}; it must be {want}")
     count = math.prod(want)
+    # Paddle looks at the elements alone: it reads as many labels as there are rows.
     if ndim == 2:
         if shape[0] == want[0] and label.size >= count:
             return label.flatten()[:count]

@@ -158,6 +158,7 @@ def cosine_embedding_loss(
             "label [N] or 0-D"
         )
     dot = jnp.sum(input1 * input2, -1)
+    # The small number keeps the root differentiable where a vector is zero.
     squares = (jnp.sum(jnp.square(input1), -1) + 1e-12) * (jnp.sum(jnp.square(input2), -1) + 1e-12)
     cos = dot / jnp.sqrt(squares)
     loss = jnp.where(label == 1, 1 - cos, 0) + jnp.where(label == -1, _hinge(cos - margin), 0)
@@ -213,6 +214,7 @@ def triplet_margin_loss(
         raise ValueError(f"triplet_margin_loss: margin: got {margin}; it must not be negative")
     for name, other in (("positive", positive), ("negative", negative)):
         check_shapes("triplet_margin_loss", name, other, input.shape, "")
+    # epsilon is added to each difference, not to the norm: the root has a slope where both are equal.
     near = p_norm(input - positive + epsilon, p, -1)
     far = p_norm(input - negative + epsilon, p, -1)
     if swap:
@@ -367,6 +369,7 @@ def multi_label_soft_margin_loss(
             f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; "
             f"it must be that of input, {list(input.shape)}"
         )
+    # -log sigmoid(x) = softplus(-x), which does not overflow.
     loss = label * jax.nn.softplus(-input) + (1 - label) * jax.nn.softplus(input)
     return reduced(
         "multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction
@@ -410,6 +413,7 @@ def multi_label_margin_loss(
             f"{list(input.shape)}; both must be [N, C]"
         )
     classes = input.shape[1]
+    # Targets stand first in a row; the first negative number ends them.
     live = jnp.cumprod(label >= 0, axis=1).astype(bool)
     target = jnp.where(live, label, 0)
     is_target = jnp.any(jax.nn.one_hot(target, classes, dtype=bool) & live[..., None], 1)
@@ -527,6 +531,7 @@ def npair_loss(anchor: jax.Array, positive: jax.Array, labels: jax.Array, l2_reg
     See: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.
     """
     same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)
+    # All rows with the same label share the probability.
     target = same / jnp.sum(same, 1, keepdims=True)
     penalty = (
         (jnp.mean(jnp.sum(jnp.square(anchor), 1)) + jnp.mean(jnp.sum(jnp.square(positive), 1)))

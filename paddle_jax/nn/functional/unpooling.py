@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @op("x indices", method=False, register=False)
 def _scatter_back(x: jax.Array, indices: jax.Array, sizes: Any) -> jax.Array:
     flat = jnp.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
+    # The indices count within one channel of one sample.
     n, c = jnp.ogrid[: x.shape[0], : x.shape[1]]
     return (
         flat.at[n[..., None], c[..., None], indices.reshape(*x.shape[:2], -1)]
@@ -70,7 +71,9 @@ def _unpool(
     if output_size is not None:
         wanted = [to_int(s) for s in output_size][-n:]
         if len(wanted) != n or any(
-            not s - t < w < s + t for w, s, t in zip(wanted, sizes, strides, strict=True)
+            # Inputs of several sizes are pooled to this one: less than one stride more or less.
+            not s - t < w < s + t
+            for w, s, t in zip(wanted, sizes, strides, strict=True)
         ):
             raise ValueError(
                 f"{op_name}: output_size: got {list(output_size)}; "
@@ -203,6 +206,7 @@ def _fifth_is_ceil_mode(public: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a bool as the fifth and last positional argument be `ceil_mode`, as in torch's signature."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        # Paddle's fifth argument is a padding or a data format, which is no bool.
         if len(args) == 5 and isinstance(args[4], bool):
             return public(*args[:4], ceil_mode=args[4], **kwargs)
         return public(*args, **kwargs)
@@ -231,6 +235,7 @@ def _power_mean(
         return max_values(x, windows)
     if p == -math.inf:  # every root of degree -inf is 1
         return jnp.ones_like(sums(x, windows))
+    # No absolute value, as in Paddle: an odd power keeps the sign, and the root of a negative sum is NaN.
     total = sums(jnp.square(x) if p == 2 else jnp.power(x, p), windows)
     some = total != 0  # the root has no slope at 0
     root = jnp.where(some, total, 1)
@@ -324,6 +329,7 @@ def _random_cells(size: int, out: int, kernel: Any, u: Any) -> tuple[np.ndarray,
     Paddle computes them."""
     f = np.float32
     if kernel is None:
+        # Edges are int((i + u) * alpha) - int(u * alpha); u is limited so that they end within the axis.
         alpha = f(size) / f(out)
         base = size // out
         u = f(u) * min(f(base + 2) / alpha - f(1), f(size + 1 - base) / alpha - f(out - 1))
