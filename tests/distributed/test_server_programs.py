@@ -18,6 +18,8 @@ from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.ps.runtime import Runtime
 from paddle_jax.distributed.ps.server import TableServer
+from paddle_jax.distributed.ps.table_settings import with_settings
+from paddle_jax.distributed.ps.table_spec import TableSpec
 from tests.distributed import pairs
 from tests.distributed.programs import servers as program
 
@@ -109,6 +111,69 @@ def test_lookups_of_one_table(one_worker):
     assert again == same  # it does not train
     np.testing.assert_allclose(again, -0.1 * 3 * (0.9 + 0.8 + 0.9 + 0.8 + 0.9 + 0.9 + 0.9), rtol=1e-4)
     assert sum(len(server.state.tables[0]) for server in one_worker) == 6
+
+
+def test_settings_of_a_table(one_worker):
+    """Paddle's AdaGrad with a sum for each row, its own learning rate, bounds, and settings of statistics."""
+    ids = paddle.static.data("ids", [None, 1], "int64")
+    scale = paddle.static.data("scale", [None, 2], "float32")
+    rows = paddle.static.nn.sparse_embedding(ids, [1, 2], param_attr=constant(1.0, "table"))
+    strategy = fleet.DistributedStrategy()
+    strategy.sparse_table_configs = {}  # as in Paddle, nothing
+    strategy.sparse_table_configs = {"table": settings_of("SparseAdaGradSGDRule")}
+    loss = (rows.sum(1) * scale).sum()
+    with pytest.warns(UserWarning, match="embedx_threshold do nothing"):
+        fleet.distributed_optimizer(paddle.optimizer.SGD(9.0), strategy).minimize(loss)
+    fleet.init_worker()
+    exe = paddle.static.Executor()
+    sums = 0.0
+    values = np.ones(2)
+    for step in range(3):
+        gradient = (step + 1.0) * np.array([1.0, 2.0])
+        exe.run(feed={"ids": np.array([[5]]), "scale": gradient[None].astype("float32")})
+        values = np.clip(values - 0.5 * gradient * np.sqrt(2.0 / (2.0 + sums)), -1.2, 1.2)
+        sums += (gradient**2).mean()
+        np.testing.assert_allclose(rows_of(one_worker, [5])[0], values, rtol=1e-5)
+    assert values.min() == -1.2
+    accessor = Current.servers.tables["table"].accessor
+    assert accessor["nonclk_coeff"] == 0.2 and accessor["click_coeff"] == 1.0
+
+
+def settings_of(rule, **more):
+    """What `sparse_table_configs` has for a table."""
+    fields = {
+        "table_class": "MemorySparseTable",
+        "accessor.embedx_threshold": 10,
+        "accessor.ctr_accessor_param.nonclk_coeff": 0.2,
+        "accessor.embed_sgd_param.name": rule,
+        "accessor.embed_sgd_param.adagrad.learning_rate": 0.5,
+        "accessor.embed_sgd_param.adagrad.initial_g2sum": 2.0,
+        "accessor.embed_sgd_param.adagrad.weight_bounds": [-1.2, 1.2],
+    }
+    return {f"table_parameters.table.{name}": value for name, value in (fields | more).items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"nonclk_coeff": 1}, "names begin with 'table_parameters.table.'"),
+        (settings_of("SparseAdaGradSGDRule", table_class="Other"), "must be one of MemorySparseTable"),
+        (settings_of("FTRL"), "must be one of SparseNaiveSGDRule"),
+        (
+            settings_of("StdAdaGradSGDRule", **{"accessor.embed_sgd_param.adagrad.speed": 1}),
+            "adagrad.speed: got 1; there is no such field",
+        ),
+        (settings_of("SparseAdaGradSGDRule", width=3), "width: got 3; there is no such field"),
+        (
+            settings_of("SparseAdaGradSGDRule", **{"accessor.embedx_sgd_param.name": "SparseAdamSGDRule"}),
+            "a row has one rule",
+        ),
+    ],
+)
+def test_refused_settings_of_a_table(given, words):
+    spec = TableSpec(0, "table", "sparse", 2, {"name": "sgd"}, {}, "", [], "MemorySparseTable", {})
+    with pytest.raises(ValueError, match=words):
+        with_settings(spec, given)
 
 
 def test_shows_clicks_and_saving(one_worker, tmp_path):

@@ -10,14 +10,13 @@ from paddle_jax.optimizer import SGD, Adagrad, Adam
 from paddle_jax.regularizer import L2Decay
 
 
-def rule_of(optimizer: Any, param: Any = None, accessor_rule: dict[str, Any] | None = None) -> dict[str, Any]:
+def rule_of(optimizer: Any, param: Any = None) -> dict[str, Any]:
     """The update rule of an optimizer for a Parameter.
 
     Args:
         optimizer: SGD, Adagrad or Adam.
         param: Parameter whose factor of the learning rate and decay count. Default None: 1 and the
             optimizer's.
-        accessor_rule: the rule of `strategy.sparse_table_configs`, in place of the optimizer's.
     Raises:
         ValueError: servers do not have its rule. NotImplementedError: it clips gradients.
     """
@@ -27,7 +26,7 @@ def rule_of(optimizer: Any, param: Any = None, accessor_rule: dict[str, Any] | N
             f"{type(optimizer._grad_clip).__name__}; servers update rows without knowing the others; "
             "leave it out"
         )
-    rule = dict(accessor_rule or _rule(optimizer))
+    rule = _rule(optimizer)
     rule["factor"] = float(getattr(param, "optimize_attr", {"learning_rate": 1.0})["learning_rate"])
     rule["decay"] = _decay(optimizer, param)
     return rule

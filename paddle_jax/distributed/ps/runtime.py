@@ -13,6 +13,7 @@ from paddle_jax.distributed.ps.client import Client
 from paddle_jax.distributed.ps.optimizer_rules import rule_of
 from paddle_jax.distributed.ps.server import TableServer
 from paddle_jax.distributed.ps.settings import CALLER, patience
+from paddle_jax.distributed.ps.table_settings import with_settings
 from paddle_jax.distributed.ps.table_spec import DENSE, SPARSE, JobSpec, TableSpec
 from paddle_jax.distributed.ps.tables import accessor_settings
 from paddle_jax.distributed.ps.worker import Worker, worker_for
@@ -30,6 +31,7 @@ class Runtime:
         index: int, number of this worker or server.
         is_server: bool.
         settings: dict, `a_sync_configs` of the strategy.
+        table_settings: dict, `sparse_table_configs` of the strategy.
         mode: "sync", "async" or "geo".
         tables: {name: TableSpec}.
         attributes: {name of a sparse table: what its ParamAttr says of learning rate and decay}.
@@ -65,6 +67,7 @@ class Runtime:
             ValueError: more workers may be late than there are. NotImplementedError: tables on GPUs.
         """
         self.settings = dict(strategy.a_sync_configs)
+        self.table_settings = dict(strategy.sparse_table_configs)
         for name in ("use_ps_gpu", "use_gpu_graph"):
             if self.settings[name]:
                 raise NotImplementedError(
@@ -113,9 +116,10 @@ class Runtime:
         return known
 
     def set_rule(self, name: str, rule: dict[str, Any]) -> None:
-        """Says how a sparse table is updated."""
+        """Says how a sparse table is updated, unless the strategy does."""
         self._check_open(f"table {name!r}")
-        self.tables[name] = self.tables[name]._replace(rule=rule)
+        spec = self.tables[name]._replace(rule=rule)
+        self.tables[name] = with_settings(spec, self.table_settings.get(name))
 
     def add_dense(
         self, optimizer: Any, params: Sequence[Any], values: Callable[[], dict[str, np.ndarray]]

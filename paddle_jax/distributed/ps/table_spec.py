@@ -17,7 +17,8 @@ class TableSpec(NamedTuple):
         name: str, of the Parameter; of a dense table "dense" and a number.
         kind: "sparse" or "dense".
         width: int, length of a row; of a dense table the length of all its Parameters together.
-        rule: dict, "name" of an update rule and its settings, "factor" of the learning rate, "decay" (L2).
+        rule: dict, "name" of an update rule and its settings, "factor" of the learning rate, "decay" (L2). A
+            sparse table may have "rate", in place of the optimizer's, and "bounds" of its values.
         first: dict, how rows begin, see `first_values`; empty for a dense table.
         entry: str, which ids are taken in, "" for all; as "count_filter_entry:10".
         parts: list of [name, shape] of the Parameters of a dense table, one after the other.

@@ -155,7 +155,8 @@ class SparseTable:
         self.prepare(ids)
         ids, gradients = self._trained(ids, gradients)
         places = self._add(ids)
-        scaled_rate = np.float32(rate * self.spec.rule["factor"])
+        rule = self.spec.rule
+        scaled_rate = np.float32(rule.get("rate", rate) * rule["factor"])
         block = max(1, _BLOCK // self.rows.shape[1])
         for begin in range(0, len(places), block):
             self._update_block(places[begin : begin + block], gradients[begin : begin + block], scaled_rate)
@@ -170,6 +171,8 @@ class SparseTable:
         if settings["decay"]:
             gradients = gradients + np.float32(settings["decay"]) * values
         self._rule.update(settings, values, rows[:, width:], gradients, rate)
+        if "bounds" in settings:
+            np.clip(values, *settings["bounds"], out=values)
         self.rows[places] = rows
 
     def add(self, ids: np.ndarray, differences: np.ndarray) -> None:

@@ -117,6 +117,7 @@ _CONFIGS = {
         "local_sparse": [],
         "remote_sparse": [],
     },
+    "sparse_table": {},
     "gradient_scale": {"scale_strategy": "avg", "scale_gradient": False},
 }
 _SWITCHES = (
@@ -178,8 +179,9 @@ class DistributedStrategy:
     knobs for overlap, buffers and NCCL are accepted. `find_unused_parameters`, `fuse_grad_size_in_MB`,
     `last_comm_group_size_MB`: as in DataParallel. `amp`, `recompute`, `gradient_merge`, `sharding`,
     `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `dgc`, `qat`, `asp`, `auto`
-    and kin act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and kin are
-    for parameter servers, which `fleet.init` refuses. Numbers for NCCL and cuDNN are accepted.
+    and kin act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and
+    `sparse_table_configs` are for parameter servers; the second one is
+    {table: {"table_parameters.TABLE.FIELD": value}}. Numbers for NCCL and cuDNN are accepted.
 
     Raises:
         TypeError: an attribute is set that there is none of, or a degree is no int. AssertionError: a dict of
@@ -211,13 +213,16 @@ class DistributedStrategy:
         if not name.endswith("_configs"):
             self._set_plain(name, value)
             return
+        if name == "sparse_table_configs" and not value:
+            return
         if not isinstance(value, dict):
             raise TypeError(f"DistributedStrategy.{name}: got {type(value).__name__}; it must be a dict")
         value = dict(value)
         if name == "hybrid_configs":
             self._take_order(value)
         for key in value:
-            if key not in self._values[name]:
+            # the keys of the settings of tables are names of tables
+            if name != "sparse_table_configs" and key not in self._values[name]:
                 raise CheckError(f"key:{key} not in {name}; there are {', '.join(self._values[name])}")
         if name == "hybrid_configs":
             self._set_nested(value)
