@@ -50,6 +50,7 @@ class ByParameter:
     ) -> None:
         """Updates parameters one after the other with what the class defines. settings: None, or those of the
         group, which the class gets in a dict."""
+        # Code of the user runs for each parameter, so whether to skip must be known here.
         if not pairs or (self._skip is not None and bool(wrap(self._skip))):
             return
         block = default_main_program().global_block()
@@ -63,6 +64,7 @@ class ByParameter:
                 for pair in pairs:
                     self._append_optimize_op(block, {**settings, "params": pair})
             else:
+                # States first, as in Paddle: a subclass may look up the states of all parameters.
                 self._create_accumulators(block, params)
                 for pair in pairs:
                     self._append_optimize_op(block, pair)

@@ -133,6 +133,7 @@ class LBFGS(Optimizer):
             try:
                 point, used, last = self._iterate(closure, point, iteration)
             except BaseException:
+                # The iteration has not ended: its state was not taken over, so the parameters go back, too.
                 if self._past is before:
                     for param, value in values:
                         param._rebind(value)
@@ -150,11 +151,14 @@ class LBFGS(Optimizer):
         past = self._past | {"n_iter": self._past["n_iter"] + 1}
         new, (direction, slope, reach) = self._direction(start.grad, past)
         rate = self.get_lr() * (
+            # Without a history the gradient says nothing about the length of a step, so the first one is
+            # short.
             min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0
         )
         past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
         point = start
         used = 0
+        # The direction no longer leads down.
         last = slope > -self.tolerance_change
         if not last:
             point, used = self._move(
@@ -338,6 +342,7 @@ def _turned(
     moved = direction * rate
     curvature = jnp.vdot(change, moved)
     rows = len(history["s"])
+    # Only pairs with <s, y> > 0 keep the model positive definite.
     accepted = curvature > 1e-10
     row = history["count"] % rows
     entries = {"s": moved, "y": change, "ro": 1.0 / curvature}
@@ -346,6 +351,7 @@ def _turned(
         for key, new in entries.items()
     }
     history["count"] = history["count"] + accepted
+    # The first guess of the inverse Hessian is <s, y> / <y, y> times the identity.
     history["scale"] = jnp.where(accepted, curvature / jnp.vdot(change, change), history["scale"])
     direction = _two_loops(grad, history)
     return (
@@ -368,6 +374,7 @@ def _two_loops(grad: jax.Array, history: dict[str, Any]) -> jax.Array:
 
     def back(k: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         q, alphas = carry
+        # From the newest pair to the oldest; the second loop goes the other way.
         i = (count - 1 - k) % len(s)
         alpha = ro[i] * jnp.vdot(s[i], q)
         return q - alpha * y[i], alphas.at[i].set(alpha)

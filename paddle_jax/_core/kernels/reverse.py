@@ -57,6 +57,7 @@ def linearize(
         operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
         active_in = [not is_literal(v) and v in active_vars for v in equation.invars]
         wanted_out = [v in needed_vars and is_inexact(v.aval) for v in equation.outvars]
+        # Values and pulls are made together, so a rule may use what the forward pass has computed.
         results, pull_equation = _linearize_equation(jaxpr, equation, operands, active_in, wanted_out)
         env.update(zip(equation.outvars, results, strict=True))
         if pull_equation is not None:
@@ -96,6 +97,7 @@ def accumulate(steps: Sequence[tuple[Sequence[Any], Sequence[Any], Pull]], cts: 
     """
     for results, operands, pull in reversed(steps):
         outs = [cts.get(v) for v in results]
+        # No later step has sent anything here: nothing is computed for it.
         if all(ct is None for ct in outs):
             continue
         for v, ct in zip(operands, pull(outs), strict=True):
@@ -318,6 +320,7 @@ _elementwise("log1p", lambda ct, x, y: lax.div(ct, lax.add(x, _number(x, 1))))
 _elementwise("expm1", lambda ct, x, y: lax.mul(ct, lax.add(y, _number(y, 1))))
 _elementwise("sin", lambda ct, x, y: lax.mul(ct, lax.cos(x)))
 _elementwise("cos", lambda ct, x, y: lax.neg(lax.mul(ct, lax.sin(x))))
+# (1 + y)(1 - y) keeps the digits that 1 - y^2 loses near 1.
 _elementwise("tanh", lambda ct, x, y: lax.mul(lax.add(ct, lax.mul(ct, y)), lax.sub(_number(y, 1), y)))
 _elementwise("logistic", lambda ct, x, y: lax.mul(ct, lax.mul(y, lax.sub(_number(y, 1), y))))
 _elementwise("sqrt", lambda ct, x, y: lax.mul(ct, lax.div(_number(y, 0.5), y)))
@@ -370,6 +373,7 @@ def _integer_pow(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -
         return [None]
     if exponent == 1:
         return [lax.mul(ct, lax.full_like(x, 1))]
+    # d x^n = n x^(n - 1); above are the cases in which x^(n - 1) would be x^-1 or x^0.
     derivative = lax.mul(lax.integer_pow(x, exponent - 1), _number(x, exponent))
     return [lax.mul(ct, derivative)]
 
@@ -415,6 +419,7 @@ def _reduce_most(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -
     kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
     is_result = lax.eq(x, lax.broadcast_in_dim(result, x.shape, kept))
     weights = lax.convert_element_type(is_result, ct.dtype)
+    # Equal largest elements get equal shares, as in JAX.
     share = lax.div(ct, lax.reduce_sum(weights, axes))
     return [lax.mul(lax.broadcast_in_dim(share, x.shape, kept), weights)]
 
@@ -431,11 +436,13 @@ def _pad(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[A
     starts = [low for low, _, _ in config]
     ends = [n - high for (_, high, _), n in zip(config, ct.shape, strict=True)]
     steps = [inner + 1 for _, _, inner in config]
+    # The elements between and around are padding, whose cotangent goes nowhere.
     return [lax.slice(ct, starts, ends, steps), None]
 
 
 @_rule("transpose")
 def _transpose(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    # `argsort` of a permutation is its inverse.
     return [lax.transpose(ct, np.argsort(equation.params["permutation"]))]
 
 
@@ -469,6 +476,7 @@ def _slice(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list
         else:
             end = start
         padding.append((start, length - end, step - 1))
+    # Zeros where nothing was read, also between elements that a step has passed over.
     return [lax.pad(ct, _number(ct, 0), padding)]
 
 
@@ -534,6 +542,7 @@ def _dot(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[A
     else:
         swapped_precision = precision
     sum_dtype = params["preferred_element_type"]
+    # z = x . y: the gradient of x is ct . y over the free axes of y, that of y is ct . x over those of x.
     grad_x = lax.dot_general(
         ct, y, ((columns, free_y), (batch, batch_y)), precision=precision, preferred_element_type=sum_dtype
     )

@@ -73,6 +73,7 @@ def _terms(node: Node) -> tuple[int, dict[Node, int]]:
 
 def _sum(constant: int, terms: dict[Node, int]) -> Node:
     """The expression of a sum."""
+    # One form for equal sums: no zero factors, no sum of one atom, sorted atoms.
     terms = {atom: factor for atom, factor in terms.items() if factor}
     if not terms:
         return constant
@@ -111,6 +112,7 @@ def _quotient(left: Node, right: Node) -> Node:
         return left
     if isinstance(right, int) and right > 0:
         constant, terms = _terms(left)
+        # (6 n + 4) // 2 = 3 n + 2; with other factors the rounding depends on n.
         if constant % right == 0 and all(factor % right == 0 for factor in terms.values()):
             return _sum(constant // right, {atom: factor // right for atom, factor in terms.items()})
     return "floordiv", left, right
@@ -121,12 +123,14 @@ def _remainder(left: Node, right: Node) -> Node:
         return 0
     if isinstance(right, int) and right > 0:
         constant, terms = _terms(left)
+        # Multiples of the divisor leave the remainder of the constant.
         if all(factor % right == 0 for factor in terms.values()):
             return constant % right
     return "mod", left, right
 
 
 def _extreme(name: str, left: Node, right: Node) -> Node:
+    # The sign of the difference decides, where it is the same for all lengths.
     low, high = bounds(add(left, right, -1))
     if high is not None and high <= 0:
         if name == "min":
@@ -145,6 +149,7 @@ def _common_bits(left: Node, right: Node) -> Node:
     if not isinstance(right, int):
         return ("bitand", *sorted((left, right), key=repr))
     if right < 0:
+        # x & ~m = x - (x & m), for negative numbers, too.
         return add(left, _masked(left, ~right), -1)
     return _masked(left, right)
 
@@ -160,6 +165,7 @@ def _masked(node: Node, mask: int) -> Node:
         first = position
         while mask >> position & 1:
             position += 1
+        # A run of ones from bit `first` to `position`: (x >> first) % 2^count, put back to its place.
         part = _remainder(_quotient(node, 1 << first), 1 << position - first)
         total = add(total, part, 1 << first)
     return total

@@ -158,11 +158,13 @@ def branched(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]
     """Adds the operation of a branch of two Regions: Variables, one for each Output."""
     if len(regions) != 2:
         raise Unsupported("a switch over a tensor cannot be recorded; use paddle.static.nn.switch_case")
+    # `select` numbers its codes by the condition: 0 for False, 1 for True.
     no, yes = (region.block for region in regions)
     for k, block in enumerate((no, yes)):
         block.results = [_picked_symbol(regions[k], out.picks[k], out.shape, out.dtype) for out in outputs]
     pairs = list(zip(yes.results, no.results, strict=True))
     have_other_shapes = any(a.avals != b.avals for a, b in pairs)
+    # Both branches get the operands of both, each once, in a fixed order.
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
     kernel = _kernel("cond", lambda yes, no: _branching(yes, no, outside), yes, no)
     recorder = local.ctx.frame
@@ -204,6 +206,7 @@ def _branching(yes: Block, no: Block, outside: Sequence[Symbol]) -> Callable[...
             pred = pred.reshape(()).astype(bool)
         else:
             pred = jnp.all(pred)
+        # Outside of a trace only the branch that was chosen has to run.
         if not isinstance(pred, jax.core.Tracer):
             return side(yes if pred else no)(*values)
         return jax.lax.cond(pred, side(yes), side(no), *map(jnp.asarray, values))

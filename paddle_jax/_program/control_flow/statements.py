@@ -162,6 +162,8 @@ def if_stmt(
             return body()
         return orelse()
     variables = _Variables(get_state, set_state)
+    # `while not done: ... if done: ...`: inside a branch on a mark of `break` or `return` its value is
+    # known.
     facts = [_known(name, value, test) for name, value in zip(names, variables.before, strict=True)]
 
     def branch(code: Callable[..., Any], k: int) -> Any:
@@ -219,6 +221,7 @@ def while_stmt(
     steps = frame.loop(body.__code__)
     while True:
         answer = _condition(test())
+        # Steps run in Python until the condition is traced: the first ones may still be plain values.
         if is_traced(answer) or steps[2]:
             break
         if not answer:
@@ -229,6 +232,7 @@ def while_stmt(
 
     def tested(values: Sequence[Any]) -> Any:
         answer, after = variables.run(test, values)
+        # An assignment such as `(n := n - 1)` in the condition would be lost after the last test.
         if any(a is not b for a, b in zip(after, values, strict=True)):
             raise Unsupported(
                 "the condition of a while over a tensor assigns a variable; assign it in the loop"
@@ -272,6 +276,7 @@ def for_stmt(
         return None
     for value in over:
         if extra_test is not None:
+            # A `break` on a Tensor: the remaining rows run under its condition.
             going = extra_test()
             if is_traced(going):
                 if_stmt(going, ft.partial(body, value), lambda: None, get_state, set_state, names, 0)
@@ -437,6 +442,7 @@ def _either(left: Callable[[], Any], right: Callable[[], Any], enough: bool) -> 
     """What `left()` gives if its truth is `enough`, else what `right()` gives."""
     a = left()
     if not is_traced(_condition(a)):
+        # Python's own operators: they give one of the operands, not its truth.
         return (a or right()) if enough else (a and right())
     if isinstance(a, lengths.LengthBool):
         b = right()
@@ -475,6 +481,7 @@ def not_(value: Any) -> Any:
     if not is_traced(value):
         return not value
     result: Any = numeral(truth(value).logical_not())
+    # Lets `_is_opposite` see that a branch on this is one on the opposite of the value.
     result._not_of = value
     return result
 
@@ -535,6 +542,7 @@ def put_attribute(owner: Any, name: str, value: Any) -> None:
 
 def put_item(container: Any, key: Any, value: Any) -> None:
     """Sets an item, or takes it away."""
+    # Assignments to elements of a Tensor have happened already, in place.
     if value is _IN_A_TENSOR or isinstance(container, Tensor):
         return
     if not isinstance(value, Undefined):

@@ -67,8 +67,10 @@ def _taps(
     at = _source(out, ratio, half_pixel)
     if mode == "bicubic":
         first = np.floor(at).astype(np.int64)
+        # One position before, two after: the kernel reaches two positions to both sides.
         index = first[:, None] + np.arange(-1, 3)
         return index, _cubic(at[:, None] - index)
+    # Half a pixel before the first one reads the first one.
     at = np.maximum(at, 0)
     first = np.minimum(np.floor(at).astype(np.int64), size - 1)
     part = at - first
@@ -84,6 +86,7 @@ def _antialias_matrix(size: Any, out: int, mode: str, align_corners: bool, scale
         ratio = 1 / scale
     else:
         ratio = size / out
+    # Reducing widens the filter, so that each input counts; enlarging leaves it as it is.
     stretch = max(ratio, 1.0)
     centre = ratio * (np.arange(out) + 0.5)
     distance = (np.arange(size)[None] + 0.5 - centre[:, None]) / stretch
@@ -106,6 +109,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
     """Sums weighted taps along one axis by the cheapest of three equal ways."""
     size = x.shape[axis]
     out = index.shape[0]
+    # Far outside all positions read the edge; this bounds the padding below.
     index = np.clip(index, -size, 2 * size)
     period = out // size if size and out % size == 0 else 0
     if period and size <= _PERIODIC and _periodic(index, weights, period, size):
@@ -114,6 +118,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
     if index.shape[1] == 1:
         return jnp.take(x, index[:, 0], axis)
     if size * out <= _DENSE:
+        # Several taps at an edge are one position, so their weights add up.
         matrix = np.zeros((out, size))
         np.add.at(matrix, (np.arange(out)[:, None], index), weights)
         return _multiply(x, axis, matrix)
@@ -127,6 +132,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
 def _periodic(index: np.ndarray, weights: Any, period: int, size: Any) -> bool:
     """Whether every run of `period` outputs reads the same pattern, one input position further on; limited
     positions count as edge."""
+    # The pattern is taken from the middle, where no tap is limited to the axis.
     middle = (size // 2) * period
     want = index[middle : middle + period] - size // 2
     shifted = want[None] + np.arange(size)[:, None, None]
