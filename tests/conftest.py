@@ -24,6 +24,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("FLAGS_deferred_background", "0")  # what is counted must not depend on clocks
+os.environ.setdefault("FLAGS_compile_notice", "0")  # machines of tests are slow, and stderr is compared
 os.environ.setdefault("FLAGS_compile_cache", "off")  # thousands of tiny programs that nobody needs again
 # Compiling is most of what the suite does; without the compiler's optimisations it takes a third of the time.
 # What users get is checked by the conformance calls, which run with XLA's own choice. XLA stops the process

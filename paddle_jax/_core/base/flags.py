@@ -211,8 +211,9 @@ def set_flags(flags: dict[str, Any]) -> None:
             paddle.distributed.get_world_size() of a program of one process is the number of its devices);
             FLAGS_cudnn_deterministic (the same bits in every run, see docs/determinism.md; on an accelerator
             to be set before the first array exists); FLAGS_metrics_port (where Prometheus reads the numbers
-            of paddle_jax.metrics; 0: nowhere) and FLAGS_metrics_address, which is set first.
-            FLAGS_compile_cache acts in the environment only.
+            of paddle_jax.metrics; 0: nowhere) and FLAGS_metrics_address, which is set first;
+            FLAGS_compile_notice (whether a line on stderr says that the program has waited for the compiler
+            for a second). FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown.
             RuntimeError: too late for a memory flag.

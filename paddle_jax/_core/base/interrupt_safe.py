@@ -29,6 +29,7 @@ import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
+from paddle_jax._core.base.compile_notice import CompileNotice
 from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import Counters, compiling
 from paddle_jax._core.base.signal_handlers import ObservedHandlers
@@ -363,8 +364,11 @@ class InterruptSafeCall:
 
     def _call_first(self, arguments: Sequence, store: Callable[[Iterator], Iterable]) -> None:
         self.finish()
+        notice = CompileNotice(self.tier)
         try:
+            notice.begin()
             self._run_in_thread(lambda: self._compile(arguments), _finish_at_exit)
+            notice.end()  # before the call, which may print
             self._run_in_thread(  # it does not take long
                 lambda: call_and_store(self.wrapper(self.function), arguments, store),
                 ShieldedThread.finish_or_cancel,
@@ -372,7 +376,10 @@ class InterruptSafeCall:
         except _OtherContextError:
             with preserved_tracing():
                 self._compile(arguments)
+            notice.end()
             call_and_store(self.wrapper(self.function), arguments, store)
+        finally:
+            notice.end()
 
     def _compile(self, arguments: Sequence) -> None:
         with compiling(self.tier), trimmed_memory(self.tier):

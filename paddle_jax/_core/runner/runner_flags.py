@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_jax._core.base import flags, vlog
+from paddle_jax._core.base.compile_notice import CompileNotice
 from paddle_jax._core.base.memory_flags import refuse_if_device_in_use
 from paddle_jax._core.kernels.op_checks import op_executor, run_checked, run_logged
 from paddle_jax._core.lazy.recording import change_settings
@@ -49,6 +50,11 @@ def _set_nan_check(value: bool) -> None:
     change_settings(executor=op_executor(value))
 
 
+def _set_notice(value: bool) -> None:
+    """Shows or hides that the program waits for the compiler."""
+    CompileNotice.is_enabled = value
+
+
 def _update_executor() -> None:
     """Prints each operation, or ends that, after a change of the levels of messages."""
     replaceable = (None, run_checked, run_logged)  # any other executor belongs to paddle.amp.debugging
@@ -81,6 +87,8 @@ def start() -> None:
     if flags.from_environment("cudnn_deterministic"):
         _request_determinism()
         changes["mode"] = "off"
+    if flags.from_environment("compile_notice") is not None:
+        CompileNotice.is_enabled = flags.from_environment("compile_notice")
     check_nan_inf = os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true")
     changes["executor"] = op_executor(check_nan_inf)
     change_settings(**changes)
@@ -93,5 +101,6 @@ for _name, (_attribute, _default, _least) in _SETTINGS.items():
         _check = _minimum_check(_name, _least)
     flags.declare(_name, _default, _setter(_attribute), _check)
 flags.declare("check_nan_inf", False, _set_nan_check)
+flags.declare("compile_notice", True, _set_notice)
 flags.declare("cudnn_deterministic", False, _set_deterministic)
 vlog.level_listeners.append(_update_executor)
