@@ -207,6 +207,9 @@ class CallObserver:
             return value
         if isinstance(value, types.MethodType) and self.is_user_function(value.__func__):
             return types.MethodType(self.observed_function(value.__func__), value.__self__)
+        if isinstance(value, ft._lru_cache_wrapper) and not self.converted:
+            cached, _, _ = self._prepare_cached(value, (), {})
+            return lambda *args, **named: self.read_value(cached(*args, **named))
         return value
 
     def is_user_function(self, function: Any) -> bool:
@@ -413,6 +416,8 @@ class CallObserver:
     def _prepare_other_builtin(self, function: Any, args: Args, named: Named) -> Prepared:
         """A builtin without a rule of its own: a method, or a function that reads its arguments alone."""
         owner = getattr(function, "__self__", None)
+        if isinstance(owner, ft._lru_cache_wrapper):
+            self._read_cache(function)
         if owner is not None and not isinstance(owner, types.ModuleType):
             return self._prepare_method(function, owner, args, named)
         module = _module_of(function)
@@ -538,6 +543,13 @@ class CallObserver:
         if len(values) == 1:
             return values[0]
         return tuple(values)
+
+    def _read_cache(self, method: Any) -> None:
+        """A method of a function behind functools.lru_cache: what has gone through it, or its clearing,
+        which each call does again."""
+        if method.__name__ == "cache_parameters":  # they are fixed
+            return
+        self.mark_unguarded(f"it calls {method.__name__} of a cached function")
 
     def _prepare_cached(self, function: Any, args: Args, named: Named) -> Prepared:
         """A function behind functools.lru_cache: it is asked again at each call, as in eager execution, and

@@ -29,6 +29,12 @@ _MAX_ARRAY_BYTES = 1 << 18  # of an array that is compared at each call
 Changed = dict[int, tuple[Any, Any]]  # id -> (container that the run has changed, copy of it before)
 
 
+def elements_of(array: np.ndarray) -> tuple[Any, ...]:
+    """The elements of an array with objects: a record becomes the tuple of its fields, since a record of
+    NumPy is a view that changes with the array."""
+    return tuple(np.asarray(array).reshape(-1).tolist())
+
+
 class TooLarge(Exception):
     """An array has too many elements to be compared at each call."""
 
@@ -250,7 +256,7 @@ class ReadGuards:
         def content() -> tuple[Any, ...]:
             # the observer guards the objects in an array where they are read
             if array.dtype.hasobject:
-                elements = tuple(array.flat)
+                elements = elements_of(array)
             else:
                 elements = array.tobytes()
             return array.shape, array.dtype, array.strides, elements

@@ -32,7 +32,7 @@ from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.capture.capture import refuse_possible_outside
 from paddle_jax._program.guards.call_signature import dense_parts
 from paddle_jax._program.guards.observed_calls import _KNOWN, CallObserver
-from paddle_jax._program.guards.read_guards import ReadGuards, ReadTable, TooLarge
+from paddle_jax._program.guards.read_guards import ReadGuards, ReadTable, TooLarge, elements_of
 from paddle_jax.autograd.py_layer import PyLayerContext
 
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ class StateObserver(CallObserver):
         if table is not None and not (isinstance(value, Tensor) and self.has_slot(value, store, key)):
             table.add(store, key, value)
         self._mark_outer(value)
-        if type(value) is np.ndarray:
-            self._guard_array(value)
+        if isinstance(value, np.ndarray | np.void):
+            self._read_array(value)
         elif isinstance(value, io.IOBase | collections.abc.Iterator) and id(value) not in self.created:
             self.refuse(STREAM.format(key))
         return value
@@ -207,12 +207,15 @@ class StateObserver(CallObserver):
         met = id(owner) in self.outer_containers or not isinstance(owner, CONTAINERS)
         return met and id(owner) not in self.created
 
-    def _guard_array(self, array: np.ndarray) -> None:
+    def _read_array(self, array: np.ndarray | np.void) -> None:
+        """Guards a NumPy array, or a record, which is a view of the array that it was taken from."""
         try:
             if id(array) not in self.created:
-                self.guards.guard_array(array)
+                self.guards.guard_array(np.asarray(array))
         except TooLarge:
             self.mark_unguarded(f"it uses a NumPy array of {array.nbytes >> 10} KiB from outside; pass it in")
+        if isinstance(array, np.ma.MaskedArray):
+            self._read_array(np.ma.getmaskarray(array))
 
     def read_global(self, scope: dict[str, Any], name: str, value: Any) -> Any:
         """A global variable, or a builtin."""
@@ -487,6 +490,7 @@ class StateObserver(CallObserver):
         if (
             id(container) in self.created
             or isinstance(container, (*PLAIN, Tensor, jax.Array))
+            and not isinstance(container, np.void)
             or kind in (tuple, types.GenericAlias)
             or isinstance(container, type)
         ):
@@ -495,9 +499,11 @@ class StateObserver(CallObserver):
         getter = self.user_method(container, "__getitem__")
         if getter is not None:
             return self.call(getter, (container, key), {})
-        if kind is np.ndarray:
-            self._guard_array(container)
-            return self.read_value(container[key]) if container.dtype.hasobject else container[key]
+        if isinstance(container, np.ndarray | np.void):
+            self._read_array(container)
+            if container.dtype.hasobject:
+                return self.read_value(container[key])
+            return container[key]
         if kind is list and isinstance(key, int):
             return self.read_value(container[key], container, key, self.guards.items)
         if isinstance(container, dict) and key in container:
@@ -568,14 +574,12 @@ class StateObserver(CallObserver):
             objects: whether the attributes of user objects count, besides items of nested containers.
             depth: level of containers around it.
         """
-        if isinstance(value, _WITHOUT_CONTENT):
+        if isinstance(value, _WITHOUT_CONTENT) and not isinstance(value, np.void):
             return value
         if depth > _MAX_DEPTH:
             self.mark_unguarded("containers are nested too deep")
-        elif type(value) is np.ndarray:
-            self._guard_array(value)
-            for part in value.flat if value.dtype.kind == "O" else ():
-                self.read_content(part, objects, depth + 1)
+        elif isinstance(value, np.ndarray | np.void):
+            self._read_array_content(value, objects, depth)
         elif isinstance(value, tuple | frozenset):  # the parts may change, the container cannot
             for part in value:
                 self.read_content(part, objects, depth + 1)
@@ -589,6 +593,15 @@ class StateObserver(CallObserver):
         else:
             self._read_object_content(value, objects, depth)
         return value
+
+    def _read_array_content(self, array: np.ndarray | np.void, objects: bool, depth: int) -> None:
+        """Guards the elements of an array, and what these contain. The arguments are those of
+        read_content."""
+        self._read_array(array)
+        if array.dtype.hasobject:
+            self.read_content(elements_of(np.asarray(array)), objects, depth + 1)
+        if self.is_user_code(type(array)):  # a subclass may have attributes besides its elements
+            self._read_object_content(array, objects, depth)
 
     def _read_object_content(self, owner: Any, objects: bool, depth: int) -> None:
         """Guards the content of an object that is no container. The arguments are those of read_content."""

@@ -78,3 +78,64 @@ def an_array_of_objects_gone_through():
 def a_record():
     array = np.array([(2.0, 1)], dtype=[("scale", float), ("count", int)])
     return lambda x: x * float(array["scale"][0]), lambda: array["scale"].fill(3.0)
+
+
+@case
+def an_object_in_a_record():
+    array = np.array([(2.0, 2.5)], dtype=[("scale", float), ("kind", object)])
+    return lambda x: x * array[0]["kind"], lambda: array["kind"].fill(3.0)
+
+
+@case
+def a_record_that_is_held():
+    array = np.array([(2.0, 1)], dtype=[("scale", float), ("count", int)])
+    row = array[0]
+    return lambda x: x * float(row["scale"]), lambda: array["scale"].fill(3.0)
+
+
+class Table(np.ndarray):
+    """An array of a class of the user."""
+
+
+@case
+def an_array_of_an_own_class():
+    array = objects(2.0, 1.0).view(Table)
+    return lambda x: x * array[0], lambda: array.fill(3.0)
+
+
+@case
+def an_attribute_of_an_array_of_an_own_class():
+    array = np.array([2.0]).view(Table)
+    array.scale = 2.0
+    return lambda x: x * array.scale, lambda: setattr(array, "scale", 3.0)
+
+
+@case
+def the_mask_of_an_array():
+    array = np.ma.array([1.0, 2.0], mask=[False, False])
+    return lambda x: x * float(array.sum()), lambda: array.__setitem__(0, np.ma.masked)
+
+
+@case
+def how_full_a_cache_is():
+    scaled.cache_clear()
+    return lambda x: x * (1 + scaled.cache_info().currsize), lambda: scaled(9)
+
+
+@case
+def a_cached_function_that_map_calls():
+    FACTOR[0] = 2.0
+    scaled.cache_clear()
+
+    def change():
+        FACTOR[0] = 3.0
+        scaled.cache_clear()
+
+    return lambda x: x * sum(map(scaled, [1, 2])), change
+
+
+@case
+def the_surroundings_of_a_function_that_keeps_nothing():
+    FACTOR[0] = 2.0
+    compute = functools.lru_cache(maxsize=0)(lambda number: FACTOR[0] * number)
+    return lambda x: x * compute(4), lambda: FACTOR.__setitem__(0, 3.0)
