@@ -21,13 +21,21 @@ def collect_as_before() -> None:
 
 import jax  # noqa: E402
 
-from paddle_jax._core.base import compiler, counters, flags, interrupt_safe, memory_flags  # noqa: E402
+from paddle_jax._core.base import (  # noqa: E402
+    compiler,
+    counters,
+    flags,
+    interrupt_safe,
+    memory_flags,
+    traceback_displays,
+)
 from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
 from paddle_jax._core.process_group import startup_barrier  # noqa: E402
 from paddle_jax._core.runner import after_fork, runner_flags  # noqa: E402
 
 compiler.limit_malloc_arenas()
 flags.start()
+traceback_displays.install()
 memory_flags.start()
 runner_flags.start()
 compile_cache.start()

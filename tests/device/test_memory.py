@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import types
+import weakref
 
 import jax
 import numpy as np
@@ -360,3 +361,14 @@ def test_values_that_are_not_allowed(paddle):
         memory_flags.allocator_strategy("nonsense")
     with pytest.raises(ValueError, match="at most 1"):
         memory_flags.fraction_of_gpu_memory_to_use(1.5)
+
+
+def test_live_tensors_beside_dead_weak_proxies():
+    class Thing:
+        pass
+
+    thing = Thing()
+    held = [weakref.proxy(thing), paddle_jax.ones([7, 11, 13])]
+    del thing
+    assert any(group.shape == (7, 11, 13) for group in paddle_jax.live_tensors())
+    del held

@@ -191,7 +191,8 @@ def set_flags(flags: dict[str, Any]) -> None:
 
     Args:
         flags: dict from name to value. Those that act: FLAGS_check_nan_inf (each operation is looked at, see
-            docs/nan.md); FLAGS_call_stack_level (2: exceptions of operations have those of JAX behind them);
+            docs/nan.md); FLAGS_call_stack_level (2: exceptions of operations have those of JAX behind them,
+            and tracebacks show all frames);
             FLAGS_deferred ("sync": eager ops are recorded, and compiled together when they recur; "async":
             the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_background
             (whether on a CPU with several processors another thread compiles while the program goes on; it

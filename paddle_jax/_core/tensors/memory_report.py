@@ -125,7 +125,8 @@ def live_tensors(most: int = 20) -> LiveTensors:
 def _tensors_with_memory() -> list[Tensor]:
     """The live Tensors that hold an array, or will hold one."""
     # the parts of a sparse Tensor are Tensors of their own
-    dense = [t for t in gc.get_objects() if isinstance(t, Tensor) and not t.is_sparse()]
+    # by `type`: `isinstance` asks weak proxies for their class, and dead ones raise ReferenceError
+    dense = [t for t in gc.get_objects() if issubclass(type(t), Tensor) and not t.is_sparse()]
     return [t for t in dense if hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TRACING, Unsupported
+from paddle_jax._core.base.hidden_frames import user_source_line
 from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
@@ -226,6 +227,7 @@ def _select_without(index: Tensor, codes: Sequence[Callable[[], Any]], raised: d
                 f"a branch of a condition on a tensor raises {type(error).__name__}: "
                 f"{error}, which a `try` might catch"
             ) from error
+        error.add_note(f"raised at {user_source_line(error)}")
         # Branch 0 is the one for False: its check fails where the condition is False.
         check(index if k == 0 else index.logical_not(), error.with_traceback(None))
     remaining = next(code for k, code in enumerate(codes) if k not in raised)

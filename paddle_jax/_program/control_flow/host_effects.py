@@ -34,7 +34,7 @@ def check(holds: Tensor, error: Exception) -> None:
 
     def checked(holds: Any) -> None:
         if not holds:
-            RuntimeErrors.pending.append(error)
+            RuntimeErrors.pending.append(error.with_traceback(None))  # of an earlier raise
             raise type(error)(*error.args)
 
     local.ctx.frame.emit_check(error, lambda: jax.debug.callback(checked, _array(holds)))

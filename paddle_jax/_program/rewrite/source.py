@@ -118,7 +118,27 @@ def compile_factory(tree: ast.Module, function: types.FunctionType) -> types.Cod
     flags = code.co_flags & _FUTURE
     compiled = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
     exec(compiled, scope)  # noqa: S102  the code of the user, with other statements
-    return scope["outer__"]().__code__
+    return _with_original_names(scope["outer__"](), code)
+
+
+def _with_original_names(maker: types.FunctionType, original: types.CodeType) -> types.CodeType:
+    """The code of a maker of converted code, which has the user's name in tracebacks, as have its parts."""
+    own_names = {code.co_name for code in nested_codes(original)}
+    return _renamed(maker.__code__, own_names, original)
+
+
+def _renamed(code: types.CodeType, kept: set[str], original: types.CodeType) -> types.CodeType:
+    """A code object whose nested functions have the original's name, but those that the user named."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            renamed = _renamed(constant, kept, original)
+            if constant.co_name not in kept or constant.co_name == original.co_name:
+                renamed = renamed.replace(co_name=original.co_name, co_qualname=original.co_qualname)
+            constants.append(renamed)
+        else:
+            constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
 
 
 def make_function(

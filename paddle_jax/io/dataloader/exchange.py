@@ -55,11 +55,32 @@ def _in_main(name: str) -> Any:
     return operator.attrgetter(name)(sys.modules["__main__"])
 
 
+def _code_of_file(file: str, make: Callable[..., types.CodeType], arguments: tuple) -> types.CodeType:
+    """A code object that names its file, for tracebacks."""
+    return make(*arguments).replace(co_filename=file)
+
+
+def _there(cloud: types.ModuleType | None) -> Any:
+    """The kind of pickler for what workers need: code keeps the name of its file, which cloudpickle drops."""
+    if cloud is None:
+        return pickle.Pickler
+    reduce_code = cloud.Pickler.dispatch_table[types.CodeType]
+
+    class There(cloud.Pickler):
+        def reducer_override(self, thing: Any) -> Any:
+            if isinstance(thing, types.CodeType):
+                make, arguments = reduce_code(thing)[:2]
+                return _code_of_file, (thing.co_filename, make, arguments)
+            return super().reducer_override(thing)
+
+    return There
+
+
 def _back(cloud: types.ModuleType | None) -> Any:
     """The kind of pickler for results: classes and functions of the program's main module are its own again
     when they arrive."""
 
-    class Back(pickle.Pickler if cloud is None else cloud.Pickler):
+    class Back(_there(cloud)):
         def reducer_override(self, thing: Any) -> Any:
             if (
                 isinstance(thing, type | types.FunctionType)
@@ -114,10 +135,8 @@ class Packed:
         cloud = by_value()
         if back:
             kind = _back(cloud)
-        elif cloud is None:
-            kind = pickle.Pickler
         else:
-            kind = cloud.Pickler
+            kind = _there(cloud)
         kind(stream, 5, buffer_callback=buffers.append).dump(thing)
         self._data = stream.getbuffer()
         self._parts = [_parts(buffer) for buffer in buffers]

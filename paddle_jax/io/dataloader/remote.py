@@ -6,13 +6,13 @@ import contextlib
 import os
 import random
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.base.dtype import set_default_dtype
+from paddle_jax._core.base.hidden_frames import format_error
 from paddle_jax._core.lazy.devices import stay_on_host
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.tensors.random import default_generator
@@ -138,7 +138,7 @@ def _answer(sock: Any, result: Any, shared: bool, epoch: int) -> None:
 
 def _raised(error: BaseException) -> tuple[bytes | None, str, str]:
     """(the pickled error or None, its name and text, the traceback as text)"""
-    text = "".join(traceback.format_exception(error)).rstrip()
+    text = format_error(error).rstrip()
     try:
         data = Packed(error.with_traceback(None), shared=False, back=True).bytes()
     except Exception:

@@ -1,0 +1,233 @@
+"""Which frames of a traceback are shown: those of the user's code.
+
+Frames of this package, of JAX and of generated code are hidden below FLAGS_call_stack_level=2. Displays alone
+filter: an exception keeps its traceback until a display shows it. docs/design/tracebacks.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+import types
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+from paddle_jax._core.base.caller_info import ENGINE, LIBRARIES, PYTHONS, package_of
+from paddle_jax._core.base.error_translation import ErrorDetail
+
+_FOLDER = str(Path(__file__).parents[2]) + os.sep
+_HIDDEN = frozenset((*ENGINE, "malt"))  # malt runs converted code
+_BELOW = frozenset((*LIBRARIES, *PYTHONS, "ml_dtypes", "opt_einsum", "safetensors"))
+_JAX_NOTE = "JAX has removed its internal frames"
+_Chain = tuple[BaseException, BaseException | None, BaseException | None, bool]
+
+
+class FrameReport(traceback.TracebackException):
+    """The text of an exception, with a line between the frames and the error.
+
+    Attributes:
+        hidden: int, how many frames are left out.
+    """
+
+    hidden = 0
+
+    def format_exception_only(self, **options: bool) -> Generator[str, None, None]:
+        """The lines of the error; the number of hidden frames first."""
+        if self.hidden:
+            yield count_line(self.hidden) + "\n"
+        yield from super().format_exception_only(**options)
+
+
+def is_active() -> bool:
+    """Whether frames are hidden at all."""
+    return ErrorDetail.level < 2
+
+
+def count_line(count: int) -> str:
+    """The line that stands for hidden frames."""
+    if count == 1:
+        return "1 frame inside paddle_jax hidden; FLAGS_call_stack_level=2 shows it"
+    return f"{count} frames inside paddle_jax hidden; FLAGS_call_stack_level=2 shows them"
+
+
+def shown_frames(trace: types.TracebackType | None) -> list[bool]:
+    """Whether each frame of a traceback is shown, from the outermost one on.
+
+    A library's frame is hidden where this package has called it, and shown where the user's code has.
+    """
+    shown: list[bool] = []
+    caller_is_shown = True
+    last_shown = None  # (index, code) of a frame
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        caller_is_shown = _is_shown(trace.tb_frame, caller_is_shown)
+        if caller_is_shown:
+            if last_shown is not None and _is_part_of(code, last_shown[1]):
+                shown[last_shown[0]] = False
+            last_shown = len(shown), code
+        shown.append(caller_is_shown)
+        trace = trace.tb_next
+    return shown
+
+
+def _is_part_of(code: types.CodeType, outer: types.CodeType) -> bool:
+    """Whether code is a branch or the body of a loop of converted code: one function for its user."""
+    same_function = (code.co_qualname, code.co_filename) == (outer.co_qualname, outer.co_filename)
+    return same_function and code is not outer and code.co_name != "<lambda>"
+
+
+def _is_shown(frame: types.FrameType, caller_is_shown: bool) -> bool:
+    """Whether a frame is shown, given whether the frame that called it is."""
+    name = frame.f_code.co_filename
+    package = package_of(frame.f_globals)
+    if package in _HIDDEN or name.startswith((_FOLDER, "<frozen")):
+        return False
+    if package in _BELOW:
+        return caller_is_shown
+    return True
+
+
+def trimmed(trace: types.TracebackType | None) -> tuple[types.TracebackType | None, int]:
+    """A traceback of the shown frames alone, and how many it leaves out.
+
+    A traceback without any shown frame stays whole.
+    """
+    shown = shown_frames(trace)
+    if all(shown) or not any(shown):
+        return trace, 0
+    entries = []
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    result = None
+    for entry, is_shown in zip(reversed(entries), reversed(shown), strict=True):
+        if is_shown:
+            result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result, shown.count(False)
+
+
+def user_source_line(error: BaseException) -> str:
+    """`file:line: source` of the innermost shown frame of an exception."""
+    frames = traceback.extract_tb(trimmed(error.__traceback__)[0])
+    if not frames:
+        return "an unknown line"
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}"
+
+
+def is_internal(error: BaseException | None) -> bool:
+    """Whether this package has raised an exception and caught it: no frame of it is the user's."""
+    if error is None or error.__traceback__ is None or isinstance(error, BaseExceptionGroup):
+        return False
+    return not any(shown_frames(error.__traceback__))
+
+
+def report(error: BaseException) -> FrameReport:
+    """The text of an exception, without hidden frames; the exception stays as it is."""
+    found = FrameReport(type(error), error, error.__traceback__)
+    found.hidden = _hide(found, error, set())
+    return found
+
+
+def format_error(error: BaseException) -> str:
+    """An exception as text, without hidden frames."""
+    if is_active():
+        return "".join(report(error).format())
+    return "".join(traceback.format_exception(error))
+
+
+def _hide(summary: traceback.TracebackException, error: BaseException, seen: set[int]) -> int:
+    """Removes hidden frames from a summary and from those it is chained to; returns how many in itself."""
+    if id(error) in seen:
+        return 0
+    seen.add(id(error))
+    shown = shown_frames(error.__traceback__)
+    hidden = 0
+    if any(shown) and len(shown) == len(summary.stack):
+        frames = [_frame_to_show(f) for f, is_shown in zip(summary.stack, shown, strict=True) if is_shown]
+        summary.stack = traceback.StackSummary.from_list(frames)
+        hidden = shown.count(False)
+    notes = getattr(summary, "__notes__", None)
+    if isinstance(notes, list):
+        summary.__notes__ = [note for note in notes if _JAX_NOTE not in str(note)]
+    _hide_chain(summary, error, seen)
+    for inner, inner_error in zip(
+        summary.exceptions or (), getattr(error, "exceptions", ()), strict=False
+    ):  # the members of an exception group
+        _hide(inner, inner_error, seen)
+    return hidden
+
+
+def _frame_to_show(frame: traceback.FrameSummary) -> traceback.FrameSummary:
+    """A frame; converted code has no columns, and would have an empty line of marks."""
+    if frame.colno is None or frame.colno != frame.end_colno:
+        return frame
+    return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, locals=None, line=frame.line)
+
+
+def _hide_chain(summary: traceback.TracebackException, error: BaseException, seen: set[int]) -> None:
+    """Removes hidden frames from what an exception is chained to, and exceptions that stayed inside."""
+    cause = error.__cause__
+    if is_internal(cause):
+        summary.__cause__ = None
+        summary.__suppress_context__ = True
+    elif cause is not None and summary.__cause__ is not None:
+        _hide(summary.__cause__, cause, seen)
+    context = error.__context__
+    if is_internal(context):
+        summary.__context__ = None
+    elif context is not None and summary.__context__ is not None:
+        _hide(summary.__context__, context, seen)
+
+
+class Trimmed:
+    """An exception and those it is chained to, with the shown frames alone, for displays that walk them.
+
+    The tracebacks stay trimmed: debuggers stop in the user's frame then. `restore_chain` links the
+    exceptions again that stayed inside the package.
+
+    Attributes:
+        hidden: int, how many frames of the exception are left out.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        self._chains: list[_Chain] = []
+        self.hidden = self._trim(error, set())
+
+    def _trim(self, error: BaseException, seen: set[int]) -> int:
+        """Trims one exception and its chain; returns how many frames of itself are left out."""
+        seen.add(id(error))
+        trace, hidden = trimmed(error.__traceback__)
+        error.__traceback__ = trace
+        notes = getattr(error, "__notes__", None)
+        if isinstance(notes, list):
+            notes[:] = [note for note in notes if _JAX_NOTE not in str(note)]
+        chain = (error, error.__cause__, error.__context__, error.__suppress_context__)
+        self._chains.append(chain)
+        if is_internal(error.__cause__):
+            error.__cause__ = None  # this sets __suppress_context__
+        if is_internal(error.__context__):
+            error.__context__ = None
+        for other in (error.__cause__, error.__context__):
+            if other is not None and id(other) not in seen:
+                self._trim(other, seen)
+        return hidden
+
+    def restore_chain(self) -> None:
+        """Links the exceptions as they were."""
+        for error, cause, context, suppress in self._chains:
+            error.__cause__ = cause
+            error.__context__ = context
+            error.__suppress_context__ = suppress
+
+
+def show_trimmed(error: BaseException, show: Callable[[], object]) -> None:
+    """Has a foreign display show an exception without hidden frames; a note has their number."""
+    view = Trimmed(error)
+    if view.hidden:
+        error.add_note(count_line(view.hidden))
+    try:
+        show()
+    finally:
+        view.restore_chain()
+        if view.hidden:
+            error.__notes__.remove(count_line(view.hidden))

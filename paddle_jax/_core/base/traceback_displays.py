@@ -1,0 +1,161 @@
+"""Hooks of the places that show exceptions: terminals, threads, logging, IPython, pytest.
+
+Each shows the user's frames alone. Nothing runs before an exception is shown.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+from paddle_jax._core.base.error_translation import RuntimeErrors
+from paddle_jax._core.base.hidden_frames import (
+    Trimmed,
+    count_line,
+    is_active,
+    report,
+    show_trimmed,
+    shown_frames,
+)
+
+_Hook = Callable[[type[BaseException], BaseException, types.TracebackType | None], Any]
+_MARK = "_hides_frames"  # on functions that were replaced already
+
+
+def _has_hidden(error: BaseException | None) -> bool:
+    """Whether a display of an exception would have a frame that is hidden."""
+    if error is None or not is_active():
+        return False
+    chain = (error, error.__cause__, error.__context__)
+    return any(found is not None and not all(shown_frames(found.__traceback__)) for found in chain)
+
+
+def _print_report(error: BaseException) -> None:
+    """Prints an exception on standard error as Python does, without hidden frames."""
+    options: dict[str, Any] = {}
+    if sys.version_info >= (3, 13):
+        import _colorize  # pyright: ignore[reportMissingImports]  Python's own, which has no public name
+
+        options["colorize"] = _colorize.can_colorize()
+    for text in report(error).format(**options):
+        print(text, file=sys.stderr, end="")
+
+
+def show_uncaught(
+    previous: _Hook, kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
+) -> None:
+    """Shows an exception that ends the program.
+
+    Args:
+        previous: the hook that was there before.
+        kind: class of the exception.
+        error: the exception.
+        trace: its traceback.
+    """
+    if not _has_hidden(error) or error.__traceback__ is not trace:
+        previous(kind, error, trace)
+        return
+    if previous is not sys.__excepthook__:
+        show_trimmed(error, lambda: previous(kind, error, error.__traceback__))
+    else:
+        _print_report(error)
+        Trimmed(error).restore_chain()
+    sys.last_traceback = error.__traceback__  # pdb.pm() begins there
+
+
+def _show_in_thread(previous: Callable[[Any], Any], arguments: Any) -> None:
+    """Shows an exception that ends a thread."""
+    error = arguments.exc_value
+    if not _has_hidden(error):
+        previous(arguments)
+        return
+    show_trimmed(error, lambda: previous(_with_trimmed(arguments, error)))
+
+
+def _with_trimmed(arguments: Any, error: BaseException) -> Any:
+    """The arguments of a thread's hook with the present traceback of the exception."""
+    return threading.ExceptHookArgs((arguments.exc_type, error, error.__traceback__, arguments.thread))
+
+
+def _format_logged(previous: Callable[..., str], formatter: logging.Formatter, info: Any) -> str:
+    """The text that `logging` writes for `exc_info`."""
+    error = info[1]
+    if not _has_hidden(error) or error.__traceback__ is not info[2]:
+        return previous(formatter, info)
+    return "".join(report(error).format()).rstrip("\n")
+
+
+def _is_not_raised_here(record: logging.LogRecord) -> bool:
+    """Whether a message of JAX is about something else than an exception that reaches the user."""
+    return not (is_active() and record.exc_info and RuntimeErrors.pending)
+
+
+def install() -> None:
+    """Sets the hooks; each keeps the one before."""
+    sys.excepthook = functools.partial(show_uncaught, sys.excepthook)
+    threading.excepthook = functools.partial(_show_in_thread, threading.excepthook)
+    previous = logging.Formatter.formatException
+    if not hasattr(previous, _MARK):
+
+        @functools.wraps(previous)
+        def formatException(self: logging.Formatter, ei: Any) -> str:  # noqa: N802  the name in `logging`
+            return _format_logged(previous, self, ei)
+
+        setattr(formatException, _MARK, True)
+        logging.Formatter.formatException = formatException
+    logging.getLogger("jax._src.debugging").addFilter(_is_not_raised_here)
+    if "IPython" in sys.modules:
+        install_in_ipython()
+
+
+def install_in_ipython() -> None:
+    """Has the shell that runs, if there is one, show the user's frames alone."""
+    get_ipython = getattr(sys.modules["IPython"], "get_ipython", None)
+    if get_ipython is None:  # IPython itself is being imported
+        return
+    display = getattr(get_ipython(), "InteractiveTB", None)
+    if display is None or hasattr(display.structured_traceback, _MARK):
+        return
+    previous = display.structured_traceback
+
+    @functools.wraps(previous)
+    def structured_traceback(
+        etype: Any = None, evalue: Any = None, etb: Any = None, *args: Any, **kwargs: Any
+    ) -> list[str]:
+        if not _has_hidden(evalue) or evalue.__traceback__ is not etb:
+            return previous(etype, evalue, etb, *args, **kwargs)
+        view = Trimmed(evalue)
+        sys.last_traceback = evalue.__traceback__  # %debug begins there
+        try:
+            lines = list(previous(etype, evalue, evalue.__traceback__, *args, **kwargs))
+        finally:
+            view.restore_chain()
+        if view.hidden:
+            lines.insert(_index_of_error(lines, etype), count_line(view.hidden))
+        return lines
+
+    setattr(structured_traceback, _MARK, True)
+    display.structured_traceback = structured_traceback
+
+
+def _index_of_error(lines: list[str], kind: type[BaseException]) -> int:
+    """Where the lines of the error begin, below those of the frames."""
+    for index in range(len(lines) - 1, -1, -1):
+        if kind.__name__ in lines[index]:
+            return index
+    return len(lines)
+
+
+def trim_for_pytest(error: BaseException) -> bool:
+    """Trims an exception that a test raised; returns whether its traceback is another one now."""
+    if not _has_hidden(error):
+        return False
+    hidden = Trimmed(error).hidden
+    if hidden:
+        error.add_note(count_line(hidden))
+    return True

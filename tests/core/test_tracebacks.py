@@ -1,0 +1,172 @@
+"""Tracebacks show the user's frames: in terminals, threads, logs, IPython, pytest, worker processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax._core.base.hidden_frames import Trimmed, format_error
+from tests.core import mistakes
+
+ROOT = Path(__file__).parents[2]
+LAYER = "import paddle_jax as paddle\nnet = paddle.nn.Linear(3, 4)\nnet(paddle.ones([2, 5]))\n"
+
+
+def run(arguments, folder, **variables):
+    """What a process writes to its standard error and output."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", mistakes.MISTAKES)
+def test_a_mistake_prints_few_lines(name):
+    error = mistakes.run(paddle, name)
+    assert error is not None
+    text = format_error(error)
+    assert len(text.splitlines()) <= 12, text
+    assert "paddle_jax/" not in text.replace("inside paddle_jax", ""), text
+    assert f"/programs/{name}.py" in text
+
+
+def test_compiled_code_shows_its_source_line():
+    for name, line in {
+        "compiled: an exception of one's own": "x = {}['key']",
+        "compiled: in a branch": "x = x @ x",
+    }.items():
+        assert line in format_error(mistakes.run(paddle, name))
+
+
+def test_level_two_shows_all_frames():
+    error = mistakes.run(paddle, "linear with wrong features")
+    few = format_error(error)
+    paddle.set_flags({"FLAGS_call_stack_level": 2})
+    try:
+        assert "nn/layer/layers.py" in format_error(error)
+    finally:
+        paddle.set_flags({"FLAGS_call_stack_level": 1})
+    assert "hidden; FLAGS_call_stack_level=2 shows them" in few
+
+
+def test_debuggers_stop_in_the_users_frame():
+    error = mistakes.run(paddle, "an exception of one's own in forward")
+    Trimmed(error)
+    frame = error.__traceback__
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    assert frame.tb_frame.f_code.co_name == "forward"
+
+
+def test_chains_of_the_user_stay():
+    try:
+        try:
+            paddle.ones([2]).reshape([3])
+        except ValueError as error:
+            raise KeyError("mine") from error
+    except KeyError as error:
+        text = format_error(error)
+        Trimmed(error).restore_chain()
+        assert isinstance(error.__cause__, ValueError)
+    assert text.count("Traceback") == 2 and "direct cause" in text
+
+
+@pytest.mark.parametrize("start", [[], ["-m", "paddle_jax"]], ids=["python", "python -m paddle_jax"])
+def test_terminals(tmp_path, start):
+    (tmp_path / "program.py").write_text(LAYER)
+    text = run([*start, "program.py"], tmp_path)
+    lines = text.splitlines()
+    assert lines[0] == "Traceback (most recent call last):" and len(lines) <= 12
+    assert lines[3].endswith("hidden; FLAGS_call_stack_level=2 shows them")
+    assert lines[4].startswith("ValueError")
+    assert "layers.py" in run([*start, "program.py"], tmp_path, FLAGS_call_stack_level="2")
+
+
+def test_logs_and_threads(tmp_path):
+    program = (
+        "import logging, threading\nimport paddle_jax as paddle\n"
+        "def wrong():\n    paddle.ones([2]).reshape([3])\n"
+        "try:\n    wrong()\nexcept ValueError:\n    logging.exception('logged')\n"
+        "thread = threading.Thread(target=wrong)\nthread.start()\nthread.join()\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    text = run(["program.py"], tmp_path)
+    assert text.count("paddle.ones([2]).reshape([3])") == 2 and text.count("hidden;") == 2
+    assert "_core" not in text
+
+
+def test_pytest(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import paddle_jax as paddle\ndef test_it():\n    paddle.ones([2]).reshape([3])\n"
+    )
+    arguments = ["-m", "pytest", "-q", "-p", "paddle_jax_pytest", "-p", "no:paddle_jax", "test_it.py"]
+    text = run(arguments, tmp_path)
+    assert "test_it.py:3: ValueError" in text and "hidden;" in text
+    assert "_core" not in text
+    assert "_core" in run([*arguments, "--full-trace"], tmp_path)
+
+
+def test_ipython(tmp_path):
+    pytest.importorskip("IPython")
+    cell = LAYER.removeprefix("import paddle_jax as paddle\n")
+    program = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance(colors='nocolor')\n"
+        "shell.run_cell('import paddle_jax as paddle')\n"
+        f"shell.run_cell({cell!r})\n"
+        "trace = shell.InteractiveTB.tb\n"
+        "while trace.tb_next is not None:\n    trace = trace.tb_next\n"
+        "print('stops in', trace.tb_frame.f_code.co_name)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    text = run(["program.py"], tmp_path, IPYTHONDIR=str(tmp_path))
+    assert "stops in <module>" in text and "hidden;" in text
+    assert "_core" not in text and len(text.splitlines()) <= 12, text
+
+
+def test_workers_name_the_file(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import paddle_jax as paddle\n"
+        "class Data(paddle.io.Dataset):\n"
+        "    def __len__(self):\n        return 2\n"
+        "    def __getitem__(self, i):\n        return {}[i]\n"
+        "if __name__ == '__main__':\n"
+        "    list(paddle.io.DataLoader(Data(), num_workers=1))\n"
+    )
+    text = run(["program.py"], tmp_path)
+    assert 'program.py", line 6, in __getitem__' in text and "dynamic" not in text
+    assert "fetcher.py" not in text
+
+
+def test_interrupts(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import paddle_jax as paddle\nprint('ready', flush=True)\nx = paddle.ones([50, 50])\n"
+        "while True:\n    x = paddle.tanh(x @ x)\n    x.sum().item()\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        child.stdout.readline()
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        _, text = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert text.splitlines()[-1] == "KeyboardInterrupt"
+    assert len(text.splitlines()) <= 12 and "_core" not in text, text
