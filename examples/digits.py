@@ -11,6 +11,7 @@ with exit code 1 when a full-size run stays below 97 % test accuracy.
 import argparse
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import paddle
@@ -77,6 +78,7 @@ def train(net, loader, test_loader, epochs, learning_rate):
     schedule = paddle.optimizer.lr.CosineAnnealingDecay(learning_rate, T_max=epochs)
     optimizer = paddle.optimizer.Adam(learning_rate=schedule, parameters=net.parameters())
     loss_of = nn.CrossEntropyLoss()
+    history = []
     for epoch in range(1, epochs + 1):
         start, losses = time.perf_counter(), []
         for images, labels in loader:
@@ -92,6 +94,25 @@ def train(net, loader, test_loader, epochs, learning_rate):
             f"{seconds:.2f} s",
             flush=True,
         )
+        history.append((np.mean(losses), score))
+    return history
+
+
+def draw(history, file):
+    """Draws loss and accuracy by epoch, if matplotlib is installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("pip install matplotlib to have the curves drawn")
+        return
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    epochs = range(1, len(history) + 1)
+    titles = ("training loss", "test accuracy")
+    for axes, title, values in zip(figure.subplots(1, 2), titles, zip(*history, strict=True), strict=True):
+        axes.plot(epochs, values, marker="o")
+        axes.set(title=title, xlabel="epoch")
+    figure.savefig(file)
+    print(f"drew the curves: {file}")
 
 
 def main():
@@ -121,7 +142,7 @@ def main():
         f"{len(train_set)} training and {len(test_set)} test digits, {size} parameters, "
         f"device {paddle.get_device()}"
     )
-    train(net, loader, test_loader, args.epochs, args.learning_rate)
+    history = train(net, loader, test_loader, args.epochs, args.learning_rate)
     score = accuracy(net, test_loader)
 
     paddle.save(net.state_dict(), args.save)
@@ -133,6 +154,10 @@ def main():
         sys.exit("the reloaded network answers differently from the saved one")
     if args.samples is None and again < GOAL and args.epochs >= parser.get_default("epochs"):
         sys.exit(f"test accuracy {again:.4f} is below the goal of {GOAL}")
+    draw(history, Path(args.save).with_suffix(".png"))
+    print(
+        "next: examples/fit_images.py trains by paddle.Model; examples/deploy.py saves a model and serves it"
+    )
 
 
 if __name__ == "__main__":

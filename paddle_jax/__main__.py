@@ -18,6 +18,7 @@ _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -c code [args]
        python -m paddle_jax check
        python -m paddle_jax compare script.py [args]
+       python -m paddle_jax --version
 Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives
 paddle_jax.
 `check` prints versions, devices, memory and the cache directory, and trains a small network on each device.
@@ -33,6 +34,9 @@ def main(argv):
         if argv and argv[0] in ("-h", "--help"):
             return 0
         return 2
+    if argv[0] == "--version":
+        print(_version_text())
+        return 0
     if argv == ["check"] and not pathlib.Path("check").exists():
         from paddle_jax.utils.install_check import check
 
@@ -73,6 +77,20 @@ def main(argv):
     return 0
 
 
+def _version_text() -> str:
+    """Versions of the distribution and of Paddle's API."""
+    from importlib import metadata
+
+    from paddle_jax import version
+
+    return f"paddle_jax {metadata.version('paddle_jax')} (Paddle API {version.full_version})"
+
+
+def console() -> None:
+    """The command `paddle-jax`."""
+    sys.exit(main(sys.argv[1:]))
+
+
 def _run(source, name, **attributes):
     """Runs a program as `__main__`, which it stays, for `python -i` and for what runs at the end."""
     sys.modules["__main__"] = program = types.ModuleType("__main__")
@@ -83,6 +101,10 @@ def _run(source, name, **attributes):
 
 def _hide_frames(show, kind, error, trace):
     """Shows what a program has raised, from its own first line on."""
+    entry = trace
+    while entry is not None and entry.tb_frame.f_code.co_filename != __file__:
+        entry = entry.tb_next
+    trace = entry or trace  # the script `paddle-jax` calls this file
     while trace is not None and (
         trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__)
         or "frozen runpy" in str(trace.tb_frame)

@@ -6,6 +6,7 @@ import functools as ft
 import io
 import operator
 import os
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -71,6 +72,9 @@ class ProgramFormat:
     decode: Callable[[bytes], Any]
 
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # not the drive of a Windows path
+
+
 def _check_configs(function: str, configs: dict[str, Any], known: Sequence[str]) -> None:
     for name in configs:
         if name not in known:
@@ -86,9 +90,19 @@ def _check_protocol(protocol: int) -> None:
         raise ValueError(f"save: protocol: got {protocol}; it must be from 2 to 4.")
 
 
+def _check_scheme(function: str, path: Any) -> None:
+    """Refuses an address such as `s3://bucket/file`, which a file system would take for folders."""
+    if isinstance(path, str) and _SCHEME.match(path):
+        raise ValueError(
+            f"{function}: path: got {path!r}; only local files are read and written; pass a BytesIO and move "
+            "its bytes with the library of that storage, such as fsspec"
+        )
+
+
 def _check_path(path: str) -> Any:
     if isinstance(path, io.BytesIO):
         return path
+    _check_scheme("save", path)
     if not isinstance(path, str | os.PathLike):
         raise ValueError(f"save: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     if os.fspath(path).endswith(os.sep) or not Path(path).name:
@@ -300,6 +314,7 @@ def load(path: Any, **configs: Any) -> Any:
         return _loaded(path, configs, "the BytesIO")
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
+    _check_scheme("load", path)
     file = Path(path)
     if not file.exists() or not str(path):
         raise ValueError(
@@ -344,10 +359,14 @@ def _loaded(stream: Any, configs: dict[str, Any], name: str) -> Any:
     except (OSError, MemoryError):  # of the disk, of the machine: not of what the file holds
         raise
     except Exception as error:  # a damaged file fails in as many ways as there are opcodes
-        text = shortened(error)
-        raise CorruptFileError(
-            f"load: path: cannot read {name}: it is damaged or not a checkpoint ({text})."
-        ) from error
+        raise CorruptFileError(_damage_message(name, configs, error)) from error
+
+
+def _damage_message(name: str, configs: dict[str, Any], error: Exception) -> str:
+    """What is said of a file that cannot be read."""
+    if str(name).endswith(".safetensors") and not configs.get("safetensors", False):
+        return f"load: path: cannot read {name} as a pickle; pass safetensors=True for a safetensors file."
+    return f"load: path: cannot read {name}: it is damaged or not a checkpoint ({shortened(error)})."
 
 
 class _Record:

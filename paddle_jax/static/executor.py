@@ -601,7 +601,11 @@ def _fits(value: Any, symbol: Symbol) -> bool:
 def _fed(feed: Mapping[str, Any], name: str, symbol: Symbol) -> Any:
     """The value for a `static.data`."""
     if name not in feed:
-        raise KeyError(name)
+        given = ", ".join(map(repr, feed)) or "nothing"
+        raise KeyError(
+            f"Executor.run: feed: {name!r} is missing; got {given}; feed an array of dtype {symbol.dtype} "
+            f"and shape {list(symbol.shape)} (-1: any length)"
+        )
     value = feed[name]
     if type(value) is np.ndarray and _fits(value, symbol):
         return value

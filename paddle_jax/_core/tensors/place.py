@@ -17,6 +17,7 @@ from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import to_array
 
+_JAX_EXTRAS = {"gpu": "cuda13", "cuda": "cuda13", "tpu": "tpu"}
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 # what a Tensor may hold that is on no device yet
 _ANYWHERE = (*ABSTRACT_TYPES, np.ndarray, np.generic, jax.ShapeDtypeStruct)
@@ -250,9 +251,16 @@ def jax_device(place: Place) -> Any:
     except (RuntimeError, IndexError):
         kinds = sorted({str(_KINDS.get(d.platform, d.platform)) for d in jax.local_devices()})
         raise ValueError(
-            f"device: got {place}; this machine has {', '.join(kinds)}; "
-            "install the jax plugin for it or choose another device"
+            f"device: got {place}; JAX finds {', '.join(kinds)} here; {_remedy(place._kind)}"
         ) from None
+
+
+def _remedy(kind: str) -> str:
+    """What to do about a kind of device that JAX does not find."""
+    package = _JAX_EXTRAS.get(kind)
+    if package is None:
+        return "choose another device"
+    return f'install JAX\'s package for it, `pip install "jax[{package}]"`, or choose another device'
 
 
 def _device_numbered(devices: Sequence[Any], index: int) -> Any:

@@ -45,13 +45,25 @@ def default_collate_fn(batch: Sequence[Any]) -> Any:
 
 
 def collated(
-    batch: Sequence[Any], arrays: Callable[[Sequence[Any]], Any], tensors: Callable[[Sequence[Any]], Any]
+    batch: Sequence[Any],
+    arrays: Callable[[Sequence[Any]], Any],
+    tensors: Callable[[Sequence[Any]], Any],
+    path: tuple[Any, ...] = (),
 ) -> Any:
-    """Samples put together field by field; `arrays` and `tensors` are what joins a list of these."""
+    """Samples put together field by field.
+
+    Args:
+        batch: list of samples.
+        arrays: joins a list of ndarrays.
+        tensors: joins a list of Tensors.
+        path: keys and positions of the field that the batch is.
+    """
     sample = batch[0]
     if isinstance(sample, np.ndarray):
+        _check_shapes(batch, path)
         return arrays(batch)
     if isinstance(sample, Tensor):
+        _check_shapes(batch, path)
         if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch):
             return _stack(batch)
         return tensors(batch)
@@ -60,7 +72,7 @@ def collated(
     if isinstance(sample, str | bytes):
         return batch
     if isinstance(sample, Mapping):
-        return {key: collated([each[key] for each in batch], arrays, tensors) for key in sample}
+        return {key: collated([each[key] for each in batch], arrays, tensors, (*path, key)) for key in sample}
     if isinstance(sample, Sequence):
         if any(len(each) != len(sample) for each in batch):
             raise RuntimeError(
@@ -69,13 +81,30 @@ def collated(
             )
         fields = zip(*batch, strict=True)
         return [
-            field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors)
-            for field in fields
+            field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors, (*path, number))
+            for number, field in enumerate(fields)
         ]
     raise TypeError(
         f"default_collate_fn: batch: got {type(sample).__name__}; allowed are Tensor, ndarray, numbers, str, "
         "dict and list; pass a collate_fn."
     )
+
+
+def _check_shapes(batch: Sequence[Any], path: tuple[Any, ...]) -> None:
+    """Refuses arrays of different shapes.
+
+    Raises:
+        ValueError: two samples differ; the text names the first that differs from sample 0.
+    """
+    first = batch[0].shape
+    for index, each in enumerate(batch):
+        shape = getattr(each, "shape", first)
+        if shape != first:
+            field = f"field {''.join(f'[{key!r}]' for key in path)} of " if path else ""
+            raise ValueError(
+                f"default_collate_fn: batch: {field}sample {index} of the batch has shape {list(shape)}, and "
+                f"sample 0 has {list(first)}; pad them to one shape or pass a collate_fn"
+            )
 
 
 def _stacked(batch: Sequence[Tensor]) -> Tensor:

@@ -72,12 +72,7 @@ def _check(
     if not isinstance(groups, int) or groups < 1:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must be a positive int")
     if weight.shape[1] * groups != channels or weight.shape[0] % groups:
-        kind = "" if channels % groups else "(InvalidArgument) "
-        raise ValueError(
-            f"{kind}{op_name}: weight: got shape {list(weight.shape)} with groups={groups}; "
-            f"x has {channels} channels, so the shape must be [multiple of {groups}, {channels} "
-            f"/ {groups}, ...]"
-        )
+        raise ValueError(_channels_message(op_name, x, weight, groups, channels))
     count = weight.shape[0]
     if (
         bias is not None
@@ -89,6 +84,22 @@ def _check(
         )
     if x.dtype != weight.dtype:
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
+
+
+def _channels_message(op_name: str, x: jax.Array, weight: jax.Array, groups: int, channels: int) -> str:
+    """What is wrong with the channels of x or with the number of groups."""
+    kind = "" if channels % groups else "(InvalidArgument) "
+    expected = weight.shape[1] * groups
+    if expected != channels:
+        return (
+            f"{kind}{op_name}: x: got shape {list(x.shape)} with {channels} channels; a weight of shape "
+            f"{list(weight.shape)} with groups={groups} takes {expected} channels; "
+            "check in_channels of the layer and data_format"
+        )
+    return (
+        f"{kind}{op_name}: groups: got {groups}; it must divide the {weight.shape[0]} output channels "
+        f"of the weight {list(weight.shape)}"
+    )
 
 
 def _multiply(
