@@ -69,10 +69,13 @@ def interleaved(pipeline: Pipeline, stage: int) -> list[Step]:
     Groups have as many micro-batches as there are stages; the first one takes the rest of the division, too.
     """
     stages, micro_batches, chunks = pipeline
+    # What does not divide by the stages goes with the first group, so that the others are full.
     first = min(stages + micro_batches % stages, micro_batches)
     groups = [range(first)]
     groups += [range(start, start + stages) for start in range(first, micro_batches, stages)]
     forward, backward = _orders(pipeline, groups)
+    # The first group runs through all chunks but the last; then as in 1F1B, twice, for the way there and
+    # back.
     ahead = 2 * (stages - stage - 1) + (chunks - 1) * first
     return _in_turns(forward, backward, ahead)
 
@@ -85,6 +88,7 @@ def zero_bubble(pipeline: Pipeline, stage: int) -> list[Step]:
     weights = 0
     for step in one_forward_one_backward(pipeline, stage):
         steps.append(step)
+        # Later stages have less to wait for, so they keep more weight steps for the end.
         if step.kind == BACKWARD and step.micro_batch - weights >= stage:
             steps.append(Step(WEIGHT, 0, weights))
             weights += 1
@@ -108,6 +112,7 @@ def all_stages(pipeline: Pipeline, lists: list[list[Step]]) -> Iterator[tuple[in
     Raises:
         AssertionError: no stage can go on, as the lists do not fit each other.
     """
+    # Reversed, so that `pop` takes the next step.
     waiting = [list(reversed(steps)) for steps in lists]
     done: set[tuple[str, int, int]] = set()
     while any(waiting):
@@ -136,6 +141,7 @@ def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set) -> bool:
     if step.kind == WEIGHT:
         return (BACKWARD, part, step.micro_batch) in done
     last = pipeline.stages * pipeline.chunks - 1
+    # The last part begins the backward pass with the loss.
     behind = part == last or (BACKWARD, part + 1, step.micro_batch) in done
     return behind and (FORWARD, part, step.micro_batch) in done
 

@@ -144,6 +144,7 @@ def spawn(
             f"spawn: gpus: got {','.join(devices)}; there must be one for each of the {count} processes"
         )
     main = _main()
+    # Pickled once, and read only when the new process has its environment and `paddle` set.
     payload = bytes(ForkingPickler.dumps((func, tuple(args))))
     context = multiprocessing.get_context("spawn")
     processes = []
@@ -158,6 +159,7 @@ def spawn(
                 stack.enter_context(_changed_environment(told))
                 stack.enter_context(_main_later())
                 process.start()
+            # Only the new process may hold the writing end: else its death would not end the pipe.
             other.close()
             processes.append(process)
             errors.append(end)
@@ -176,6 +178,7 @@ def _variables(count: Any, devices: Any, options: Any) -> Iterator[Any]:
     with ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(count + 1)]
         for probe in probes:
+            # All probes stay bound until each has its port, so no two get the same.
             probe.bind(("127.0.0.1", 0))
         ports = [probe.getsockname()[1] for probe in probes]
     here = [f"127.0.0.1:{port}" for port in ports[1:]]

@@ -93,6 +93,7 @@ class Loop:
         def test(i: Any, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
             return self.test(i, carry[:n], fixed[:m])
 
+        # Tangents of what gradients flow through are carried as well, and gradients flow through them.
         carried = self.carried + (True,) * sum(self.carried)
         read = self.read + (True,) * sum(self.read)
         return Loop(test, step, carried, read)
@@ -185,6 +186,7 @@ def _saving(loop: Loop, carry: Sequence[Any], fixed: Sequence[Any]) -> tuple[Seq
     def body(state: Any) -> Any:
         i, stride, places, rooms, now = state
         at = i // stride
+        # No room is left: every second saved state is dropped, by giving its room to later ones.
         full = (i % stride == 0) & (at >= most)
         places = jnp.where(full, jnp.concatenate([places[0::2], places[1::2]]), places)
         stride = jnp.where(full, stride * 2, stride)
@@ -212,6 +214,7 @@ def _saved_state(rooms: Any, top: Any) -> Any:
 def _worth_saving(goal: Any, at: Any, base: Any, free: Any) -> Any:
     """Whether the state at a step divides the way from the last saved one to the goal well, with
     so much room left."""
+    # Half of the free room divides the way evenly; the rest is for the ways between.
     share = free // 2 + 1
     return (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
 
@@ -220,6 +223,7 @@ def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple:
     """Goes back over the steps. The saved states are a stack; on top is the last one not after the step
     to go back over."""
     n, stride, places, rooms = saved
+    # Signed from here on: the goal ends at -1.
     n = n.astype(jnp.int32)
     stride = stride.astype(jnp.int32)
     used = (n + stride - 1) // stride
@@ -227,6 +231,7 @@ def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple:
     rooms = [
         jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)]) for room in rooms
     ]
+    # where[k]: the step that the state at place k of the stack belongs to.
     where = jnp.arange(most + spare, dtype=jnp.int32) * stride
 
     def advance(at: Any, now: Any, cts: Any, sums: Any) -> Any:

@@ -362,6 +362,7 @@ def hardswish(x: jax.Array, name: str | None = None) -> jax.Array:
 
     See: Howard et al., Searching for MobileNetV3, 2019.
     """
+    # Three pieces instead of the formula: at the ends the slopes are 0 and 1, as in Paddle.
     return lax.select(x <= -3, lax.full_like(x, 0), lax.select(x >= 3, x, x * (x + 3) / 6))
 
 
@@ -473,6 +474,7 @@ def softplus(x: jax.Array, beta: float = 1, threshold: float = 20, name: str | N
         0.6931
     """
     scaled = x * beta
+    # Beyond the threshold log(1 + exp(z)) equals z in float32.
     return jnp.where(scaled > threshold, x, jax.nn.softplus(scaled) / beta)
 
 
@@ -499,6 +501,7 @@ def log_sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
         >>> round(paddle.nn.functional.log_sigmoid(paddle.to_tensor([0.0])).item(), 4)
         -0.6931
     """
+    # The stable form compares numbers, which complex ones do not allow.
     if jnp.iscomplexobj(x):
         return -jnp.log(1 + jnp.exp(-x))
     return jax.nn.log_sigmoid(x)

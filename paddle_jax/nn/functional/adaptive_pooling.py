@@ -68,12 +68,14 @@ def _split(x: jax.Array, axes: Any, sizes: Any) -> tuple[jax.Array, tuple[int, .
 def _mean(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
     if 0 in sizes:
         return jnp.zeros([sizes[axes.index(a)] if a in axes else n for a, n in enumerate(x.shape)], x.dtype)
+    # Cells of one length: a reshape and a mean, without a matrix.
     if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
         cut, inside = _split(x, axes, sizes)
         return cut.mean(inside)
     for axis, out in zip(axes, sizes, strict=True):
         first, end = _bins(x.shape[axis], out)
         place = (np if are_known(x.shape[axis]) else jnp).arange(x.shape[axis])
+        # Row i has 1 / length in the columns of cell i.
         matrix = ((place >= first[:, None]) & (place < end[:, None])) / (end - first)[:, None]
         x = jnp.moveaxis(jnp.tensordot(jnp.asarray(matrix, x.dtype), x, (1, axis)), 0, axis)
     return x
