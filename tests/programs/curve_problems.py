@@ -124,9 +124,8 @@ PICTURED = {
         models.vgg11(num_classes=0, with_pool=False), nn.Flatten(), nn.Linear(512, 3)
     ),
 }
-# Sides of the pictures, where not 64: the least for vgg11; the least with 2x2 pixels at the end for resnet18,
-# whose last normalisation is over so many.
-SIDES = {"vgg11": 32, "resnet18": 48}
+# Sides of the pictures, where not 64: the least that five poolings leave a pixel of.
+SIDES = {"vgg11": 32}
 
 
 def pictured(name, random, dtype="float32"):
