@@ -181,7 +181,6 @@ class Op:
         """
         flat, layout = self._flatten(operands)
         kernel, operands = self.prepared(flat, layout, attrs)
-        # A lifted attribute is an operand now: the next call has another number, so nothing is remembered.
         if len(operands) > len(flat):
             return run(kernel, operands)
         found = key() if all(type(a) in PLAIN_TYPES for a in attrs) else with_ints(key())
@@ -233,7 +232,6 @@ class Op:
         for name, count in zip(self.tensors, layout, strict=False):
             size = 1 if count == -2 else max(count, 0)
             if name in self.constant:
-                # One bit for each Tensor of a list.
                 mask |= ((1 << size) - 1) << index
             index += size
         return mask
@@ -264,11 +262,8 @@ class Op:
             if self.promote:
                 self._promote(values)
             for name in self.constant:
-                # For gradients that JAX derives, such as those of a whole program; the tape has
-                # `constant_mask`.
                 values[name] = jax.lax.stop_gradient(values[name])
             if self.random:
-                # The draw is two operands, so that a new one needs no new kernel.
                 values["key"] = key_from(flat[-2], flat[-1])
             return body(**values, **attributes)
 
@@ -319,7 +314,6 @@ class Op:
         else:
             names = self.tensors
         arrays = [array for array in self._arrays_of(names, values) if array is not None]
-        # A 0-d Tensor beside one with axes counts less, as a number does.
         if isinstance(self.promote, str) and min(a.ndim for a in arrays) == 0:
             first, second = arrays
             common = dtypes.mixed_np(first, second, self.promote == "wide")
@@ -378,7 +372,6 @@ class Op:
         """The dtype of a number beside a Tensor of dtype `like`."""
         if self.scalars == "own":
             return dtypes.number_np(value)
-        # A whole exponent such as 2.0 keeps integers integers, as `paddle.pow` does.
         if self.scalars == "whole" and like.kind in "iu" and isinstance(value, float) and value.is_integer():
             return like
         return dtypes.scalar_np(value, like)
@@ -600,7 +593,6 @@ def _wrapper(operation: Op, out: bool | str) -> Any:
         compiled = namespace[operation.name]
         public.__defaults__ = compiled.__defaults__
         public.__kwdefaults__ = compiled.__kwdefaults__
-        # The function object stays: others may have imported it, and the class has it as a method.
         public.__code__ = compiled.__code__
         return public(*args, **kwargs)
 
