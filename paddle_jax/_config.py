@@ -3,19 +3,23 @@
 import gc
 
 _THRESHOLD = gc.get_threshold()
+_MAX_FROZEN = 50_000  # objects of the program that may be frozen with those of the import
+_OBJECTS_BEFORE = len(gc.get_objects())
 # imported code is no garbage, and the collector would take a fifth of the time
 gc.set_threshold(500_000, *_THRESHOLD[1:])
 
 
 def collect_as_before() -> None:
-    """Ends the import: the collector runs as before, and imported objects count as old.
+    """Ends the import: the collector runs as before, but not over the imported objects.
 
-    Else the first collection of young objects would go through all of them: 60 to 90 ms in the middle of the
-    user's first operations.
+    Else collections would go through all of them: 60 to 90 ms in the middle of the user's operations. In a
+    process that has done little else they are frozen. In others they count as old, since objects of the
+    program that are frozen with them would never be collected.
     """
     if not gc.get_freeze_count():  # unfreezing would undo what the program froze itself
         gc.freeze()
-        gc.unfreeze()  # into the oldest generation
+        if _OBJECTS_BEFORE > _MAX_FROZEN:
+            gc.unfreeze()  # into the oldest generation
     gc.set_threshold(*_THRESHOLD)
 
 

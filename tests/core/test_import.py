@@ -15,12 +15,17 @@ print(" ".join(sorted({name.partition(".")[0] for name in sys.modules} | ours)))
 """
 
 
-def test_nothing_slow_is_imported():
+def output_of(code):
+    """The words that a fresh process prints."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=True
     )
-    found = set(done.stdout.split())
+    return done.stdout.split()
+
+
+def test_nothing_slow_is_imported():
+    found = set(output_of(CODE))
     assert {"jax", "paddle_jax.io"} <= found
     slow = {
         "setuptools",
@@ -37,3 +42,23 @@ def test_nothing_slow_is_imported():
         "paddle_jax.utils.cpp_extension.build",
     }
     assert not found & slow
+
+
+COLLECTED = """
+import gc, weakref
+class Node: pass
+before = Node(); before.me = before
+others = [[] for _ in range({count})]
+import paddle_jax
+after = Node(); after.me = after
+alive = [weakref.ref(before), weakref.ref(after)]
+del before, after
+gc.collect()
+print(gc.get_freeze_count() > 50_000, *[ref() is None for ref in alive])
+"""
+
+
+def test_the_collector_skips_what_was_imported():
+    """Unless objects of the program were there before, which would never be collected."""
+    assert output_of(COLLECTED.format(count=0)) == ["True", "False", "True"]
+    assert output_of(COLLECTED.format(count=60_000)) == ["False", "True", "True"]
