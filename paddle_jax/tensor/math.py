@@ -14,6 +14,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
@@ -95,11 +96,16 @@ def multiply(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     return x * y
 
 
-def _divisor_of(name: str, args: Sequence[Tensor | float | None], kwargs: dict[str, Any]) -> None:
+def _operands_of(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """x and y of a call, by place or by name."""
     x, y = (
         args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i])) for i in range(2)
     )
-    check_divisor(name, x, y)
+    return x, y
+
+
+def _divisor_of(name: str, args: Sequence[Tensor | float | None], kwargs: dict[str, Any]) -> None:
+    check_divisor(name, *_operands_of(args, kwargs))
 
 
 def _check_quotient(*args: Any, **kwargs: Any) -> None:
@@ -179,7 +185,15 @@ def floor_divide(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
     return jnp.where(quotient == 0, jnp.copysign(quotient, x / y), quotient)
 
 
-@guarded(lambda *args, **kwargs: _divisor_of("remainder", args, kwargs))
+def _check_remainder(*args: Any, **kwargs: Any) -> None:
+    x, y = _operands_of(args, kwargs)
+    if isinstance(y, float) and isinstance(x, Tensor) and numpy_dtype(x) in (np.int32, np.int64):
+        if math.isfinite(y):
+            y = int(y)  # the divisor that the kernel gets
+    check_divisor("remainder", x, y)
+
+
+@guarded(_check_remainder)
 @known_as(pir="remainder", code="arithmetic:remainder")
 @op(
     "x y",
@@ -187,12 +201,14 @@ def floor_divide(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
     inplace=True,
     out=True,
     alias=X_Y,
-    scalars=True,
+    scalars="whole",
     cases=[
         "f(2,3), pos(2,3)",
         "i(2,3), pos_i(3)",
         "i32(3), pos_i32(3)",
         "f(3), -2.5",
+        "i(2,3), 2.5",
+        "i32(3), -3.5",
         "f(0,3), f(1,3)",
         "~c(3), c(3)",
     ],
@@ -201,7 +217,7 @@ def remainder(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the
     nearest multiple.
 
-    Arguments as for `add`; y may be a number.
+    Arguments as for `add`; y may be a number, whose fraction is cut beside an integer Tensor.
 
     Raises:
         ZeroDivisionError: as for `floor_divide`.
@@ -246,6 +262,8 @@ defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 
         "const([0.0, 2.0], 'float32'), 0",
         "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])",
         "i(3), 2.0",
+        "i(3), 2.5",
+        "i32(3), 0.5",
         "pos(2,3), f(3)",
         "f(3), 2",
         "f(3), 3.0",
@@ -265,7 +283,7 @@ def pow(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...].
-        y: Tensor broadcastable with x, or a number (an integer x stays an integer).
+        y: Tensor broadcastable with x, or a number (an integer x stays an integer: 2.5 counts as 2).
     Returns:
         Tensor of the broadcast shape.
     Example:

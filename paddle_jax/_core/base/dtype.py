@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -300,6 +301,16 @@ def number_np(value: Any) -> np.dtype:
     if isinstance(value, complex):
         return default_complex().np
     return default().np
+
+
+def stays_whole(value: Any, like: np.dtype) -> bool:
+    """Whether a float beside an integer Tensor of dtype `like` becomes an integer, in `pow` and `remainder`.
+
+    Paddle's kernels of int32 and int64 cut the fraction; infinity and NaN have no integer.
+    """
+    if like.kind not in "iu" or not isinstance(value, float):
+        return False
+    return value.is_integer() or like.itemsize >= 4 and math.isfinite(value)
 
 
 def scalar_np(value: Any, like: np.dtype) -> np.dtype:

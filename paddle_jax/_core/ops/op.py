@@ -372,7 +372,7 @@ class Op:
         """The dtype of a number beside a Tensor of dtype `like`."""
         if self.scalars == "own":
             return dtypes.number_np(value)
-        if self.scalars == "whole" and like.kind in "iu" and isinstance(value, float) and value.is_integer():
+        if self.scalars == "whole" and dtypes.stays_whole(value, like):
             return like
         return dtypes.scalar_np(value, like)
 
@@ -468,7 +468,7 @@ def op(
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of
             which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
         same_dtype: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
-        scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0;
+        scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.5;
             "own": a number has the dtype that `to_tensor` gives it; "one": NumPy arrays of one element, too).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
