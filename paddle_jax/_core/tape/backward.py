@@ -19,6 +19,7 @@ from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.node import Node, ZeroGradNode, add_gradients, source_of
 from paddle_jax._core.tape.replay import PassRecorder, pass_key, recorder_for, replay_pass
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, add_row_gradients
+from paddle_jax._core.tensors.layout import gradient_in_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 
 # A gradient: a Tensor with create_graph, else a raw value or Rows.
@@ -440,8 +441,12 @@ def _accumulate(walk: _BackwardPass, leaf: Tensor, ct: Gradient) -> None:
     if Precision.master_grads and getattr(leaf, "master_grad", False):
         ct = _widened(ct)
     old = leaf._grad
-    if old is None:
-        leaf._grad = ct if walk.create_graph else walk.as_tensor(ct)
+    if old is None and walk.create_graph:
+        leaf._grad = ct
+    elif old is None:
+        leaf._grad = walk.as_tensor(ct)
+        if type(ct) is not Rows:
+            leaf._grad._raw = gradient_in_layout(leaf, ct)
     elif walk.create_graph:
         leaf._grad = add_gradients(old, ct)
     else:
@@ -456,8 +461,9 @@ def _add_to_grad(leaf: Tensor, ct: Gradient) -> None:
     elif type(old) is RowsGrad:
         old.set_rows(old.rows().plus_array(ct))
     elif old is None:
-        leaf._grad = wrap(ct, False)
+        leaf._grad = wrap(gradient_in_layout(leaf, ct), False)
     else:
+        ct = gradient_in_layout(leaf, ct)
         old._fill(ct if is_zero(old._raw) else execute(ADD, (read_raw(old), ct)))
 
 

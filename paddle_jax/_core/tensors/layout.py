@@ -104,6 +104,14 @@ def restore_layout(tensor: Tensor) -> None:
         tensor._raw = requested.placed(tensor._raw)
 
 
+def gradient_in_layout(leaf: Tensor, raw: Any) -> Any:
+    """The gradient of a leaf, cut as the user cut the leaf. A hook of the leaf may want another layout."""
+    requested = getattr(leaf, "_dist", None)
+    if requested is None or leaf._hooks:
+        return raw
+    return requested.gradient(raw)
+
+
 def with_leading_axes(layout: NamedSharding | None, count: int) -> NamedSharding | None:
     """The layout of arrays with `count` more axes in front, which are not sharded."""
     if layout is None:

@@ -80,6 +80,23 @@ class DistLayout:
         """The value of a Tensor in this layout."""
         return put_in_layout(raw, self)
 
+    def gradient(self, raw: Any) -> Any:
+        """The gradient of a leaf in this layout: cut as the leaf is, so no device holds more of it.
+
+        The gradient of a leaf in copies stays as it was computed: a gather would cost more than it gives.
+        """
+        if isinstance(raw, jax.core.Tracer):
+            return put_in_layout(raw, self) if self._cuts() else raw
+        if not lies_on_mesh(raw):  # a constant, which no value on the mesh went into
+            return put_in_layout(raw, self)
+        on_this_mesh = devices_of(raw) == self.sharding(raw.shape).device_set
+        if local.ctx.frame.eager and on_this_mesh and self._cuts():
+            return put_in_layout(raw, self)
+        return raw
+
+    def _cuts(self) -> bool:
+        return any(p.is_shard() for p in self.placements)
+
     def range(self, shape: Any, index: Any) -> tuple[slice[int, Any, Any], ...]:
         """What the device at an index of the mesh holds of a global shape: a slice for each axis."""
         bounds = [(0, n) for n in shape]
