@@ -191,13 +191,20 @@ def test_without_the_flag_the_step_waits(paddle, gate, count):
 
 
 ENDING = """
-import atexit, os, sys
+import atexit, os, sys, threading, time
 import paddle_jax as paddle
-from paddle_jax._core.runner import background_compiler
+from paddle_jax._core.runner import compiled_segment
 atexit.register(lambda: print("hook", flush=True))
 x, w = paddle.rand([32, 32]), paddle.rand([32, 32])
 w.stop_gradient = False
-while not background_compiler.is_compiling_segments():
+compile_quietly = compiled_segment.compile_quietly
+begun = threading.Event()
+def slow(lowered):
+    begun.set()
+    time.sleep(0.5)
+    compile_quietly(lowered)
+compiled_segment.compile_quietly = slow
+while not begun.is_set():
     y = x
     for i in range(30):
         y = paddle.tanh(y @ w) * paddle.cos(y + i)

@@ -16,7 +16,6 @@ import weakref
 from collections.abc import Callable
 
 from paddle_jax._core.base.interrupt_safe import chain_calls, ignoring_arguments, wait_for_lock
-from paddle_jax._core.process.quick_exit import can_leave, leave_without_waiting
 
 
 class Task:
@@ -58,7 +57,6 @@ class Worker:
 
     Args:
         complete: whether the end of the process waits for the whole queue; else for the running call.
-        abandon: whether it does not even wait for the running call, where the system allows that.
     Attributes:
         _complete, _abandon: as given.
         _has_exit_hooks: bool, whether the end of the process knows this thread.
@@ -69,9 +67,8 @@ class Worker:
         _thread_ref: weak reference that dies with the thread's body, or None.
     """
 
-    def __init__(self, complete: bool, abandon: bool = False) -> None:
+    def __init__(self, complete: bool) -> None:
         self._complete = complete
-        self._abandon = abandon
         self._has_exit_hooks = False
         self._reset()
 
@@ -97,20 +94,16 @@ class Worker:
         """
         if self._started:
             return
-        self.register_exit_hooks()
-        body = [ft.partial(self._work)]
-        self._thread_ref = weakref.ref(
-            body[0], ignoring_arguments(ft.partial(setattr, self, "_started", False))
-        )
-        chain_calls([(setattr, self, "_started", True), (_thread.start_new_thread, body.pop(), ())])()
-
-    def register_exit_hooks(self) -> None:
-        """Registers what the end of the process and a fork call; `start` does it otherwise."""
         if not self._has_exit_hooks:
             self._has_exit_hooks = True
             atexit.register(self._end)
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=self._reset)
+        body = [ft.partial(self._work)]
+        self._thread_ref = weakref.ref(
+            body[0], ignoring_arguments(ft.partial(setattr, self, "_started", False))
+        )
+        chain_calls([(setattr, self, "_started", True), (_thread.start_new_thread, body.pop(), ())])()
 
     def _work(self) -> None:
         """The thread."""
@@ -126,7 +119,4 @@ class Worker:
         if self._complete and (self._started or not self._queue.empty()):
             self.submit(int).wait()
         self._ending = True
-        if self._abandon and self._running_lock.locked() and can_leave():
-            leave_without_waiting()
-            return
         wait_for_lock(self._running_lock)

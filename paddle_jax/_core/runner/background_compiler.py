@@ -23,11 +23,8 @@ from paddle_jax._core.process.background import Task, Worker
 
 _NICENESS = 10  # added to that of the process, for the thread that XLA compiles in and those that it starts
 
-_worker = Worker(complete=False, abandon=True)  # traces, with the interpreter's lock
-_compiler = Worker(complete=False, abandon=True)  # compiles, at low priority
-for _thread in (_worker, _compiler):
-    # at import: exit hooks of the program come after these, and so are called before them
-    _thread.register_exit_hooks()
+_worker = Worker(complete=False)  # traces, with the interpreter's lock
+_compiler = Worker(complete=False)  # compiles, at low priority
 
 
 class _Jobs:
