@@ -12,6 +12,7 @@ import pytest
 
 from paddle_jax.distributed.ps.client import Client
 from paddle_jax.distributed.ps.worker import worker_for
+from paddle_jax.distributed.rpc import channel
 from tests.distributed.relay import Relay
 from tests.distributed.test_servers import TOKEN, compare, expected_of, in_threads, job, running, train
 
@@ -111,3 +112,23 @@ def test_a_server_that_stays_away_is_named(monkeypatch):
         with pytest.raises(RuntimeError, match=words):
             workers[0].pull(0, np.arange(50), None)
         assert time.monotonic() - begin < 30  # a hang would last for ever
+
+
+def test_a_connection_that_is_open_but_silent_is_given_up():
+    """Within keepalive's two seconds and three more; without it a call would wait for its own deadline."""
+    grpc = channel.grpc_module()
+    with contextlib.ExitStack() as stack:
+        server, port = channel.serve("Echo", TOKEN, "127.0.0.1:0", {"echo": lambda request, context: request})
+        stack.callback(server.stop, 0)
+        relay = Relay(port)
+        stack.callback(relay.close)
+        peer = stack.enter_context(grpc.insecure_channel(f"127.0.0.1:{relay.port}", options=channel.OPTIONS))
+        echo = peer.unary_unary("/Echo/echo")
+        token = (("token", TOKEN),)
+        assert echo(b"first", timeout=20, metadata=token) == b"first"
+        relay.deaf = True
+        with pytest.raises(grpc.RpcError) as refused:
+            echo(b"second", timeout=60, metadata=token)
+        assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+        relay.deaf = False
+        assert echo(b"third", timeout=20, metadata=token, wait_for_ready=True) == b"third"

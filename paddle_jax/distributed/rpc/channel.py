@@ -14,7 +14,9 @@ OPTIONS = [
     ("grpc.max_receive_message_length", -1),
     ("grpc.so_reuseport", 0),
     ("grpc.keepalive_time_ms", 2000),
-    ("grpc.keepalive_timeout_ms", 2000),
+    ("grpc.keepalive_timeout_ms", 3000),
+    # gRPC waits for the longer of the two, and this one is a minute by default
+    ("grpc.http2.ping_timeout_ms", 3000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 500),
