@@ -38,7 +38,6 @@ _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
 _SHARE = 0.3  # of the time to compile a segment: if interpreting it has taken that long, it is compiled
 _IDLE_SHARE = 0.1  # the same where another thread compiles it on a processor that the program does not need
-_MAX_WAIT_COST = 0.5  # seconds of an operation in NumPy from which the program waits for its compiled form
 _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
 _MIN_RUNS = 2  # a segment is compiled at its second run at the earliest
 
@@ -125,11 +124,12 @@ def interpret(signature: OpSignature, operands: Sequence[Any]) -> Any:
 def _goes_on(signature: OpSignature, state: TierState) -> bool:
     """Whether an operation that is worth compiling is interpreted until another thread has compiled it.
 
-    While a whole segment is compiled, the operations in it are not compiled one by one.
+    The program waits for an operation that one run in NumPy takes longer for than the compiler. While a whole
+    segment is compiled, the others in it are not compiled one by one.
     """
     if state.job is not None:
         return not state.job.done
-    if state.cost > _MAX_WAIT_COST or not compiles_in_background(default_device()):
+    if state.cost > state.compile_cost or not compiles_in_background(default_device()):
         return False
     if not is_compiling_segments():
         state.job = submit_operation(ft.partial(_compile_operation, signature))
