@@ -93,6 +93,8 @@ def _scan(
         new_carry, outputs = step(consts, carry, slices)
         return list(new_carry), list(outputs)
 
+    if stacks:
+        length = None  # JAX takes a symbolic length from the slices alone
     return lax.scan(body, carry, stacks, length=length, reverse=reverse, unroll=unroll)
 
 
