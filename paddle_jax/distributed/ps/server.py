@@ -321,6 +321,8 @@ class TableServer:
             with self._lock:
                 while not self.state.left >= every:
                     self._lock.wait(_LOOK)
+                    if self._is_stopped:
+                        return  # another thread has ended the server
                     self._name_late_workers()
                     if self._failure is not None:
                         raise self._failure
