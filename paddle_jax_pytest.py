@@ -1,7 +1,7 @@
 """Plugin of pytest: failures of tests that use paddle_jax show the frames of the tests.
 
-It imports nothing of paddle_jax: it acts where a test has imported it. `-p no:paddle_jax` turns it off, and
-`--full-trace` or FLAGS_call_stack_level=2 show all frames.
+`pytest -p paddle_jax_pytest` turns it on. It imports nothing of paddle_jax: it acts where a test has imported
+it. `--full-trace` or FLAGS_call_stack_level=2 show all frames.
 """
 
 import sys

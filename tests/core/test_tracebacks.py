@@ -109,7 +109,7 @@ def test_pytest(tmp_path):
     (tmp_path / "test_it.py").write_text(
         "import paddle_jax as paddle\ndef test_it():\n    paddle.ones([2]).reshape([3])\n"
     )
-    arguments = ["-m", "pytest", "-q", "-p", "paddle_jax_pytest", "-p", "no:paddle_jax", "test_it.py"]
+    arguments = ["-m", "pytest", "-q", "-p", "paddle_jax_pytest", "test_it.py"]
     text = run(arguments, tmp_path)
     assert "test_it.py:3: ValueError" in text and "hidden;" in text
     assert "_core" not in text
