@@ -352,7 +352,8 @@ def _pull_of(
         stack_of.update(zip(step.late_vars, outputs[len(stacked) :], strict=True))
         for i, equation in step.late_sums.items():
             values = [stack_of[v] for v in equation.invars]
-            grad_of[i] = equation.primitive.bind(*values, **_over_all_steps(equation))
+            params = _over_all_steps(equation) or {}  # of these equations there are some
+            grad_of[i] = equation.primitive.bind(*values, **params)
         return [grad_of.get(i) for i in range(len(operands))]
 
     return pull

@@ -30,7 +30,7 @@ def _project(x: jax.Array, weight: jax.Array, bias: jax.Array | None) -> jax.Arr
     return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
 
 
-def _parts(gates: jax.Array, count: int) -> list[jax.Array]:
+def _parts(gates: jax.Array, count: int) -> Sequence[jax.Array]:
     """Equal parts of the last axis."""
     size = gates.shape[-1] // count
     return lax.split(gates, (size,) * count, axis=-1)
