@@ -11,6 +11,7 @@ import pytest
 
 import paddle_jax
 from paddle_jax._core.runner import background_compiler, compiled_segment, tiering
+from paddle_jax._core.runner.background_compiler import compile_ahead
 from tests.deferred import differential
 
 pytestmark = pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
@@ -32,20 +33,20 @@ class Gate:
         self.begun = threading.Event()
         self.error = None
 
-    def compile(self, lowered):
-        """In place of `compile_quietly`."""
+    def compile(self, function, arguments, tier):
+        """In place of `compile_ahead`."""
         self.begun.set()
         assert self.opened.wait(60)
         if self.error is not None:
             raise self.error
-        lowered.compile()
+        return compile_ahead(function, arguments, tier)
 
 
 @pytest.fixture
 def gate(monkeypatch):
     """A Gate, in a program that compiles in the background."""
     gate = Gate()
-    monkeypatch.setattr(compiled_segment, "compile_quietly", gate.compile)
+    monkeypatch.setattr(compiled_segment, "compile_ahead", gate.compile)
     compiled_segment.clear()
     with differential.tier(paddle_jax, **SETTINGS):
         yield gate
@@ -197,13 +198,13 @@ from paddle_jax._core.runner import compiled_segment
 atexit.register(lambda: print("hook", flush=True))
 x, w = paddle.rand([32, 32]), paddle.rand([32, 32])
 w.stop_gradient = False
-compile_quietly = compiled_segment.compile_quietly
+compile_ahead = compiled_segment.compile_ahead
 begun = threading.Event()
-def slow(lowered):
+def slow(function, arguments, tier):
     begun.set()
     time.sleep(0.5)
-    compile_quietly(lowered)
-compiled_segment.compile_quietly = slow
+    return compile_ahead(function, arguments, tier)
+compiled_segment.compile_ahead = slow
 while not begun.is_set():
     y = x
     for i in range(30):

@@ -11,7 +11,8 @@ import functools as ft
 import os
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from paddle_jax._core.base.compiler import trimmed_memory
@@ -23,7 +24,7 @@ from paddle_jax._core.process.background import Task, Worker
 
 _NICENESS = 10  # added to that of the process, for the thread that XLA compiles in and those that it starts
 
-_worker = Worker(complete=False)  # traces, with the interpreter's lock
+_worker = Worker(complete=False)  # traces, which takes the interpreter's lock
 _compiler = Worker(complete=False)  # compiles, at low priority
 
 
@@ -65,23 +66,40 @@ def processors() -> int:
 
 
 def submit_segment(compile_segment: Callable[[], object]) -> Task:
-    """Has a segment compiled."""
-    job = _worker.submit(compile_segment)
+    """Has another thread call a function that compiles a segment."""
+    job = submit_operation(compile_segment)
     _Jobs.segments = [other for other in _Jobs.segments if not other.done] + [job]
     return job
 
 
-def compile_quietly(lowered: Any) -> None:
-    """Compiles a lowered function in a thread of low priority; waits for its end.
+def submit_operation(compile_operation: Callable[[], object]) -> Task:
+    """Has another thread call a function that compiles one operation."""
+    return _worker.submit(compile_operation)
 
-    Tracing stays at normal priority: the program waits for its end, since it needs the interpreter's lock.
+
+def compile_ahead(function: Any, arguments: Sequence[Any], tier: str) -> float:
+    """Compiles what `jax.jit` gave for arguments of some shapes; the first call finds the program then.
+
+    XLA compiles in a thread of low priority. Tracing stays at normal priority: the program may wait for its
+    end, since it needs the interpreter's lock.
+
+    Args:
+        function: what `jax.jit` gave.
+        arguments: arrays, or their shapes and dtypes.
+        tier: the tier that the compilation counts for, see counters.py.
+    Returns:
+        The seconds that it took.
     """
-    _compiler.submit(ft.partial(_compile, lowered)).wait()
+    start = time.perf_counter()
+    with preserved_tracing():
+        lowered = function.lower(*arguments)
+    _compiler.submit(ft.partial(_compile, lowered, tier)).wait()
+    return time.perf_counter() - start
 
 
-def _compile(lowered: Any) -> None:
+def _compile(lowered: Any, tier: str) -> None:
     _lower_priority()
-    with preserved_tracing(), compiling("segment"), trimmed_memory("segment"):
+    with preserved_tracing(), compiling(tier), trimmed_memory(tier):
         lowered.compile()
 
 
@@ -92,11 +110,6 @@ def _lower_priority() -> None:
         with contextlib.suppress(OSError):
             thread = threading.get_native_id()
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS)
-
-
-def submit_operation(compile_operation: Callable[[], object]) -> Task:
-    """Has one operation compiled."""
-    return _worker.submit(compile_operation)
 
 
 def is_compiling_segments() -> bool:

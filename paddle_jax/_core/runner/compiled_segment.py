@@ -25,7 +25,7 @@ from paddle_jax._core.base.compiler import compiler_options, quick_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit, preserved_tracing
+from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
 from paddle_jax._core.kernels.kernel import has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
 from paddle_jax._core.lazy.device_put import put
@@ -38,7 +38,7 @@ from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
 from paddle_jax._core.runner import loop_rolling
 from paddle_jax._core.runner.background_compiler import (
-    compile_quietly,
+    compile_ahead,
     compiles_in_background,
     submit_segment,
 )
@@ -170,11 +170,12 @@ def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any)
         return None
     _Cache.variant_counts[kernels_hash] = variants + 1
     evict_if_due()
-    program = CompiledSegment(key, leaves, cause)
+    in_background = compiles_in_background(device)
+    program = CompiledSegment(key, leaves, cause, quick=in_background)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:
         _Cache.programs.popitem(last=False)
-    if compiles_in_background(device):
+    if in_background:
         program.compile_in_background(leaves)
         return None
     return program
@@ -213,6 +214,12 @@ def drop_failed(program: CompiledSegment, error: BaseException) -> None:
 class CompiledSegment:
     """The compiled form of a segment.
 
+    Args:
+        key: Key of the segment.
+        leaves: its leaves.
+        cause: the reason for the run that compiles it.
+        quick: whether its first program is one that is compiled quickly.
+
     Attributes:
         key: Key of the segment.
         cause: str, the reason for the run that compiled it.
@@ -232,7 +239,7 @@ class CompiledSegment:
         better: _BetterProgram that is to take its place, or None.
     """
 
-    def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str) -> None:
+    def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str, quick: bool = False) -> None:
         self.key = key
         self.cause = cause
         self.where = user_line()
@@ -249,14 +256,14 @@ class CompiledSegment:
         self.background_job: Any = None
         self.used = Counters.compiled
         self.lock = threading.Lock()
+        options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops))
+        first_options = quick_options() if quick else options
         self.better: _BetterProgram | None = None
-        self._use(self.jitted(self.full_options()))
+        if first_options != options:
+            self.better = _BetterProgram(self._jitted(options))
+        self._use(self._jitted(first_options))
 
-    def full_options(self) -> dict[str, Any]:
-        """XLA's options for the best code."""
-        return compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in self.key.ops))
-
-    def jitted(self, options: dict[str, Any]) -> Any:
+    def _jitted(self, options: dict[str, Any]) -> Any:
         """What `jax.jit` gives, with options of XLA."""
         return interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options or None)
 
@@ -265,13 +272,18 @@ class CompiledSegment:
         self.call = InterruptSafeCall(function, "segment")
 
     def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
-        """Has a quick program compiled in another thread, and a better one once it has run for long."""
-        options = quick_options()
+        """Has its first program compiled in another thread."""
         structs = self.argument_structs(leaves)
-        if options != self.full_options():
-            self._use(self.jitted(options))
-            self.better = _BetterProgram(self, structs)
-        self.background_job = submit_segment(ft.partial(self.compile_ahead, structs))
+        self.background_job = submit_segment(ft.partial(self._compile_first, structs))
+
+    def _compile_first(self, structs: Sequence[Any]) -> None:
+        start = time.perf_counter()
+        seconds = compile_ahead(self.function, structs, "segment")
+        if self.better is not None:
+            self.better.structs = structs
+            self.better.start_time = start + _RUN_PER_COMPILATION * seconds
+        log.background_seconds += seconds
+        self._log_compilation(seconds)
 
     def is_ready(self) -> bool:
         """Whether it can be called without waiting for a compilation. Counts as a use."""
@@ -327,18 +339,6 @@ class CompiledSegment:
         kept = [_argument_struct(leaves[i]) for i in self.kept]
         return donated, kept, packed
 
-    def compile_ahead(self, arguments: Sequence[Any]) -> None:
-        """Compiles it in another thread."""
-        start = time.perf_counter()
-        with preserved_tracing():
-            lowered = self.function.lower(*arguments)
-        compile_quietly(lowered)
-        seconds = time.perf_counter() - start
-        if self.better is not None:
-            self.better.start_time = start + _RUN_PER_COMPILATION * seconds
-        log.background_seconds += seconds
-        self._log_compilation(seconds)
-
     def _log_compilation(self, seconds: float) -> None:
         self.is_new = False
         log.compiles += 1
@@ -371,8 +371,9 @@ class CompiledSegment:
             may_donate: whether leaves may give their memory away.
             results: the LazyArrays of `key.live`.
         """
-        if self.better is not None and self.better.takes_over():
-            self._use(self.better.function)
+        better = self.better  # another thread may call it, too, and forget it
+        if better is not None and better.takes_over():
+            self._use(better.function)
             self.better = None
         leaves = segment.leaves
         donated = [
@@ -403,35 +404,29 @@ class _BetterProgram:
     """The program of a segment with all of XLA's optimisations, which takes the place of a quick one.
 
     Attributes:
-        segment: CompiledSegment that it is for.
+        function: what `jax.jit` gave.
         structs: the arguments to lower it with.
-        start_time: float, time of `perf_counter` from which on it is compiled.
-        function: what `jax.jit` gave, or None before that.
+        start_time: float, time of `perf_counter` from which on it is compiled; infinite until the quick one
+            has been compiled.
         job: Task that compiles it, or None.
     """
 
-    def __init__(self, segment: CompiledSegment, structs: Sequence[Any]) -> None:
-        self.segment = segment
-        self.structs = structs
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.structs: Sequence[Any] = ()
         self.start_time = math.inf
-        self.function: Any = None
         self.job: Any = None
 
     def takes_over(self) -> bool:
         """Whether it has been compiled. Starts that when the quick program has run for long."""
         if self.job is None:
             if time.perf_counter() >= self.start_time:
-                self.function = self.segment.jitted(self.segment.full_options())
                 self.job = submit_segment(self._compile)
             return False
         return self.job.done and self.job.error is None
 
     def _compile(self) -> None:
-        start = time.perf_counter()
-        with preserved_tracing():
-            lowered = self.function.lower(*self.structs)
-        compile_quietly(lowered)
-        log.background_seconds += time.perf_counter() - start
+        log.background_seconds += compile_ahead(self.function, self.structs, "segment")
 
 
 def _argument_struct(leaf: LazyArray) -> jax.ShapeDtypeStruct:

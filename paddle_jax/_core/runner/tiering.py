@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
-from paddle_jax._core.base.counters import compiling
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.lazy.segment import OpSignature
 from paddle_jax._core.lazy.settings import settings
@@ -22,6 +20,7 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.numpy_backend import Plan, Refusal, plan
 from paddle_jax._core.numpy_backend.cost import COMPILE_BASE
 from paddle_jax._core.runner.background_compiler import (
+    compile_ahead,
     compiles_in_background,
     is_compiling_segments,
     processors,
@@ -138,8 +137,7 @@ def _goes_on(signature: OpSignature, state: TierState) -> bool:
 
 def _compile_operation(signature: OpSignature) -> None:
     """Compiles an operation; the next call of its kernel finds the program in JAX's cache."""
-    with preserved_tracing(), compiling("operation"):
-        signature.kernel.run.lower(*[aval.struct for aval in signature.operand_avals]).compile()
+    compile_ahead(signature.kernel.run, [aval.struct for aval in signature.operand_avals], "operation")
 
 
 def runs_before_compiling(ops: Sequence[tuple], device: Any, repetition: RepeatedOps | None = None) -> int:
