@@ -194,7 +194,7 @@ def templated(w, h, xs, reverse=False):
 @pytest.mark.parametrize("backwards", [False, True])
 def test_loops_of_all_lengths_share_their_steps(backwards, monkeypatch):
     monkeypatch.setattr(loop_template._Cache, "templates", {})
-    monkeypatch.setattr(scan_gradients._Steps, "made", {})
+    scan_gradients._step_of.cache_clear()
     counts = []
     for length in (6, 3, 1, 5):
         xs = XS[:length]
@@ -209,7 +209,7 @@ def test_loops_of_all_lengths_share_their_steps(backwards, monkeypatch):
         np.testing.assert_allclose(results[0], want, rtol=1e-5)
         for got, grad in zip(pull([np.float32(1)]), want_grads, strict=True):
             np.testing.assert_allclose(got, grad, rtol=1e-4, atol=1e-6)
-        counts.append((len(loop_template._Cache.templates), len(scan_gradients._Steps.made)))
+        counts.append((len(loop_template._Cache.templates), scan_gradients._step_of.cache_info().currsize))
     assert counts == [counts[0]] * 4 and counts[0][1] == 1
 
 

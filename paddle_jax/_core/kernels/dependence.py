@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
+from jax.core import ShapedArray
 
 if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
@@ -78,6 +79,11 @@ def variables(jaxpr: Any) -> list[Any]:
     """The variables of constants and operands, in this order. In JAX 0.12 constants that are not attached
     count as operands."""
     return [*jaxpr.constvars, *jaxpr.invars]
+
+
+def is_plain(aval: Any) -> bool:
+    """Whether an aval has a shape, a dtype and a weak type only. JAX has one object for equal ones."""
+    return type(aval) is ShapedArray and aval is ShapedArray(aval.shape, aval.dtype, aval.weak_type)
 
 
 def is_literal(v: Any) -> bool:

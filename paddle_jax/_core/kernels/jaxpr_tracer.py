@@ -19,6 +19,7 @@ from jax._src import config, core, dtypes, source_info_util
 from jax._src.interpreters import partial_eval
 from jax._src.mesh import get_abstract_mesh
 
+from paddle_jax._core.kernels.dependence import is_plain
 from paddle_jax._core.kernels.result_types import RESULT_RULES
 
 _FLOATS = frozenset(map(np.dtype, ("float32", "float64")))
@@ -87,14 +88,14 @@ class Trace(partial_eval.DynamicJaxprTrace):
     __slots__ = ()
 
     def new_arg(self, aval: Any, source_info: Any) -> Any:
-        if not _is_plain(aval):
+        if not is_plain(aval):
             return super().new_arg(aval, source_info)
         var = self.frame.newvar(aval)
         self.frame.invars.append(var)
         return Operand(self, aval, var, source_info)
 
     def var_to_tracer(self, var: Any, source_info: Any, parent: Any = None) -> Any:
-        if _is_plain(var.aval):
+        if is_plain(var.aval):
             return Operand(self, var.aval, var, source_info, parent)
         return super().var_to_tracer(var, source_info, parent)
 
@@ -107,16 +108,11 @@ class Trace(partial_eval.DynamicJaxprTrace):
             t if type(t) is Operand and t._trace is self else self.to_jaxpr_tracer(t, source_info)
             for t in tracers
         ]
-        if all(type(t) is Operand or _is_plain(t.aval) for t in operands):
+        if all(type(t) is Operand or is_plain(t.aval) for t in operands):
             aval = rule(params, *[t.aval for t in operands])
             if aval is not None:
                 return self.emit_eqn(operands, [aval], primitive, params, core.no_effects, source_info)[0]
         return super().process_primitive(primitive, operands, params)
-
-
-def _is_plain(aval: Any) -> bool:
-    """Whether an aval has a shape, a dtype and a weak type only. JAX has one object for equal ones."""
-    return type(aval) is core.ShapedArray and aval is core.ShapedArray(aval.shape, aval.dtype, aval.weak_type)
 
 
 def trace(function: Callable[..., list[Any]], avals: Sequence[Any], debug_info: Any) -> tuple[Any, list[Any]]:

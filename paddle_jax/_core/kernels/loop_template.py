@@ -12,11 +12,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.core
 from jax import lax
 from jax._src.config import trace_context
 
-from paddle_jax._core.kernels.dependence import is_literal
+from paddle_jax._core.kernels.dependence import is_literal, is_plain
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 
 Step = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
@@ -101,7 +100,7 @@ def _scan(
 def _template_for(settings: tuple, step: Step, flat: Sequence[Any], length: Any) -> _Template | None:
     """The template of a loop; the first call makes it. None where the loop goes to JAX."""
     avals = [jax.typeof(x) for x in flat]
-    if type(length) is not int or not all(map(_is_plain, avals)):
+    if type(length) is not int or not all(map(is_plain, avals)):
         return None
     counts = settings[-1]
     first_stack = sum(counts)
@@ -115,12 +114,6 @@ def _template_for(settings: tuple, step: Step, flat: Sequence[Any], length: Any)
             _Cache.templates.clear()
         _Cache.templates[key] = _make(settings, step, avals, length)
     return _Cache.templates[key]
-
-
-def _is_plain(aval: Any) -> bool:
-    """Whether an aval has a shape, a dtype and a weak type only. JAX has one object for equal ones."""
-    plain = jax.core.ShapedArray
-    return type(aval) is plain and aval is plain(aval.shape, aval.dtype, aval.weak_type)
 
 
 def _make(settings: tuple, step: Step, avals: Sequence[Any], length: int) -> _Template | None:

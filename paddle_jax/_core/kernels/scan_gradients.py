@@ -10,6 +10,7 @@ takes 6.
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,16 +31,6 @@ from paddle_jax._core.kernels.reverse import (
 )
 
 _MAX_STEPS = 128
-
-
-class _Steps:
-    """The steps of loops that were derived.
-
-    Attributes:
-        made: dict from (id of a body, ...) to its _Step, which holds the body.
-    """
-
-    made: dict[tuple, _Step] = {}  # noqa: RUF012  one for the process
 
 
 class _Split(NamedTuple):
@@ -72,7 +63,8 @@ class _Step:
         invariant_vars: list of the variables that are the same in every step.
         hoist: function from the values of `inputs[:const_count]` to those of `invariant_vars`.
         kept_vars: list of the variables whose values the backward loop gets from the forward loop.
-        late_sums: dict from an operand to the equation of its gradient, where that runs after the loop.
+        late_sums: dict from an operand to the equation of its gradient and the parameters with which that
+            runs after the loop.
         late_vars: list of the variables of which the backward loop stacks the values for that.
         run_forward: function of (invariant values, carry, slices) -> results and kept values of one step.
         run_backward: function of (invariant values, cotangents, slices, kept values) -> gradients, without
@@ -118,7 +110,7 @@ class _Step:
         slice_vars = self.inputs[first_slice:]
         available = {*self.invariant_vars, *slice_vars, *self.cts}
         self.late_sums = self._find_late_sums(split.backward)
-        late = list(self.late_sums.values())
+        late = [equation for equation, _ in self.late_sums.values()]
         backward = [equation for equation in split.backward if not any(equation is each for each in late)]
         early_grads = [
             v for i, v in zip(self.grad_operands, self.grads, strict=True) if i not in self.late_sums
@@ -132,8 +124,8 @@ class _Step:
         backward_vars = [*self.invariant_vars, *self.cts, *slice_vars, *self.kept_vars]
         self.run_backward = self.function_of(backward, backward_vars, [*early_grads, *self.late_vars])
 
-    def _find_late_sums(self, equations: Sequence[Any]) -> dict[int, Any]:
-        """The equations of gradients that can run after the loop: {operand: equation}."""
+    def _find_late_sums(self, equations: Sequence[Any]) -> dict[int, tuple[Any, dict[str, Any]]]:
+        """The gradients that can run after the loop: {operand: (equation, parameters)}."""
         equation_of = {v: equation for equation in equations for v in equation.outvars}
         read = {v for equation in equations for v in equation.invars if not is_literal(v)}
         late = {}
@@ -144,9 +136,11 @@ class _Step:
             if i >= self.const_count or equation is None or v in read or self.grads.count(v) > 1:
                 continue
             # An operand that is the same in every step has no stack to sum over.
-            if not any(is_literal(x) or x in self.invariant_vars for x in equation.invars):
-                if _over_all_steps(equation) is not None:
-                    late[i] = equation
+            if any(is_literal(x) or x in self.invariant_vars for x in equation.invars):
+                continue
+            params = _over_all_steps(equation)
+            if params is not None:
+                late[i] = equation, params
         return late
 
     def _results_and_gradients(self, *values: Any) -> list[Any]:
@@ -262,7 +256,7 @@ def _linearize_scan(
     counts = _counts(params)
     const_count, carry_count = counts
     first_slice = const_count + carry_count
-    step = _step_of(body, counts, tuple(active), tuple(wanted))
+    step = _step_of(body, counts, tuple(active), tuple(wanted), trace_context())
     invariant_values = step.hoist(operands[:const_count])
 
     def forward(consts: Sequence[Any], carry: Sequence[Any], slices: Sequence[Any]) -> tuple[Any, Any]:
@@ -282,16 +276,13 @@ def _linearize_scan(
     return [*last_carry, *stacks[:stack_count]], pull
 
 
-def _step_of(body: Any, counts: tuple[int, int], active: tuple[bool, ...], wanted: tuple[bool, ...]) -> _Step:
-    """The step of a loop, kept with its body: bodies that `scan_loop` traced are the same for all lengths."""
-    key = (id(body), counts, active, wanted, trace_context())
-    step = _Steps.made.get(key)
-    if step is None:
-        # A step holds its body, so the id in its key stays valid until all are dropped.
-        if len(_Steps.made) >= _MAX_STEPS:
-            _Steps.made.clear()
-        step = _Steps.made[key] = _Step(body, counts, active, wanted)
-    return step
+@ft.lru_cache(maxsize=_MAX_STEPS)
+def _step_of(
+    body: Any, counts: tuple[int, int], active: tuple[bool, ...], wanted: tuple[bool, ...], context: Any
+) -> _Step:
+    """The step of a loop. Bodies that `scan_loop` traced are the same for all lengths, and compare by
+    identity. `context` has JAX's settings."""
+    return _Step(body, counts, active, wanted)
 
 
 def _pull_of(
@@ -350,9 +341,8 @@ def _pull_of(
         stack_of = dict(zip(step.inputs[first_slice:], operands[first_slice:], strict=True))
         stack_of.update(zip(step.kept_vars, kept, strict=True))
         stack_of.update(zip(step.late_vars, outputs[len(stacked) :], strict=True))
-        for i, equation in step.late_sums.items():
+        for i, (equation, params) in step.late_sums.items():
             values = [stack_of[v] for v in equation.invars]
-            params = _over_all_steps(equation) or {}  # of these equations there are some
             grad_of[i] = equation.primitive.bind(*values, **params)
         return [grad_of.get(i) for i in range(len(operands))]
 

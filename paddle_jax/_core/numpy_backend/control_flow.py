@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,26 +72,11 @@ def _counts(params: Params, ins: Avals, outs: Avals) -> tuple[int, int]:
     return n, m
 
 
-class _StepPlans:
-    """Plans of the steps of loops.
-
-    Attributes:
-        made: dict from the id of a jaxpr to (the jaxpr, its Plan). Loops of all lengths share their jaxpr,
-            see kernels/loop_template.py.
-    """
-
-    made: dict[int, tuple[Any, Plan]] = {}  # noqa: RUF012  one for the process
-
-
+@ft.lru_cache(maxsize=_MAX_STEP_PLANS)
 def _plan_of_step(jaxpr: Any) -> Plan:
-    """The Plan of one step of a loop."""
-    entry = _StepPlans.made.get(id(jaxpr))
-    if entry is None:
-        entry = (jaxpr, Plan(jaxpr))
-        if len(_StepPlans.made) >= _MAX_STEP_PLANS:
-            _StepPlans.made.clear()
-        _StepPlans.made[id(jaxpr)] = entry
-    return entry[1]
+    """The Plan of one step of a loop. Loops of all lengths share their jaxpr, which compares by identity (see
+    kernels/loop_template.py)."""
+    return Plan(jaxpr)
 
 
 @rule("scan")
