@@ -110,7 +110,7 @@ class Checking:
             tensor.set_value(_typed(value, tensor))
 
     def _compare(
-        self, what: str, entry: dict[str, Any], k: int, ours: np.ndarray, theirs: np.ndarray, largest: float
+        self, what: str, entry: dict[str, Any], k: int, ours: np.ndarray, peer: np.ndarray, largest: float
     ) -> None:
         """largest: the largest number of all results; what is zero but for its rounding errors is no
         nearer than that."""
@@ -120,19 +120,19 @@ class Checking:
         # a gradient that is zero is the sum of many that are not, such as that of a bias before a
         # normalisation
         noise = 100 if gradient else 10
-        if theirs.dtype.kind in "fc":
+        if peer.dtype.kind in "fc":
             limit = TOLERANCE.get(dtype, 1e-4) * self._factor
-            scale = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
+            scale = np.abs(peer[np.isfinite(peer)]).max(initial=0)
             with np.errstate(all="ignore"):
                 near = np.isclose(
                     ours,
-                    theirs,
+                    peer,
                     rtol=limit,
-                    atol=limit * scale + noise * np.finfo(theirs.dtype).eps * largest,
+                    atol=limit * scale + noise * np.finfo(peer.dtype).eps * largest,
                     equal_nan=True,
                 )
         else:
-            near = np.asarray(ours == theirs)
+            near = np.asarray(ours == peer)
         if near.all():
             return
         at = tuple(int(i) for i in np.argwhere(~np.atleast_1d(near))[0])
@@ -142,7 +142,7 @@ class Checking:
             f"{what}: {kind}{part} ({dtype} {entry['shapes'][k]}) differs in "
             f"{int((~near).sum())} of {near.size} elements, "
             f"first at {list(at) if near.ndim else '[]'}: {np.atleast_1d(ours)[at]!s}; "
-            f"with the real Paddle {np.atleast_1d(theirs)[at]!s}"
+            f"with the real Paddle {np.atleast_1d(peer)[at]!s}"
         )
 
 

@@ -148,13 +148,18 @@ def _hide(summary: traceback.TracebackException, error: BaseException, seen: set
         hidden = shown.count(False)
     notes = getattr(summary, "__notes__", None)
     if isinstance(notes, list):
-        summary.__notes__ = [note for note in notes if _JAX_NOTE not in str(note)]
+        summary.__notes__ = _without_jax_note(notes)
     _hide_chain(summary, error, seen)
     for inner, inner_error in zip(
         summary.exceptions or (), getattr(error, "exceptions", ()), strict=False
     ):  # the members of an exception group
         _hide(inner, inner_error, seen)
     return hidden
+
+
+def _without_jax_note(notes: list[str]) -> list[str]:
+    """The notes of an exception without the one that JAX adds about its frames."""
+    return [note for note in notes if _JAX_NOTE not in str(note)]
 
 
 def _frame_to_show(frame: traceback.FrameSummary) -> traceback.FrameSummary:
@@ -200,7 +205,7 @@ class Trimmed:
         error.__traceback__ = trace
         notes = getattr(error, "__notes__", None)
         if isinstance(notes, list):
-            notes[:] = [note for note in notes if _JAX_NOTE not in str(note)]
+            notes[:] = _without_jax_note(notes)
         chain = (error, error.__cause__, error.__context__, error.__suppress_context__)
         self._chains.append(chain)
         if is_internal(error.__cause__):

@@ -89,9 +89,9 @@ def known_as(**facts: Any) -> Callable[..., Any]:
     return attach
 
 
-def _claim(op: Any, theirs: str) -> tuple[Any, Any]:
+def _claim(op: Any, operation: str) -> tuple[Any, Any]:
     """Which of two ops that are written as one operation runs it: the greater."""
-    return op.record.pir != theirs, op.name == theirs
+    return op.record.pir != operation, op.name == operation
 
 
 def node_name(name: str) -> str:

@@ -179,7 +179,7 @@ class DistributedStrategy:
     knobs for overlap, buffers and NCCL are accepted. `find_unused_parameters`, `fuse_grad_size_in_MB`,
     `last_comm_group_size_MB`: as in DataParallel. `amp`, `recompute`, `gradient_merge`, `sharding`,
     `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `dgc`, `qat`, `asp`, `auto`
-    and kin act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and
+    and the like act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and
     `sparse_table_configs` are for parameter servers; the second one is
     {table: {"table_parameters.TABLE.FIELD": value}}. Numbers for NCCL and cuDNN are accepted.
 
