@@ -180,6 +180,15 @@ def test_a_journal_grows_as_large_as_the_snapshot(tmp_path, monkeypatch):
     one.close()
 
 
+def test_a_closed_journal_refuses_requests(tmp_path):
+    kept = Journal(tmp_path)
+    kept.append(b"first")
+    kept.close()
+    with pytest.raises(OSError, match="its server has stopped"):
+        kept.append(b"second")
+    assert list(Journal(tmp_path).records()) == [b"first"]
+
+
 def test_folders_of_killed_processes_go(tmp_path, monkeypatch):
     pytest.importorskip("rocksdict")
     monkeypatch.setenv("PADDLE_PS_SSD_DIR", str(tmp_path))

@@ -145,7 +145,9 @@ def test_outputs_with_the_oracles_weights(oracle, paddle, name, arguments, size)
     want, got = theirs(oracle.to_tensor(x)), ours(paddle.to_tensor(x))
     for w, g in zip(*([out] if not isinstance(out, tuple) else out for out in (want, got)), strict=True):
         w = w.numpy()
-        np.testing.assert_allclose(g.numpy(), w, rtol=1e-4, atol=1e-4 * np.abs(w).max())
+        # a last ReLU may leave next to nothing of large sums, whose rounding differs between processors
+        size_of_sums = max(np.abs(w).max(), 0.1)
+        np.testing.assert_allclose(g.numpy(), w, rtol=1e-4, atol=1e-4 * size_of_sums)
 
 
 @pytest.mark.parametrize(

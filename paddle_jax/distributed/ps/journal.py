@@ -42,6 +42,7 @@ class Journal:
         for abandoned in set(folder.glob("tables.*")) - {self.tables}:
             shutil.rmtree(abandoned)
         self._file: io.FileIO | None = None
+        self._is_closed = False
         self.size = 0
         snapshot = self._path("snapshot", self.number)
         self._snapshot_size = snapshot.stat().st_size if snapshot.exists() else 0
@@ -86,8 +87,11 @@ class Journal:
         """Writes a request.
 
         Raises:
-            OSError: the disk is full; nothing was written then.
+            OSError: the disk is full, or the journal is closed; nothing was written then.
         """
+        if self._is_closed:
+            # a handler may come out of its lock after the server has stopped; the next server writes then
+            raise OSError(f"the journal in {self.folder} is closed: its server has stopped")
         if self._file is None:
             self._file = self._path("journal", self.number).open("ab", buffering=0)
             self.size = self._file.tell()
@@ -154,7 +158,7 @@ class Journal:
                     flush=True,
                 )
             return
-        self.close()
+        self._close_file()
         for kind in ("snapshot", "journal"):
             self._path(kind, self.number).unlink(missing_ok=True)
         shutil.rmtree(self.tables, ignore_errors=True)
@@ -163,7 +167,11 @@ class Journal:
         self._snapshot_size = size
 
     def close(self) -> None:
-        """Closes the file; the next request opens it again."""
+        """Closes the journal for good: later requests are refused."""
+        self._is_closed = True
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

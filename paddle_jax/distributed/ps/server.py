@@ -361,7 +361,8 @@ class TableServer:
             if self._is_stopped:
                 return  # the socket may be that of the next process
             self._grpc_server.stop(LAST_WORDS / 5).wait()
-            self.state.close()
+            with self._lock:  # handlers that gRPC has cancelled may still run
+                self.state.close()
             self._local.unlink(missing_ok=True)
             self._is_stopped = True
 
