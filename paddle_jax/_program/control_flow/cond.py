@@ -316,7 +316,7 @@ class Output:
     dtype: np.dtype
     stop_gradient: bool
     undefined_name: str
-    is_python_number: bool
+    is_python_number: bool = False
     numbers: tuple = ()
     is_host_value: bool = False
     possible_sources: list[Tensor] = dataclasses.field(default_factory=list)
@@ -427,10 +427,11 @@ class BranchJoin:
             stop_gradient=dtype.kind not in INEXACT
             or all(v.stop_gradient for v in values if isinstance(v, Leaf)),
             undefined_name=name if is_undefined_somewhere else "",
-            is_python_number=not is_undefined_somewhere and {type(v) for v in defined} in ({bool}, {int}),
             numbers=tuple(values) if are_numbers else (),
             is_host_value=all(is_number(v) or v.is_host_value for v in defined),
         )
+        if not is_undefined_somewhere and is_whole_number(shape, dtype):
+            output.is_python_number = output.is_host_value
         self.outputs.append(output)
         return output
 
@@ -476,6 +477,11 @@ def common_type(name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], np.d
             advice = "make it a Tensor of that shape and dtype"
             raise _mismatch(name, [number, leaves[0]], advice, "dtype")
     return shape, dtype
+
+
+def is_whole_number(shape: Sequence[int], dtype: np.dtype) -> bool:
+    """Whether an array has the shape of a number and the dtype of an int or bool of Python."""
+    return not shape and dtype.kind in "bi"
 
 
 def is_single(shape: Sequence[int]) -> bool:

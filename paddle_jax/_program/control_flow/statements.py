@@ -55,7 +55,6 @@ class Range:
 
     Attributes:
         start, stop, step: Tensors or ints.
-        dtype: dtype of the counter.
         counts_lengths: bool, whether the bounds are Lengths, so that the counter is a number too.
     """
 
@@ -70,13 +69,13 @@ class Range:
             raise TypeError(
                 "range: a bound is not an integer tensor with one element; cast it with astype('int64')"
             )
-        numbers: list[Any] = [b.reshape([]) if isinstance(b, Tensor) else b for b in known]
+        # The counter is an int64 for bounds of any dtype, as in Paddle's programs.
+        numbers: list[Any] = [b.reshape([]).astype("int64") if isinstance(b, Tensor) else b for b in known]
         if len(numbers) == 1:
             numbers.insert(0, 0)
         self.start = numbers[0]
         self.stop = numbers[1]
         self.step = numbers[2] if len(numbers) == 3 else 1
-        self.dtype = tensors[0].dtype
 
     def __iter__(self) -> Iterator[Any]:
         if self.counts_lengths:
@@ -97,8 +96,8 @@ class Range:
     def first(self) -> Any:
         """The start, as a Tensor."""
         if isinstance(self.start, Tensor):
-            return self.start.astype(self.dtype)
-        return full([], self.start, self.dtype)
+            return self.start
+        return full([], self.start, "int64")
 
     def shown(self, i: Any) -> Any:
         """The counter as the body of the loop gets it."""

@@ -26,13 +26,14 @@ from paddle_jax._program.control_flow.cond import (
     as_tensor,
     description,
     is_single,
+    is_whole_number,
     number_dtype,
     number_fits,
     truth,
     undefined_fill,
 )
 from paddle_jax._program.control_flow.effects import kernel_of
-from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number
+from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
 from paddle_jax._program.control_flow.region import (
     Change,
     Leaf,
@@ -431,6 +432,9 @@ def repeat(
     frame = local.ctx.frame
     for carried, result in zip(loop.state.carried(), results, strict=False):
         frame.on_uncertain_result(result, carried.start)
+        # An integer in all steps is one afterwards, so that a caller of the whole function gets an int.
+        if carried.is_host_value and not explicit and is_whole_number(carried.shape, carried.dtype):
+            numeral(result)
     for change, new in zip(loop.changing.values(), results[carried_count:], strict=True):
         write_back(change, new)
     return last_values
