@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.devices import traced_platform
 from paddle_jax.tensor.products import along_axis
 
 _LOW = 0xFFFFFFFF
@@ -25,17 +25,12 @@ def on_cpu() -> bool:
     put elsewhere by hand only costs time. `lax.platform_dependent` would know better, but it traces both, and
     its derivative keeps what either of them needs.
     """
-    return _platform() == "cpu"
+    return traced_platform() == "cpu"
 
 
 def has_float64() -> bool:
     """Whether the default device computes in float64 itself. A TPU splits it into many operations."""
-    return _platform() != "tpu"
-
-
-def _platform() -> str:
-    device = default_device()
-    return getattr(device, "platform", device)
+    return traced_platform() != "tpu"
 
 
 @jax.custom_jvp

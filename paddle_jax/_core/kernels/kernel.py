@@ -21,6 +21,7 @@ from paddle_jax._core.kernels import dependence
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, trace_function
 from paddle_jax._core.kernels.kernel_gradients import backward_function
 from paddle_jax._core.lazy.aval import Aval, as_aval, aval_of
+from paddle_jax._core.lazy.devices import target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.segment import OpSignature, record
@@ -129,6 +130,9 @@ class Kernel:
 
     def trace(self, avals: tuple[Aval, ...]) -> Equations:
         """The equations for operands of these Avals."""
+        if target_platform() is not None:  # equations of this machine may be others
+            with preserved_tracing():
+                return trace_function(self.fn, self.name, [aval.struct for aval in avals])
         signature = self.signatures.get(avals) or self.older_signatures.get(avals)
         if signature is not None:
             return signature.equations

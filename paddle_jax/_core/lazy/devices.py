@@ -8,6 +8,7 @@ something is compiled or put into a jax array.
 from __future__ import annotations
 
 import importlib.util
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -48,6 +49,28 @@ class _Devices:
     default: Any = None
     host: Any = None
     stay_on_host = False
+
+
+# None, or the platform that a program is traced for on a machine without it; a part of JAX's cache keys
+_target = jax.make_user_context(None)
+
+
+def traced_for(platform: str) -> AbstractContextManager[None]:
+    """A block in which programs are traced for another platform than that of this machine."""
+    return _target(platform)
+
+
+def target_platform() -> str | None:
+    """The platform of the innermost `traced_for`, or None."""
+    return _target.value
+
+
+def traced_platform() -> str:
+    """The platform that what is traced now will run on, as far as is known: that of the default device."""
+    if _target.value is not None:
+        return _target.value
+    device = default_device()
+    return getattr(device, "platform", device)
 
 
 def default_device() -> Any:

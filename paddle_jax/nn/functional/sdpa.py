@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.devices import traced_platform
 from paddle_jax._core.ops.op import op
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _blocks(q: jax.Array, k: jax.Array) -> int:
     of the platform."""
     if not all(isinstance(n, int) for n in (*q.shape, *k.shape)):
         return 1
-    limit = _SCORES.get(jax.default_backend(), _SCORES_ELSEWHERE)
+    limit = _SCORES.get(traced_platform(), _SCORES_ELSEWHERE)
     return min(q.shape[1], -(-q.shape[0] * q.shape[1] * q.shape[2] * k.shape[1] // limit))
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
+from paddle_jax.aot.collectives import collectives
 from paddle_jax.distributed import Replicate, Shard, shard_tensor
-from paddle_jax.distributed.planning import collectives
 from tests.distributed.eight.model import MESH, VOCABULARY, make, tokens
 
 DATA = np.ones((64, 64), "float32")

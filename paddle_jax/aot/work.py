@@ -1,0 +1,127 @@
+"""What a traced program computes: its floating-point operations by dtype and precision, and what a platform
+has no rule for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax._src.interpreters import (
+    mlir,  # JAX has no public list of the rules of a platform
+    partial_eval,
+)
+
+from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
+
+_SCOPE = re.compile(r"paddle\.(\w+)\.(\d+)")
+_SHORT = {
+    "bfloat16": "bf16",
+    "float16": "f16",
+    "float32": "f32",
+    "float64": "f64",
+    "complex64": "f32",
+    "complex128": "f64",
+    "int8": "s8",
+    "uint8": "s8",
+}
+_PASSES = {"DEFAULT": "tf32", "HIGH": "tf32x3", "HIGHEST": "f32"}
+
+
+def equations(jaxpr: Any, times: int = 1, outside: str = "") -> Iterator[tuple[Any, int, str]]:
+    """(equation, how often it runs, its scope) of a jaxpr and of all that is inside. A `while` counts once,
+    as the number of its rounds is not known."""
+    for equation in jaxpr.eqns:
+        scope = f"{outside}/{equation.source_info.name_stack}"
+        yield equation, times, scope
+        rounds = times
+        if equation.primitive.name == "scan":
+            rounds = times * equation.params["length"]
+        for inner in inner_jaxprs(equation):
+            yield from equations(inner, rounds, scope)
+
+
+def inner_jaxprs(equation: Any) -> Iterator[Any]:
+    """The jaxprs in the parameters of an equation."""
+    for value in equation.params.values():
+        for each in value if isinstance(value, tuple | list) else (value,):
+            inner = getattr(each, "jaxpr", each)
+            if hasattr(inner, "eqns"):
+                yield inner
+
+
+def live(jaxpr: Any) -> Any:
+    """A jaxpr without equations whose results nobody needs."""
+    return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
+
+
+def operations(jaxpr: Any) -> tuple[dict[str, float], float]:
+    """({kind of product: operations}, other operations) of a jaxpr.
+
+    A kind is a dtype of HLO; float32 products are "f32", "tf32x3" or "tf32" by their precision.
+    """
+    products: dict[str, float] = defaultdict(float)
+    others = 0.0
+    for equation, times, _ in equations(jaxpr):
+        name = equation.primitive.name
+        if name == "dot_general":
+            products[_kind(equation)] += times * _dot(equation)
+        elif name == "conv_general_dilated":
+            products[_kind(equation)] += times * _convolution(equation)
+        elif name in CONVOLUTIONS:  # those of this package, on a CPU
+            shapes = equation.params["shapes"]
+            products[_kind(equation)] += times * 2.0 * math.prod(shapes.out) * math.prod(shapes.weight[1:])
+        elif not any(True for _ in inner_jaxprs(equation)):
+            others += times * sum(getattr(v.aval, "size", 0) for v in equation.outvars)
+    return dict(products), others
+
+
+def _kind(equation: Any) -> str:
+    """The kind of a product."""
+    dtype = _SHORT.get(str(equation.invars[0].aval.dtype), "f32")
+    if dtype != "f32":
+        return dtype
+    precision = equation.params.get("precision", jax.lax.Precision.HIGHEST)
+    if isinstance(precision, tuple):
+        precision = precision[0]
+    name = getattr(precision, "name", None) or "DEFAULT"
+    return _PASSES.get(name, "f32")
+
+
+def _factor(equation: Any) -> int:
+    """Operations of one multiplication and addition: 2, or 8 for complex numbers."""
+    return 8 if equation.invars[0].aval.dtype.kind == "c" else 2
+
+
+def _dot(equation: Any) -> float:
+    (contracted, _), _ = equation.params["dimension_numbers"]
+    shape = equation.invars[0].aval.shape
+    return float(_factor(equation) * equation.outvars[0].aval.size * math.prod(shape[i] for i in contracted))
+
+
+def _convolution(equation: Any) -> float:
+    numbers = equation.params["dimension_numbers"]
+    kernel = equation.invars[1].aval.shape
+    per_result = math.prod(kernel[i] for i in numbers.rhs_spec[1:])
+    return float(_factor(equation) * equation.outvars[0].aval.size * per_result)
+
+
+def without_rule(jaxpr: Any, platform: str) -> list[tuple[str, str]]:
+    """(primitive, scope) of equations that JAX cannot lower for a platform."""
+    found = []
+    for equation, _, scope in equations(jaxpr):
+        primitive = equation.primitive
+        rules = mlir._platform_specific_lowerings.get(platform, {})
+        if primitive in rules or primitive in mlir._lowerings or any(True for _ in inner_jaxprs(equation)):
+            continue
+        found.append((primitive.name, scope))
+    return found
+
+
+def scope_of(text: str) -> tuple[str, int] | None:
+    """(operation, its number) that a name of JAX's scopes has, or None."""
+    match = _SCOPE.search(text)
+    return None if match is None else (match[1], int(match[2]))
