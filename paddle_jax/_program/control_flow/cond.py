@@ -23,6 +23,7 @@ from paddle_jax._core.lazy.symbol import NoValueError, SymbolError, known_length
 from paddle_jax._core.tensors.held_values import element_count, numpy_dtype
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._program.control_flow.container_contents import Container, run_with_contents
 from paddle_jax._program.control_flow.effects import kernel_of
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
@@ -141,11 +142,27 @@ def select(
     Returns:
         What the code returned; a list for `names`.
     """
+    return run_with_contents(
+        lambda containers: _select(index, codes, names, roots, explicit, containers),
+    )
+
+
+def _select(
+    index: Tensor,
+    codes: Sequence[Callable[[], Any]],
+    names: Sequence[str] | None,
+    roots: Sequence[Any],
+    explicit: bool,
+    containers: Sequence[Container],
+) -> Any:
+    """`select`, where the codes change some lists and dicts."""
     # All branches draw the same random numbers, and afterwards the generator stands where the longest ends.
     generator = default_generator()
     start = generator._offset
     roots_of_codes: list[Sequence[Any]] = [() if explicit else (*roots, code) for code in codes]
-    regions, raised = _run_branches(codes, roots_of_codes, explicit)
+    with_contents = [_with_contents(code, containers) for code in codes]
+    stores = [container.store for container in containers]
+    regions, raised = _run_branches(with_contents, roots_of_codes, explicit, stores)
     # Paths that raise become checks of the condition; the others run as if they were alone.
     if raised:
         return _select_without(index, codes, raised)
@@ -154,14 +171,18 @@ def select(
         if not region.can_return(watched):
             # This branch leaves a Tensor alone that another one changes: run again, it returns the old
             # value.
-            regions[k] = Region(codes[k], watched=watched, roots=roots_of_codes[k])
+            regions[k] = Region(with_contents[k], watched=watched, roots=roots_of_codes[k], may_change=stores)
     generator._offset = start + max(region.drawn for region in regions)
     joined = BranchJoin(len(regions), explicit)
-    values_of_branches = [region.value for region in regions]
+    values_of_branches = [region.value[0] for region in regions]
     if names is None:
         values = [joined.join("the result", values_of_branches)]
     else:
         values = [joined.join(name, column) for name, *column in zip(names, *values_of_branches, strict=True)]
+    contents = [
+        joined.join(container.name, [region.value[1][place] for region in regions])
+        for place, container in enumerate(containers)
+    ]
     changes = []
     for tensor in watched:
         versions = [region.changes[id(tensor)] for region in regions]
@@ -171,14 +192,24 @@ def select(
         # One result stands for all branches, so a gradient in one of them is enough.
         versions[0].has_gradient = any(change.has_gradient for change in versions)
         write_back(versions[0], results[output.index])
+    for container, content in zip(containers, contents, strict=True):
+        container.put(joined.fill(content, results))
     filled = [joined.fill(value, results) for value in values]
     if names is None:
         return filled[0]
     return filled
 
 
+def _with_contents(code: Callable[[], Any], containers: Sequence[Container]) -> Callable[[], Any]:
+    """Function that gives (what the code gives, the contents of the containers afterwards)."""
+    return lambda: (code(), [container.take() for container in containers])
+
+
 def _run_branches(
-    codes: Sequence[Callable[[], Any]], roots: Sequence[Sequence[Any]], explicit: bool
+    codes: Sequence[Callable[[], Any]],
+    roots: Sequence[Sequence[Any]],
+    explicit: bool,
+    may_change: Sequence[Any] = (),
 ) -> tuple[list[Any], dict[int, Exception]]:
     """(the Region of each code, {number: exception} of those that raise)."""
     regions: list[Any] = [None] * len(codes)
@@ -190,7 +221,7 @@ def _run_branches(
         order = range(len(codes))
     for k in order:
         try:
-            regions[k] = Region(codes[k], roots=roots[k])
+            regions[k] = Region(codes[k], roots=roots[k], may_change=may_change)
         except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:

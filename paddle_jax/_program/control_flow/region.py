@@ -179,6 +179,8 @@ class RegionTrace(Trace):
     def begin(self, snapshot: Snapshot) -> None:
         """Notes in a Snapshot what the code changes of Python's objects."""
         self.snapshot = snapshot
+        # what a container held before the code counts, not what a loop has given it
+        self.noted = {id(store): store for store, *_ in snapshot.held}
         self.level = trace_ctx.trace
         if Observing.observer is None:
             self.older = ()
@@ -302,6 +304,7 @@ class Region:
         carried: Sequence[tuple[Tensor, bool]] = (),
         indexed: bool = False,
         roots: Sequence[Any] = (),
+        may_change: Sequence[Any] = (),
     ) -> None:
         """Runs the code.
 
@@ -313,6 +316,7 @@ class Region:
                 values results.
             indexed: whether the code runs many times, with random numbers of its own each time.
             roots: functions through which the code may reach Python objects, which it must not change.
+            may_change: lists and dicts that it may change; they are put back.
         """
         self.value: Any = None
         self.changes: dict[int, Change] = {}
@@ -327,7 +331,7 @@ class Region:
         self._watched = [*watched, *[t for t, _ in carried]]
         # Both branches are traced, one runs: a change of a Python object in a branch that does not run
         # would stay.
-        with UnchangedObjects(roots) as objects:
+        with UnchangedObjects(roots, may_change) as objects:
             local.ctx.frame.run_region(self, inputs, carried, indexed, objects.snapshot)
         del self._code, self._watched
 

@@ -14,8 +14,16 @@ from typing import Any, Self
 
 from paddle_jax._core.base.caller_info import OURS
 from paddle_jax._core.base.errors import Unsupported
-from paddle_jax._core.execution.python_state import CONTAINERS, MISSING, Snapshot, members, variables_of
+from paddle_jax._core.execution.python_state import (
+    CONTAINERS,
+    MISSING,
+    Snapshot,
+    content_differs,
+    members,
+    variables_of,
+)
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.container_contents import ContainersChanged, changed_containers
 
 _DEPTH = 5
 _MOST = 4000
@@ -48,10 +56,13 @@ class UnchangedObjects:
     Attributes:
         snapshot: Snapshot of the contents.
         seen: set of the ids of the objects.
+        may_change: set of the ids of lists and dicts that the functions may change.
     """
 
-    def __init__(self, functions: Iterable[Any]) -> None:
-        self.snapshot, self.seen = Snapshot(), set()
+    def __init__(self, functions: Iterable[Any], may_change: Iterable[Any] = ()) -> None:
+        self.snapshot = Snapshot()
+        self.seen: set[int] = set()
+        self.may_change = set(map(id, may_change))
         for function in functions:
             self._visit(function, 0, "")
 
@@ -101,11 +112,23 @@ class UnchangedObjects:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         """Puts back what has changed while the code ran, and raises Unsupported if something has; likewise
         for a recursion without an end."""
-        changed = self.snapshot.restore()
+        different = [
+            entry
+            for entry in self.snapshot.held
+            if id(entry[0]) not in self.may_change and content_differs(entry[0], entry[1])
+        ]
+        names = self.snapshot.restore()
+        allowed = {entry[2] for entry in self.snapshot.held if id(entry[0]) in self.may_change}
+        changed = [name for name in names if name not in allowed]
         if isinstance(error, RecursionError):
             raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
-        if changed and error is None:
-            raise Unsupported(
-                f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
-                "while compiling only; return the value instead, or keep it in a Tensor"
-            )
+        if not changed or error is not None:
+            return
+        text = (
+            f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
+            "while compiling only; return the value instead, or keep it in a Tensor"
+        )
+        containers = changed_containers(different)
+        if containers and {one.name for one in containers} == set(changed):
+            raise ContainersChanged(text, containers)
+        raise Unsupported(text)

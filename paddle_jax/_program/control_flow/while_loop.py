@@ -32,6 +32,7 @@ from paddle_jax._program.control_flow.cond import (
     truth,
     undefined_fill,
 )
+from paddle_jax._program.control_flow.container_contents import Container, run_with_contents
 from paddle_jax._program.control_flow.effects import kernel_of
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
 from paddle_jax._program.control_flow.region import (
@@ -315,7 +316,8 @@ class _Loop:
     Attributes:
         test: function of the values, gives whether there is a step; None for a number of steps.
         body: function of the values and the number of the step, gives the next values.
-        state: State.
+        state: State, of the values and the contents of the containers.
+        containers: list of the lists and dicts that the body changes.
         changing: dict from ids to Changes of Tensors that the body changes in place.
         length: int, the number of steps; None for a test.
         roots: functions through which test and body may reach Python objects.
@@ -328,6 +330,7 @@ class _Loop:
     length: int | None
     roots: Sequence[Any]
     explicit: bool
+    containers: Sequence[Container] = ()
     changing: dict[int, Change] = dataclasses.field(default_factory=dict)
 
     def run_until_stable(self) -> tuple[Region | None, Region]:
@@ -348,7 +351,7 @@ class _Loop:
                 tested = self._run_test(inputs)
             if tested is not None:
                 generator._offset = start + tested.drawn
-            step = self._region(lambda count, *now: self.body(self.state.fill(now), count), inputs)
+            step = self._region(self._advance, inputs)
             if not self._adapt(step):
                 generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
                 return tested, step
@@ -359,13 +362,27 @@ class _Loop:
 
     def _region(self, code: Callable[..., Any], inputs: Sequence[_Carried]) -> Region:
         carried = [(c.tensor, c.tensor.stop_gradient and not c.has_gradient) for c in self.changing.values()]
-        return Region(code, inputs=inputs, carried=carried, indexed=True, roots=self.roots)
+        stores = [container.store for container in self.containers]
+        return Region(code, inputs=inputs, carried=carried, indexed=True, roots=self.roots, may_change=stores)
+
+    def _advance(self, count: Any, *now: Tensor) -> list:
+        """The values and contents after a step."""
+        values = self._filled(now)
+        return [*self.body(values, count), *[container.take() for container in self.containers]]
+
+    def _filled(self, now: Sequence[Tensor]) -> list:
+        """The values of a step; the containers get their contents."""
+        values = self.state.fill(now)
+        count = len(values) - len(self.containers)
+        for container, content in zip(self.containers, values[count:], strict=True):
+            container.put(content)
+        return values[:count]
 
     def _run_test(self, inputs: Sequence[_Carried]) -> Region:
         test = self.test
         if test is None:
             raise ValueError("a loop needs a test, or a number of steps")
-        tested = self._region(lambda _, *now: truth(as_tensor(test(self.state.fill(now)))), inputs)
+        tested = self._region(lambda _, *now: truth(as_tensor(test(self._filled(now)))), inputs)
         if any(id(c.tensor) not in self.changing for c in tested.changes.values()):
             raise Unsupported(
                 "the condition of a loop over a tensor changes a Tensor in place; change it in the loop"
@@ -424,7 +441,26 @@ def repeat(
     Returns:
         list of the last values.
     """
-    loop = _Loop(test, body, State(values, names, explicit), length, roots, explicit)
+    return run_with_contents(
+        lambda containers: _repeat(test, body, values, names, length, roots, explicit, containers)
+    )
+
+
+def _repeat(
+    test: Callable[..., Any] | None,
+    body: Callable[..., Any],
+    values: Sequence[Any],
+    names: Sequence[str],
+    length: int | None,
+    roots: Sequence[Any],
+    explicit: bool,
+    containers: Sequence[Container],
+) -> list:
+    """`repeat`, where the body changes some lists and dicts."""
+    contents = [container.take(container.before) for container in containers]
+    all_names = [*names, *[container.name for container in containers]]
+    state = State([*values, *contents], all_names, explicit)
+    loop = _Loop(test, body, state, length, roots, explicit, containers)
     tested, step = loop.run_until_stable()
     results = _emit(loop, tested, step)
     carried_count = len(results) - len(loop.changing)
@@ -437,7 +473,9 @@ def repeat(
             numeral(result)
     for change, new in zip(loop.changing.values(), results[carried_count:], strict=True):
         write_back(change, new)
-    return last_values
+    for container, content in zip(containers, last_values[len(values) :], strict=True):
+        container.put(content)
+    return last_values[: len(values)]
 
 
 def _emit(loop: _Loop, tested: Region | None, step: Region) -> list[Tensor]:

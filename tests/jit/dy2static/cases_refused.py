@@ -35,7 +35,7 @@ def number_that_does_not_fit(P, x):
     return x * n
 
 
-@case([POS, 3], [NEG, 2], why="the list 'found' is changed", grad=False)
+@case([POS, 3], [NEG, 2], why="the list 'found' changes its structure in a loop", grad=False)
 def list_that_grows(P, x, n):
     found = []
     for i in range(n):
@@ -43,7 +43,7 @@ def list_that_grows(P, x, n):
     return P.stack(found)
 
 
-@case([POS], [NEG], why="the list 'found' is changed")
+@case([POS], [NEG], why="the list 'found' is a list of 1 and a list of 2")
 def list_changed_in_one_branch(P, x):
     found = [x]
     if x.sum() > 0:

@@ -1,5 +1,5 @@
-"""Programs as people write them, on the topics of suites of `to_static`: loops that end early, lists, dicts,
-lengths, numbers, closures. Each takes the engine P and Tensors, and is right compiled and saved."""
+"""Programs as people write them, on the topics of suites of `to_static`: loops that end early, lengths,
+numbers, closures. Each takes the engine P and Tensors, and is right compiled and saved."""
 # ruff: noqa: B007  (a variable of a loop that is read after it)
 
 import copy
@@ -7,39 +7,7 @@ import functools
 
 import numpy as np
 
-from tests.jit.dy2static.kinds import NEG, POS
-
-WRITTEN = {}
-
-
-def written(*inputs):
-    """Adds a function with the argument lists it is called with."""
-
-    def add(function):
-        WRITTEN[function.__name__] = (function, inputs)
-        return function
-
-    return add
-
-
-def F4(*shape):  # noqa: N802
-    """Floats from -1 to 2."""
-    return np.linspace(-1, 2, int(np.prod(shape)), dtype="float32").reshape(shape)
-
-
-def N(n):  # noqa: N802
-    """An int64 without axes."""
-    return np.array(n, "int64")
-
-
-def I32(n):  # noqa: N802
-    """An int32 without axes."""
-    return np.array(n, "int32")
-
-
-def N1(n):  # noqa: N802
-    """An int64 with one axis."""
-    return np.array([n], "int64")
+from tests.jit.dy2static.kinds import F4, I32, N1, NEG, POS, N, written
 
 
 def times(k):
@@ -58,50 +26,12 @@ def times(k):
     return decorate
 
 
-@written([POS], [NEG])
-def list_append_in_python_loop(P, x):
-    found = []
-    for i in range(4):
-        found.append(x * i)
-    return P.stack(found)
-
-
-@written([POS, N(2)], [NEG, N(3)])
-def list_pop_in_python_loop(P, x, n):
-    a = [x, x + 1, x + 2, x + 3]
-    for _i in range(2):
-        a.pop()
-    a.append(x * n)
-    return a[0], a[-1], P.concat(a)
-
-
-@written([POS, N(3)], [NEG, N(1)])
-def list_set_item_in_loop(P, x, n):
-    a = [x, x, x]
-    for _i in range(n):
-        a[0] = a[0] + a[1]
-    return a[0]
-
-
-@written([F4(4, 3)], [F4(4, 3)])
-def list_comprehension_rows(P, x):
-    return P.concat([row * k for k, row in enumerate(x)])
-
-
 @written([F4(4, 3)], [F4(2, 3)])
 def enumerate_rows_start(P, x):
     y = P.zeros([3])
     for i, row in enumerate(x, 2):
         y += row * i
     return y, i
-
-
-@written([F4(4, 3)])
-def enumerate_list(P, x):
-    y = P.zeros([3])
-    for i, row in enumerate([x, x * 2]):
-        y += row[i]
-    return y
 
 
 @written([F4(4, 3)], [F4(4, 3) + 3])
@@ -254,23 +184,6 @@ def while_true_return(P, x, n):
             return x * i
 
 
-@written([POS])
-def for_in_dict_items(P, x):
-    d = {"a": x, "b": x + 1}
-    y = P.zeros([3])
-    for _k, v in d.items():
-        y += v
-    return y
-
-
-@written([POS])
-def for_tuple_of_lists(P, x):
-    y = 0
-    for a, (b, c) in [(x, (x, x)), (x, (x + 1, x * 2))]:
-        y = y + a * b - c
-    return y
-
-
 @written([F4(4, 3)], [F4(4, 3) - 3])
 def for_iter_var_after(P, x):
     for row in x:
@@ -296,11 +209,6 @@ def return_elif(P, x):
     else:
         x = x * 2
         return x
-
-
-@written([POS], [NEG])
-def return_dict(P, x):
-    return {"b": x, "a": [x + 1, {"c": x}]}
 
 
 @written([POS], [NEG])
@@ -380,40 +288,6 @@ def logic_with_shape(P, x):
 @written([POS], [NEG])
 def nested_conditional_expression(P, x):
     return x + 1 if x.mean() > 5 else (x - 1 if x.mean() > 0 else x)
-
-
-@written([POS], [NEG])
-def if_new_dict_key(P, x):
-    d = {}
-    if x.sum() > 0:
-        d["r"] = x + 1
-    else:
-        d["r"] = x - 1
-    return d["r"]
-
-
-@written([POS, N(3)], [NEG, N(2)])
-def dict_in_loop(P, x, n):
-    d = {"s": x}
-    for _i in range(n):
-        d["s"] = d["s"] + 1
-    return d["s"]
-
-
-@written([POS])
-def dict_pop(P, x):
-    d = {"red": x, "green": x + 1}
-    a = d.pop("red")
-    b = d.pop("yellow", x * 3)
-    return a, b, d
-
-
-@written([POS])
-def dict_update(P, x):
-    d = dict(a=x)
-    d.update({"b": x * 2})
-    d.setdefault("c", x + 3)
-    return [d[k] for k in sorted(d)]
 
 
 @written([F4(2, 6)], [F4(4, 3)])
@@ -713,17 +587,6 @@ def del_and_pass(P, x, n):
     else:
         b = b + 1
     return b
-
-
-@written([POS, N(3)], [NEG, N(2)])
-def range_list(P, x, n):
-    y = x
-    for i in [1, 2, 3]:
-        if i > n:
-            y = y * i
-        else:
-            y = y + i
-    return y
 
 
 @written([POS, N(3)], [NEG, N(2)])

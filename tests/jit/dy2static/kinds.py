@@ -45,5 +45,38 @@ def layer(*inputs, **options):
     return add
 
 
+WRITTEN = {}
+
+
+def written(*inputs):
+    """Adds a function with the argument lists it is called with."""
+
+    def add(function):
+        WRITTEN[function.__name__] = (function, inputs)
+        return function
+
+    return add
+
+
+def F4(*shape):  # noqa: N802
+    """Floats from -1 to 2."""
+    return np.linspace(-1, 2, int(np.prod(shape)), dtype="float32").reshape(shape)
+
+
+def N(n):  # noqa: N802
+    """An int64 without axes."""
+    return np.array(n, "int64")
+
+
+def I32(n):  # noqa: N802
+    """An int32 without axes."""
+    return np.array(n, "int32")
+
+
+def N1(n):  # noqa: N802
+    """An int64 with one axis."""
+    return np.array([n], "int64")
+
+
 class Holder:
     """An object with attributes."""

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.jit.dy2static.cases_written import WRITTEN
+# they fill WRITTEN
+from tests.jit.dy2static import cases_lists, cases_written  # noqa: F401
+from tests.jit.dy2static.kinds import WRITTEN
 
 
 def tensors(P, arguments):

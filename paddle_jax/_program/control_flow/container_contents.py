@@ -1,0 +1,113 @@
+"""Lists and dicts that a branch or loop changes without an assignment, such as `found.append(x)`: their
+contents become results of the operation, and afterwards the same list or dict holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.execution.python_state import members, restore_contents
+
+_MAX_RUNS = 16  # containers of one branch or loop, found one run after the other
+
+
+class ContainersChanged(Unsupported):
+    """Code of a branch or loop has changed lists or dicts.
+
+    Attributes:
+        containers: list of the Containers, which hold what they held before.
+    """
+
+    def __init__(self, text: str, containers: list[Container]) -> None:
+        super().__init__(text)
+        self.containers = containers
+
+
+class _SameObject:
+    """A list or dict inside another one, which stays the object that it is.
+
+    Attributes:
+        value: the list or dict.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Container:
+    """A list or dict that code of a branch or loop changes.
+
+    Attributes:
+        store: the list or dict.
+        name: str, how it is called in messages.
+        before: list or dict, a copy of what it held before the code.
+        inner: dict of the _SameObject for the lists and dicts in it, by id.
+    """
+
+    def __init__(self, store: Any, name: str, before: Any) -> None:
+        self.store = store
+        self.name = name
+        self.before = before
+        self.inner = {id(one): _SameObject(one) for _, one in members(before) if isinstance(one, list | dict)}
+
+    def take(self, store: Any = None) -> Any:
+        """What it holds, as a list or dict of its own."""
+        held = self.store if store is None else store
+        if isinstance(held, dict):
+            return {key: self.inner.get(id(one), one) for key, one in held.items()}
+        return [self.inner.get(id(one), one) for one in held]
+
+    def put(self, values: Any) -> None:
+        """Lets it hold other values."""
+        if isinstance(values, dict):
+            new: Any = {key: _unwrapped(one) for key, one in values.items()}
+        else:
+            new = [_unwrapped(one) for one in values]
+        restore_contents(self.store, [new])
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, _SameObject):
+        return value.value
+    return value
+
+
+def changed_containers(held: Iterable[tuple[Any, Any, str, Any]]) -> list[Container] | None:
+    """The lists and dicts among what a Snapshot holds, of what differs; None where something else differs."""
+    found: dict[int, Container] = {}
+    for store, before, name, apart in held:
+        if id(store) in found:
+            continue
+        if type(store) not in (list, dict) or apart or not name.startswith(("the list", "the dict")):
+            return None
+        found[id(store)] = Container(store, name, before)
+    return list(found.values())
+
+
+def run_with_contents(
+    run: Callable[[Sequence[Container]], Any], containers: list[Container] | None = None
+) -> Any:
+    """`run(containers)`, again for as long as it finds further containers that its code changes.
+
+    Args:
+        run: function of the containers that are known; it raises ContainersChanged for others.
+        containers: list to which those are added. Default: a new one.
+    """
+    known: list[Container] = [] if containers is None else containers
+    for _ in range(_MAX_RUNS):
+        try:
+            return run(known)
+        except ContainersChanged as change:
+            ids = {id(container.store) for container in known}
+            new = [one for one in change.containers if id(one.store) not in ids]
+            # the inner code has changed what it was not to change
+            if not new:
+                raise
+            known += new
+    raise Unsupported("a branch or loop over a tensor changes too many lists and dicts")
+
+
+__all__ = ["Container", "ContainersChanged", "changed_containers", "run_with_contents"]

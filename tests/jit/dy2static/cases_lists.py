@@ -1,0 +1,249 @@
+"""Lists and dicts that branches and loops change, in the manner of `cases_written`."""
+# ruff: noqa: B007
+
+from tests.jit.dy2static.kinds import F4, NEG, POS, N, written
+
+
+@written([POS], [NEG])
+def list_append_in_python_loop(P, x):
+    found = []
+    for i in range(4):
+        found.append(x * i)
+    return P.stack(found)
+
+
+@written([POS, N(2)], [NEG, N(3)])
+def list_pop_in_python_loop(P, x, n):
+    a = [x, x + 1, x + 2, x + 3]
+    for _i in range(2):
+        a.pop()
+    a.append(x * n)
+    return a[0], a[-1], P.concat(a)
+
+
+@written([POS, N(3)], [NEG, N(1)])
+def list_set_item_in_loop(P, x, n):
+    a = [x, x, x]
+    for _i in range(n):
+        a[0] = a[0] + a[1]
+    return a[0]
+
+
+@written([F4(4, 3)], [F4(4, 3)])
+def list_comprehension_rows(P, x):
+    return P.concat([row * k for k, row in enumerate(x)])
+
+
+@written([F4(4, 3)])
+def enumerate_list(P, x):
+    y = P.zeros([3])
+    for i, row in enumerate([x, x * 2]):
+        y += row[i]
+    return y
+
+
+@written([POS])
+def for_in_dict_items(P, x):
+    d = {"a": x, "b": x + 1}
+    y = P.zeros([3])
+    for _k, v in d.items():
+        y += v
+    return y
+
+
+@written([POS])
+def for_tuple_of_lists(P, x):
+    y = 0
+    for a, (b, c) in [(x, (x, x)), (x, (x + 1, x * 2))]:
+        y = y + a * b - c
+    return y
+
+
+@written([POS], [NEG])
+def return_dict(P, x):
+    return {"b": x, "a": [x + 1, {"c": x}]}
+
+
+@written([POS], [NEG])
+def if_new_dict_key(P, x):
+    d = {}
+    if x.sum() > 0:
+        d["r"] = x + 1
+    else:
+        d["r"] = x - 1
+    return d["r"]
+
+
+@written([POS, N(3)], [NEG, N(2)])
+def dict_in_loop(P, x, n):
+    d = {"s": x}
+    for _i in range(n):
+        d["s"] = d["s"] + 1
+    return d["s"]
+
+
+@written([POS])
+def dict_pop(P, x):
+    d = {"red": x, "green": x + 1}
+    a = d.pop("red")
+    b = d.pop("yellow", x * 3)
+    return a, b, d
+
+
+@written([POS])
+def dict_update(P, x):
+    d = dict(a=x)
+    d.update({"b": x * 2})
+    d.setdefault("c", x + 3)
+    return [d[k] for k in sorted(d)]
+
+
+@written([POS, N(3)], [NEG, N(2)])
+def range_list(P, x, n):
+    y = x
+    for i in [1, 2, 3]:
+        if i > n:
+            y = y * i
+        else:
+            y = y + i
+    return y
+
+
+@written([POS], [NEG])
+def list_append_in_if(P, x):
+    found = []
+    if x.sum() > 0:
+        found.append(x)
+    else:
+        found.append(x - 1)
+    return found[0]
+
+
+@written([POS, N(3)], [NEG, N(4)])
+def helper_changes_list_in_loop(P, x, n):
+    state = [x, x * 0]
+
+    def step(t):
+        state[0], state[1] = state[1] + t, state[0]
+
+    for i in range(n + 0):
+        step(x * 0.5)
+    return state[0], state[1]
+
+
+@written([POS, N(3)], [NEG, N(4)])
+def queue_in_loop(P, x, n):
+    window = [x, x + 1, x + 2]
+    i = P.zeros([], "int64")
+    while i < n:
+        window.append(window[0] * 0.5)
+        window.pop(0)
+        i = i + 1
+    return P.stack(window)
+
+
+@written([POS], [NEG])
+def alias_of_list(P, x):
+    a = [x]
+    b = {"list": a}
+    if x.sum() > 0:
+        a.append(x)
+    else:
+        a.append(-x)
+    return P.stack(b["list"]), len(a) * x
+
+
+@written([POS], [NEG])
+def nested_list_in_if(P, x):
+    a = [[x], [x, x]]
+    if x.sum() > 0:
+        a[0].append(x)
+        a[1].pop()
+    else:
+        a[0].append(x - 1)
+        a[1].pop()
+    return P.concat(a[0]), P.concat(a[1])
+
+
+@written([POS], [NEG])
+def list_insert_remove(P, x):
+    a = [x, x + 1]
+    if x.sum() > 0:
+        a.insert(0, x * 5)
+    else:
+        a.insert(0, x * 7)
+        a.reverse()
+    return P.concat(a)
+
+
+@written([POS, N(3)], [NEG, N(4)])
+def if_append_in_python_loop(P, x, n):
+    out = []
+    for i in range(4):
+        if x.sum() > i:
+            out.append(x)
+        else:
+            out.append(x * n)
+    return P.stack(out)
+
+
+@written([POS], [NEG])
+def numbers_in_list(P, x):
+    a = []
+    if x.sum() > 0:
+        a.append(1)
+    else:
+        a.append(2)
+    return x * a[0]
+
+
+@written([POS, N(3)], [NEG, N(4)])
+def dict_of_lists(P, x, n):
+    d = {"a": [x], "b": [x]}
+    if n > 3:
+        d["a"].append(x * 2)
+        d["b"].append(x * 3)
+    else:
+        for k in d:
+            d[k].append(x)
+    return P.concat(d["a"] + d["b"])
+
+
+@written([POS, N(3)], [NEG, N(4)])
+def nested_if_append(P, x, n):
+    out = []
+    if x.sum() > 0:
+        if n > 3:
+            out.append(x)
+        else:
+            out.append(x * 2)
+    else:
+        out.append(-x)
+    return out[0]
+
+
+@written([POS, N(3)], [NEG, N(4)])
+def if_append_in_loop_fixed(P, x, n):
+    hist = [x, x]
+    for i in range(n + 0):
+        if x.sum() > i:
+            hist[0] = hist[0] + 1
+        else:
+            hist.append(hist.pop(0) * 2)
+    return hist[0], hist[1]
+
+
+@written([POS], [NEG])
+def helper_changes_dict(P, x):
+    cache = {"a": x, "n": 0}
+
+    def note(t):
+        cache["a"] = cache["a"] + t
+        cache["n"] = cache["n"] + 1
+
+    if x.sum() > 0:
+        note(x)
+    else:
+        note(x * 2)
+        note(x)
+    return cache["a"], cache["n"] * 1
