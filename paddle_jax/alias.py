@@ -81,7 +81,7 @@ class _InChild:
     That process may not find paddle_jax before it has this program's `sys.path`.
     """
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return exec, (
             f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; "
             "paddle_jax.install_as_paddle()",

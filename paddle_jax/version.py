@@ -18,7 +18,7 @@ commit = "paddle_jax"
 with_mkl = with_pip_cuda_libraries = with_pip_tensorrt = "OFF"
 with_hml = ""
 hip = hip_version = None
-compiled_cuda_archs = []
+compiled_cuda_archs: list[Any] = []
 
 
 def cuda() -> str:

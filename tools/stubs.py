@@ -132,7 +132,7 @@ def kind_of(value):
         return "_b.list[Tensor]"
     if type(value) is tuple and value and all(isinstance(v, Tensor) for v in value):
         return f"_b.tuple[{', '.join(['Tensor'] * len(value))}]"
-    return f"_b.{type(value).__name__}" if type(value) in (bool, int, float, str, list, dict) else None
+    return f"_b.{type(value).__name__}" if type(value) in (bool, int, float, str) else None
 
 
 def observed(made):

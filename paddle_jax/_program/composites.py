@@ -37,7 +37,7 @@ class _DrawingTrace(Trace):
         super().__init__()
         self.base = base
 
-    def _base(self, generator: Any) -> tuple:
+    def _base(self, generator: Any) -> tuple[Any, ...]:
         if self.base is None:
             raise NeedsRandomNumbers
         return *self.base, self.drawn.setdefault(generator, (self.base, None, generator._offset))[2]
@@ -158,7 +158,7 @@ class ProbeRun(NamedTuple):
     result: Any
     ops: list[Operation]
     draws: int
-    changes: list[tuple]
+    changes: list[tuple[Any, ...]]
 
     def is_same_as(self, other: ProbeRun) -> bool:
         """Whether both runs called the same kernels on the same operands."""

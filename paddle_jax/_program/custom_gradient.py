@@ -116,17 +116,17 @@ def _with_gradient(
     def run_forward(arrays: Sequence[Any]) -> dict[Symbol, Any]:
         return forward_block.run(outside, arrays[input_count:], arrays[:input_count])
 
-    def forward(*arrays: Any) -> tuple:
+    def forward(*arrays: Any) -> tuple[Any, ...]:
         return _results_of(forward_block, run_forward(arrays))
 
     if backward_block is None:
         return forward
     differentiable = jax.custom_vjp(forward)
 
-    def with_residuals(*arrays: Any) -> tuple:
+    def with_residuals(*arrays: Any) -> tuple[Any, ...]:
         return forward(*arrays), arrays
 
-    def pull(arrays: Sequence[Any], cotangents: Sequence[Any]) -> tuple:
+    def pull(arrays: Sequence[Any], cotangents: Sequence[Any]) -> tuple[Any, ...]:
         env = run_forward(arrays)
         # there are no cotangents of what the code changes in place
         env.update(zip(backward_block.inputs, cotangents, strict=False))

@@ -62,7 +62,7 @@ def evaluate_op_by_op(
     known = {symbol: as_tensor(value) for symbol, value in env.items()}
     last_uses = _last_uses(ops, outputs)
     taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
-    pulls: dict[Operation, Callable[..., list]] = {}
+    pulls: dict[Operation, Callable[..., list[Any]]] = {}
     with no_grad():
         for op in ops:
             if isinstance(op, Gradient):
@@ -135,7 +135,7 @@ def _frozen(value: Any) -> Any:
 
 
 @ft.lru_cache(maxsize=4096)
-def _with_numbers(kernel: Kernel, numbers: tuple) -> Kernel:
+def _with_numbers(kernel: Kernel, numbers: tuple[Any, ...]) -> Kernel:
     """A kernel whose operands are fixed where numbers are given: (values, dtype), or None."""
     fixed = [None if one is None else np.asarray(one[0], one[1]) for one in numbers]
 
@@ -149,7 +149,7 @@ def _with_numbers(kernel: Kernel, numbers: tuple) -> Kernel:
 # gradients --------------------------------------------------------------------------------------------------
 
 
-def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list]:
+def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list[Any]]:
     """Runs an operation, and gives the function of the gradients of its results that gives those of its
     operands: a list with None where no gradient flows."""
     tensors = []
@@ -178,7 +178,9 @@ def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list
     return pull
 
 
-def _pull(gradient: Gradient, known: dict[Symbol, Tensor], pulls: dict[Operation, Callable]) -> None:
+def _pull(
+    gradient: Gradient, known: dict[Symbol, Tensor], pulls: dict[Operation, Callable[..., Any]]
+) -> None:
     """Computes derivatives from what the operations of the region left."""
     cotangents: dict[Symbol, Tensor] = {}
     for target, start in zip(gradient.targets, gradient.starts, strict=True):

@@ -133,8 +133,8 @@ class _Task:
         count: int, how many recordings there were.
     """
 
-    function: Callable
-    specs: list
+    function: Callable[..., Any]
+    specs: list[Any]
     converted: bool
     varying: set[tuple[int, int]]
     count: int = 0
@@ -262,9 +262,9 @@ class _Run:
     """
 
     recorder: LengthRecorder
-    inputs: list
-    outputs: list
-    ops: list
+    inputs: list[Any]
+    outputs: list[Any]
+    ops: list[Any]
     has_distinct_axes: bool
 
 

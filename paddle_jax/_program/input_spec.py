@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paddle_jax._annotations import DTypeLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class InputSpec:
@@ -49,7 +50,7 @@ class InputSpec:
                     "it must be an int, or None for a length that is not known"
                 )
         self.shape = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
-        self.dtype = None if dtype is None else dtypes.convert(dtype)
+        self.dtype: DType | None = None if dtype is None else dtypes.convert(dtype)
         self.name = name
         self.stop_gradient = stop_gradient
 
@@ -97,7 +98,7 @@ class InputSpec:
         """Removes the first axis; returns itself."""
         if not self.shape:
             raise ValueError("InputSpec.unbatch: the shape is (); there is no axis to remove")
-        self.shape = self.shape[1:]
+        self.shape: tuple[int, *tuple[int, ...]] | tuple[int, ...] = self.shape[1:]
         return self
 
     def _key(self) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ class Filled:
 
     number: Any
     dtype: str
-    shape: list
+    shape: list[Any]
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -37,7 +37,7 @@ class Ramp:
     start: complex
     step: complex
     dtype: str
-    shape: list
+    shape: list[Any]
 
 
 def is_uniform(array: np.ndarray) -> bool:

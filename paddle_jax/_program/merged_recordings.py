@@ -42,11 +42,11 @@ class Step:
 
     kernel: Kernel
     op: Op | None
-    attrs: dict
+    attrs: dict[Any, Any]
     layout: Any
-    inputs: list
-    outputs: list
-    blocks: list | tuple = ()
+    inputs: list[Any]
+    outputs: list[Any]
+    blocks: list[Any] | tuple[Any, ...] = ()
     location: str | None = None
 
     @property
@@ -71,15 +71,15 @@ class Recording:
         stored: set of the ids of Tensors that are stored beside the Parameters.
     """
 
-    inputs: list
-    outputs: list
-    locations: dict
-    numbered: list
-    steps: list = dataclasses.field(default_factory=list)
-    tensors: dict = dataclasses.field(default_factory=dict)
-    likely: dict = dataclasses.field(default_factory=dict)
-    shapes: dict = dataclasses.field(default_factory=dict)
-    stored: set = dataclasses.field(default_factory=set)
+    inputs: list[Any]
+    outputs: list[Any]
+    locations: dict[Any, Any]
+    numbered: list[Any]
+    steps: list[Any] = dataclasses.field(default_factory=list)
+    tensors: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    likely: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    shapes: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    stored: set[Any] = dataclasses.field(default_factory=set)
 
     def prune(self) -> None:
         """Leaves out the steps that no output needs."""

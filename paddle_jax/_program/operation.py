@@ -35,14 +35,14 @@ class Operation:
         scope: str = "",
         host: bool = False,
     ) -> None:
-        self.kernel = kernel
-        self.inputs = inputs
-        self.stops = stops
-        self.many = many
-        self.scope = scope
-        self.host = host
+        self.kernel: Kernel = kernel
+        self.inputs: list[Symbol] = inputs
+        self.stops: tuple[bool, ...] = stops
+        self.many: type | None = many
+        self.scope: str = scope
+        self.host: bool = host
         self.outputs: list[Symbol] = []
-        self.where = user_line()
+        self.where: str = user_line()
 
     @property
     def name(self) -> str:

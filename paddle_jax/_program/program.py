@@ -80,7 +80,7 @@ class Program:
         self.draws = 0
         self.seed_words: Symbol | None = None
         self.learning_rates: dict[str, Any] = {}
-        self.compiled_runs: dict[tuple, Any] = {}
+        self.compiled_runs: dict[tuple[Any, ...], Any] = {}
         self.fetched: list[Variable] = []
         self.file_runner: Any = None
         self.runs = 0
@@ -210,7 +210,7 @@ class Program:
 
     def global_seed(self, seed: int) -> None:
         """Sets the seed of its random operations."""
-        self.random_seed = int(seed)
+        self.random_seed: int = int(seed)
 
     def clone(self, for_test: bool = False) -> Program:
         """A Program with the same operations, whose Variables are those of this one.

@@ -261,7 +261,9 @@ class Recorder(Frame):
         """Nothing: a leaf has no value yet."""
 
     @staticmethod
-    def register_view(view: Tensor, base: Tensor, kernel: Kernel | None = None, rest: tuple = ()) -> None:
+    def register_view(
+        view: Tensor, base: Tensor, kernel: Kernel | None = None, rest: tuple[Any, ...] = ()
+    ) -> None:
         """Nothing: Variables hold no elements that could be shared."""
 
     def pull_recorded(self, node: Any, kernel: Kernel, cotangents: Sequence[Tensor]) -> Any:
@@ -334,7 +336,7 @@ class Recorder(Frame):
     def prints_later(self, is_traced: bool) -> bool:
         return False
 
-    def check_range(self, bounds: tuple) -> None:
+    def check_range(self, bounds: tuple[Any, ...]) -> None:
         is_unknown = self.probe is None and any(type(bound) is int and bound == -1 for bound in bounds[:2])
         if is_unknown and (len(bounds) < 3 or bounds[2] > 0):
             raise Unsupported(
@@ -368,7 +370,7 @@ class Recorder(Frame):
     def restart_names(self, counts: Any) -> None:
         unique_name.restore_counts(counts)
 
-    def loop(self, code: Any, steps: Any = 0) -> list:
+    def loop(self, code: Any, steps: Any = 0) -> list[Any]:
         return [code, steps, steps == -1]
 
     @contextlib.contextmanager
@@ -426,7 +428,7 @@ class Recorder(Frame):
         """Where the recording is, for `roll_back`."""
         return len(self.ops), self.program.draws
 
-    def roll_back(self, position: tuple[int, int]) -> tuple[list[Operation], int, list[tuple]]:
+    def roll_back(self, position: tuple[int, int]) -> tuple[list[Operation], int, list[tuple[Any, ...]]]:
         """Takes back what was recorded since a position.
 
         Returns:
@@ -450,7 +452,7 @@ class Recorder(Frame):
 
     # functions and composites -------------------------------------------------------------------------------
 
-    def call_static(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def call_static(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return function.run_recorded(self, args, kwargs)
 
     def call_first(self, op: Any, operands: Any, attrs: Any, key: Callable[[], Any]) -> Any:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _MAX = 1 << 14
 _TRIES = 160
 _SMALL = 64
-_known: dict = {}
-_fills: dict = {}
+_known: dict[Any, Any] = {}
+_fills: dict[Any, Any] = {}
 
 
 class Inferred:

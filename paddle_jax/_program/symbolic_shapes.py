@@ -35,7 +35,7 @@ class Call:
     """
 
     def __init__(
-        self, kernel: Kernel, attrs: Any, shapes: list, dtypes: list, by_value: bool = False
+        self, kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], by_value: bool = False
     ) -> None:
         """by_value: whether Lengths of equal values count as the same one."""
         self.kernel = kernel
@@ -94,7 +94,7 @@ class Call:
             return ("open", self.nodes[n.node])
         return n
 
-    def _cut(self, axes: tuple) -> list:
+    def _cut(self, axes: tuple[Any, ...]) -> list[Any]:
         """The shape that an index of integers and slices gives."""
         lengths = iter(self.shapes[0])
         found = []
@@ -105,7 +105,7 @@ class Call:
                 found.append(kind[1] if kind[0] == "s" else length)
         return found
 
-    def lengths(self, avals: list) -> Any:
+    def lengths(self, avals: list[Any]) -> Any:
         """As `result_lengths`, by the lengths of operands; None where they do not give the results.
 
         avals: list of pairs, for both values of Lengths."""
@@ -118,7 +118,7 @@ class Call:
         leaves = {number: node for node, number in reversed(self.nodes.items())}
         return [[_filled_in(n, leaves) for n in shape] for shape in found]
 
-    def results(self, weak: tuple) -> Any:
+    def results(self, weak: tuple[Any, ...]) -> Any:
         """(tuple, list or None, avals for the first values, avals for the second ones) where a call of this
         key was seen to give what the expressions say; else None. weak: for each operand, whether its dtype
         is weak."""
@@ -137,7 +137,7 @@ class Call:
             for one in shapes
         ]
 
-    def note(self, weak: tuple, many: Any, outs: tuple, others: tuple) -> None:
+    def note(self, weak: tuple[Any, ...], many: Any, outs: tuple[Any, ...], others: tuple[Any, ...]) -> None:
         """Takes in what the kernel gives, where the expressions say the same."""
         found = self.result_lengths()
         if found is None or any(n is None for shape in found for n in shape):
@@ -149,7 +149,7 @@ class Call:
                 _kinds.clear()
             _kinds[self.key, weak] = many, [(one.dtype, one.weak) for one in outs]
 
-    def second(self, outs: tuple) -> Any:
+    def second(self, outs: tuple[Any, ...]) -> Any:
         """The avals for the second values of Lengths, where each length of a result is one of an operand, or
         fixed; else None. outs: the avals for the first values."""
         found = self.result_lengths()
@@ -163,7 +163,7 @@ class Call:
             [aval_of(shape, one.dtype, one.weak) for shape, one in zip(self._values(1), outs, strict=True)]
         )
 
-    def _gives(self, found: list, which: int, outs: list) -> bool:
+    def _gives(self, found: list[Any], which: int, outs: list[Any]) -> bool:
         """Whether expressions have the values of some shapes: JAX takes a length to be none that a kernel
         compares it with."""
         return len(found) == len(outs) and all(
@@ -172,7 +172,7 @@ class Call:
             for shape, one in zip(found, outs, strict=True)
         )
 
-    def _values(self, which: int) -> list:
+    def _values(self, which: int) -> list[Any]:
         return [tuple([self._value(n, which) for n in shape]) for shape in self.result_lengths()]
 
     def _value(self, node: Any, which: int) -> Any:
@@ -180,7 +180,7 @@ class Call:
         return ex.evaluate(node, lambda leaf: self.pairs[leaf[1]][which])
 
 
-def _marked(value: Any, nodes: dict) -> Any:
+def _marked(value: Any, nodes: dict[Any, Any]) -> Any:
     if isinstance(value, ls.Length):
         return "open", nodes[value.node]
     if isinstance(value, tuple):
@@ -188,7 +188,7 @@ def _marked(value: Any, nodes: dict) -> Any:
     return value
 
 
-def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict) -> Any:
+def _traced(kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], nodes: dict[Any, Any]) -> Any:
     """The lengths of the results, with ("open", number) for the leaves; None where that cannot be traced."""
     if not nodes:
         return None
@@ -222,7 +222,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list, dtypes: list, nodes: dict)
     return [[_expression(n, names) for n in one.shape] for one in results]
 
 
-def _expression(dim: Any, names: list) -> Any:
+def _expression(dim: Any, names: list[Any]) -> Any:
     """A symbolic dimension of JAX as an expression; None where it is of an unknown kind."""
     if isinstance(dim, int | np.integer):
         return int(dim)
@@ -244,7 +244,7 @@ def _expression(dim: Any, names: list) -> Any:
 _OPERATIONS = {"floordiv": "floordiv", "mod": "mod", "max": "max", "min": "min"}
 
 
-def _atom(atom: Any, names: list) -> Any:
+def _atom(atom: Any, names: list[Any]) -> Any:
     if atom.var is not None:
         return "open", names.index(atom.var)
     if atom.operation not in _OPERATIONS:
@@ -255,7 +255,7 @@ def _atom(atom: Any, names: list) -> Any:
     return ex.binary(_OPERATIONS[atom.operation], *parts, True)
 
 
-def _filled_in(node: Any, leaves: dict) -> Any:
+def _filled_in(node: Any, leaves: dict[Any, Any]) -> Any:
     """An expression with the leaves in place of their numbers, brought to one form again."""
     if node is None or isinstance(node, int):
         return node

@@ -179,7 +179,8 @@ def get_autocast_dtype(device_type: str | None = None) -> str:
     return local.ctx.amp.dtype
 
 
-get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
+get_autocast_cpu_dtype = get_autocast_dtype
+get_autocast_gpu_dtype = get_autocast_dtype
 
 
 def amp_decorate(

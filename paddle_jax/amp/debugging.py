@@ -221,7 +221,7 @@ class TensorCheckerConfig:
                 f"TensorCheckerConfig: debug_step: got {debug_step}; it must hold two growing numbers"
             )
         self.enable = enable
-        self.debug_mode = DebugMode(debug_mode)
+        self.debug_mode: DebugMode = DebugMode(debug_mode)
         self.output_dir = output_dir
         self.stack_height_limit = stack_height_limit
         self.checked_op_list = checked_op_list
@@ -234,7 +234,7 @@ class TensorCheckerConfig:
         if not self.enable:
             return False
         step = self.current_step_id
-        self.current_step_id = self.current_step_id + 1
+        self.current_step_id: int = self.current_step_id + 1
         return self.debug_step is None or self.debug_step[0] <= step < self.debug_step[1]
 
     def start_check_nan_inf(self) -> None:

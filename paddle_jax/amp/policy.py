@@ -46,13 +46,13 @@ class Policy:
     def __init__(
         self, level: str, dtype: str, use_promote: bool, white: frozenset[str], black: frozenset[str]
     ) -> None:
-        self.level = level
-        self.dtype = dtype
-        self.use_promote = use_promote
-        self.white = white
-        self.black = black
+        self.level: str = level
+        self.dtype: str = dtype
+        self.use_promote: bool = use_promote
+        self.white: frozenset[str] = white
+        self.black: frozenset[str] = black
         self.low = LOW[dtype]
-        self.rules = {}
+        self.rules: dict[Any, Any] = {}
 
     def __call__(self, op: Op, tensors: Sequence[Any], attrs: Sequence[Any]) -> Sequence[Any]:
         """The operands of a call, cast."""

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 
-LoDTensor = Tensor = DenseTensor
+LoDTensor = DenseTensor
+Tensor = DenseTensor
 
 __all__ = [
     "AttrType",
@@ -240,7 +241,8 @@ def default_cuda_generator(device_id: Any = 0) -> Generator:
     return _random.default_generator()
 
 
-default_xpu_generator = default_custom_device_generator = default_cuda_generator
+default_xpu_generator = default_cuda_generator
+default_custom_device_generator = default_cuda_generator
 
 
 def is_float16_supported(place: Any = None) -> bool:
@@ -335,7 +337,7 @@ def _set_prim_backward_blacklist(*names: Any) -> None:
     Prim.backward_excluded.update(names)
 
 
-prim_config = {
+prim_config: dict[str, Any] = {
     "forward_blacklist": Prim.forward_excluded,
     "composite_ops_record": set(),
     "backward_blacklist": Prim.backward_excluded,

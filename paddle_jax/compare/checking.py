@@ -102,8 +102,8 @@ class Checking:
             if short in ("backward", "step"):
                 # so that rounding errors do not grow from step to step
                 self._take_over(short, tensors, arrays)
-        self.calls = self.calls + 1
-        self.last = what
+        self.calls: int = self.calls + 1
+        self.last: str = what
 
     def _take_over(self, short: Any, tensors: Any, arrays: Any) -> None:
         for tensor, value in zip(tensors, arrays, strict=True):

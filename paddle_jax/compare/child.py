@@ -18,7 +18,7 @@ from paddle_jax.compare.checking import Checking, Difference
 from paddle_jax.compare.recorder import Recorder, Recording
 from paddle_jax.compare.stream import Reader, Writer
 
-WITHOUT: set = set()  # what the program uses and runs without here
+WITHOUT: set[Any] = set()  # what the program uses and runs without here
 
 
 def main(engine: Any, record: Any, factor: Any, script: Any, *args: Any) -> None:

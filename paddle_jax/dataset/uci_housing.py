@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-feature_names = [
+feature_names: list[str] = [
     "CRIM",
     "ZN",
     "INDUS",

@@ -27,7 +27,7 @@ class NoAccelerator(ValueError, TypeError, NameError, RuntimeError):
 class _Resets:
     """peaks: (device, figure) -> (the peak that XLA had counted when it was reset, the most seen since)."""
 
-    peaks: dict = {}
+    peaks: dict[Any, Any] = {}
 
 
 def devices(kind: str = "") -> list[Any]:

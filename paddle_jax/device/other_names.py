@@ -149,7 +149,7 @@ def stream(stream: Any) -> Any:
 class nvtx:
     """Names for spans of a program. They are in the recordings of `paddle.profiler`."""
 
-    _open: list = []
+    _open: list[Any] = []
     _event_class: type  # paddle_jax.profiler.utils fills it in
 
     @staticmethod

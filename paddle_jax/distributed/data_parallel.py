@@ -145,12 +145,10 @@ class DataParallel(Layer):
             raise AssertionError(
                 "This model does not have any parameters to train, and does not need to use DataParallel"
             )
-        self._layers, self._strategy, self.find_unused_parameters = (
-            layers,
-            strategy,
-            bool(find_unused_parameters),
-        )
-        self.comm_buffer_size = int(comm_buffer_size)
+        self._layers = layers
+        self._strategy = strategy
+        self.find_unused_parameters: bool = bool(find_unused_parameters)
+        self.comm_buffer_size: int = int(comm_buffer_size)
         self.last_comm_buffer_size = last_comm_buffer_size
         self.grad_need_sync = True
         self._armed = False
@@ -158,7 +156,7 @@ class DataParallel(Layer):
         if group is None and is_initialized():
             self.group = default_group()
         else:
-            self.group = group
+            self.group: Any = group
         self._several = self.group is not None and self.group.is_member()
         if not self._several:
             warnings.warn(
@@ -205,7 +203,7 @@ class DataParallel(Layer):
         try:
             yield
         finally:
-            self.grad_need_sync = before
+            self.grad_need_sync: bool = before
 
     def _reached(self) -> None:
         """Called when a Parameter has got its gradient; averaging waits for the end of the backward pass."""
@@ -258,4 +256,5 @@ class DataParallel(Layer):
         """Loads a state into the Layer within."""
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
-    set_dict = load_dict = set_state_dict
+    set_dict = set_state_dict
+    load_dict = set_state_dict

@@ -48,10 +48,10 @@ class Plan:
     devices = arguments = results = temporaries = shared = 0
 
     def __init__(self) -> None:
-        self.collectives = []
-        self.tensors = []
-        self.ops = []
-        self.warnings = []
+        self.collectives: list[Any] = []
+        self.tensors: list[Any] = []
+        self.ops: list[Any] = []
+        self.warnings: list[Any] = []
 
     @property
     def peak(self) -> int:

@@ -133,7 +133,7 @@ def part_of(pipeline: Pipeline, stage: int, chunk: int) -> int:
     return chunk * pipeline.stages + stage
 
 
-def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set) -> bool:
+def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set[Any]) -> bool:
     """Whether what a step needs is there: the part before, or the forward step and the part behind."""
     part = part_of(pipeline, stage, step.chunk)
     if step.kind == FORWARD:

@@ -16,6 +16,7 @@ from paddle_jax.tensor.search import where
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike, ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
 
 
 def _clip_probs(probs: Tensor, dtype: DTypeLike) -> Tensor:
@@ -41,14 +42,14 @@ class Bernoulli(ExponentialFamily):
     probs: Tensor
 
     def __init__(self, probs: TensorLike, name: str | None = None) -> None:
-        self.name = name or "Bernoulli"
+        self.name: str = name or "Bernoulli"
         if isinstance(probs, float):
             made = as_tensors(probs)[0]
         else:
             made = self._to_tensor(probs)[0]
-        self.dtype = made.dtype
+        self.dtype: DType = made.dtype
         self.probs = _clip_probs(made, self.dtype)
-        self.logits = self._probs_to_logits(self.probs, is_binary=True)
+        self.logits: Tensor = self._probs_to_logits(self.probs, is_binary=True)
         super().__init__(tuple(self.probs.shape))
 
     @property

@@ -18,6 +18,7 @@ from paddle_jax.tensor.sequences import arange
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class Binomial(Distribution):
@@ -44,7 +45,7 @@ class Binomial(Distribution):
         if isinstance(probs, Tensor):
             self.dtype = probs.dtype
         else:
-            self.dtype = get_default_dtype()
+            self.dtype: DType | str = get_default_dtype()
         if isinstance(total_count, int):
             self._most = total_count
         else:

@@ -17,6 +17,7 @@ from paddle_jax.tensor.creation import to_tensor
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class Categorical(Distribution):
@@ -37,11 +38,11 @@ class Categorical(Distribution):
     """
 
     def __init__(self, logits: TensorLike, name: str | None = None) -> None:
-        self.name = name or "Categorical"
+        self.name: str = name or "Categorical"
         if isinstance(logits, np.ndarray) and logits.dtype == np.float64:
             logits = to_tensor(logits)
-        self.logits = self._to_tensor(logits)[0]
-        self.dtype = self.logits.dtype
+        self.logits: Tensor = self._to_tensor(logits)[0]
+        self.dtype: DType = self.logits.dtype
         super().__init__(tuple(self.logits.shape[:-1]))
 
     def sample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed

@@ -19,6 +19,7 @@ from paddle_jax.distribution.draws import draw_uniform_like
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class Cauchy(Distribution):
@@ -34,10 +35,10 @@ class Cauchy(Distribution):
     """
 
     def __init__(self, loc: float | Tensor, scale: float | Tensor, name: str | None = None) -> None:
-        self.name = name or "Cauchy"
+        self.name: str = name or "Cauchy"
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))
-        self.dtype = self.loc.dtype
+        self.dtype: DType = self.loc.dtype
         super().__init__(tuple(self.loc.shape))
 
     @property

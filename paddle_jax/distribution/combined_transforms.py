@@ -32,7 +32,7 @@ class ChainTransform(Transform):
     """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
-        self.transforms = _sequence(self, transforms)
+        self.transforms: Sequence[Transform] = _sequence(self, transforms)
         super().__init__()
 
     def _is_injective(self) -> bool:

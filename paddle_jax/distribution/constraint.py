@@ -61,6 +61,6 @@ class Simplex(Constraint):
         return all_of(value >= 0, -1).logical_and((value.sum(-1) - 1).abs() < 1e-6)
 
 
-real = Real()
-positive = Positive()
-simplex = Simplex()
+real: Real = Real()
+positive: Positive = Positive()
+simplex: Simplex = Simplex()

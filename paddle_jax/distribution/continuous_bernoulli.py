@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.errors import ArgumentError
@@ -17,6 +17,7 @@ from paddle_jax.tensor.search import where
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class ContinuousBernoulli(Distribution):
@@ -43,8 +44,8 @@ class ContinuousBernoulli(Distribution):
         if isinstance(probs, Tensor):
             self.dtype = probs.dtype
         else:
-            self.dtype = get_default_dtype()
-        self.lims = to_tensor(lims, dtype=self.dtype)
+            self.dtype: DType | str = get_default_dtype()
+        self.lims: Any = to_tensor(lims, dtype=self.dtype)
         if isinstance(probs, Tensor):
             made = probs
         else:

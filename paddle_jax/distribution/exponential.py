@@ -13,6 +13,7 @@ from paddle_jax.distribution.exponential_family import ExponentialFamily
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class Exponential(ExponentialFamily):
@@ -28,8 +29,8 @@ class Exponential(ExponentialFamily):
     """
 
     def __init__(self, rate: TensorLike) -> None:
-        self.rate = self._to_tensor(rate)[0]
-        self.dtype = self.rate.dtype
+        self.rate: Tensor = self._to_tensor(rate)[0]
+        self.dtype: DType = self.rate.dtype
         super().__init__(tuple(self.rate.shape))
 
     @property

@@ -13,6 +13,7 @@ from paddle_jax.distribution.exponential_family import ExponentialFamily
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
 
 
 class Gamma(ExponentialFamily):
@@ -37,7 +38,7 @@ class Gamma(ExponentialFamily):
             concentration, rate = self._to_tensor(concentration, rate)
         self.concentration = concentration
         self.rate = rate
-        self.dtype = self.concentration.dtype
+        self.dtype: DType = self.concentration.dtype
         super().__init__(common_shape(self.concentration, self.rate))
 
     @property

@@ -35,10 +35,10 @@ class Gumbel(TransformedDistribution):
     def __init__(self, loc: float | Tensor, scale: float | Tensor) -> None:
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))
-        self.base_dist = Uniform(
+        self.base_dist: Uniform = Uniform(
             zeros_like(self.loc), full_like(self.loc, 1 - float(finfo(self.loc.dtype).eps))
         )
-        self.transforms = ()
+        self.transforms: tuple[()] = ()
         super().__init__(self.base_dist, self.transforms)
 
     @property

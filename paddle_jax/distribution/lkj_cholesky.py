@@ -23,6 +23,7 @@ from paddle_jax.tensor.special import multigammaln
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
 
 __all__ = ["LKJCholesky"]
 
@@ -60,8 +61,8 @@ class LKJCholesky(Distribution):
             raise ValueError(f"LKJCholesky: sample_method: got {sample_method!r}; use 'onion' or 'cvine'")
         self.dim = dim
         self.sample_method = sample_method
-        self.concentration = self._to_tensor(concentration)[0]
-        self.dtype = self.concentration.dtype
+        self.concentration: Tensor = self._to_tensor(concentration)[0]
+        self.dtype: DType = self.concentration.dtype
         values = concrete(self.concentration)
         if values is not None and not np.all(values > 0):
             raise ValueError(f"LKJCholesky: concentration: got {values.min()}; it must be > 0")

@@ -26,8 +26,8 @@ class LogNormal(TransformedDistribution):
 
     def __init__(self, loc: TensorLike, scale: TensorLike) -> None:
         base = Normal(loc, scale)
-        self.loc = base.loc
-        self.scale = base.scale
+        self.loc: Tensor = base.loc
+        self.scale: Tensor = base.scale
         super().__init__(base, [ExpTransform()])
 
     @property

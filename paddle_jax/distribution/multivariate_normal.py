@@ -21,6 +21,7 @@ from paddle_jax.tensor.solve import triangular_solve
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike
+    from paddle_jax._core.base.dtype import DType
 
 
 def _transposed(x: Tensor) -> Tensor:
@@ -86,7 +87,7 @@ class MultivariateNormal(Distribution):
         if isinstance(loc, Tensor):
             self.dtype = loc.dtype
         else:
-            self.dtype = get_default_dtype()
+            self.dtype: DType | str = get_default_dtype()
         if not isinstance(loc, Tensor):
             loc = to_tensor(loc, dtype=self.dtype)
         if loc.ndim == 0:
@@ -112,7 +113,7 @@ class MultivariateNormal(Distribution):
                 f"{list(loc.shape)}; it must be [..., n, n]"
             )
         self._unbroadcasted_scale_tril = self._square_root(name, matrix)
-        self.loc = alike(loc, matrix[..., 0])[0]
+        self.loc: Tensor = alike(loc, matrix[..., 0])[0]
         setattr(self, name, alike(matrix, loc.unsqueeze(-1))[0])
         super().__init__(tuple(self.loc.shape[:-1]), tuple(self.loc.shape[-1:]))
 

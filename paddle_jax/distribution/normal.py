@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
     from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -45,10 +46,10 @@ class Normal(Distribution):
     """
 
     def __init__(self, loc: TensorLike, scale: TensorLike, name: str | None = None) -> None:
-        self.name = name or "Normal"
-        self.all_arg_is_float = all(isinstance(a, (int, float, complex)) for a in (loc, scale))
+        self.name: str = name or "Normal"
+        self.all_arg_is_float: bool = all(isinstance(a, (int, float, complex)) for a in (loc, scale))
         self.loc, self.scale = _parameters(self, loc, scale)
-        self.dtype = self.loc.dtype
+        self.dtype: DType = self.loc.dtype
         self._complex_gaussian = self.loc.is_complex()
         super().__init__(common_shape(self.loc, self.scale))
 

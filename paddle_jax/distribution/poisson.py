@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.errors import ArgumentError
@@ -42,8 +42,8 @@ class Poisson(Distribution):
         if isinstance(rate, Tensor):
             self.rate = rate
         else:
-            self.rate = to_tensor([rate], dtype=get_default_dtype())
-        self.dtype = self.rate.dtype
+            self.rate: Any = to_tensor([rate], dtype=get_default_dtype())
+        self.dtype: Any = self.rate.dtype
         super().__init__(tuple(self.rate.shape))
 
     @property

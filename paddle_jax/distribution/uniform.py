@@ -11,6 +11,7 @@ from paddle_jax.tensor.random import uniform
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import ShapeLike, TensorLike
+    from paddle_jax._core.base.dtype import DType
     from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -34,11 +35,11 @@ class Uniform(Distribution):
     """
 
     def __init__(self, low: TensorLike, high: TensorLike, name: str | None = None) -> None:
-        self.name = name or "Uniform"
-        self.all_arg_is_float = all(isinstance(a, (int, float)) for a in (low, high))
+        self.name: str = name or "Uniform"
+        self.all_arg_is_float: bool = all(isinstance(a, (int, float)) for a in (low, high))
         self.batch_size_unknown = False
         self.low, self.high = _parameters(self, low, high)
-        self.dtype = self.low.dtype
+        self.dtype: DType = self.low.dtype
         super().__init__(common_shape(self.low, self.high))
 
     def sample(self, shape: ShapeLike = [], seed: int = 0) -> Tensor:  # noqa: B006  Paddle's default, never changed

@@ -113,5 +113,5 @@ class Stack(Variable):
         )
 
 
-real = Real()
-positive = Positive()
+real: Real = Real()
+positive: Positive = Positive()

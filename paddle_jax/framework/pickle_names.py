@@ -141,7 +141,7 @@ class Unfinished:
     __slots__ = ("__weakref__", "positions")
 
     def __init__(self) -> None:
-        self.positions = []
+        self.positions: list[Any] = []
 
 
 class _Dtype(Unfinished):
@@ -301,8 +301,8 @@ class Name:
     __slots__ = ("__weakref__", "factory", "make")
 
     def __init__(self, make: Callable[..., Any] | None, factory: Any = None) -> None:
-        self.make = make
-        self.factory = factory
+        self.make: (Callable[..., Any]) | None = make
+        self.factory: Any = factory
 
 
 def _names() -> dict[tuple[str, str], Any]:

@@ -33,10 +33,10 @@ class Arguments:
 
     def __init__(self, args: Any, kwargs: dict[str, Any]) -> None:
         self.leaves, self.tree = jax.tree.flatten((args, kwargs), is_leaf=is_tensor)
-        self.at = [i for i, leaf in enumerate(self.leaves) if is_operand(leaf)]
-        self.tensors = [_as_tensor(self.leaves[i]) for i in self.at]
+        self.at: list[int] = [i for i, leaf in enumerate(self.leaves) if is_operand(leaf)]
+        self.tensors: list[Tensor] = [_as_tensor(self.leaves[i]) for i in self.at]
         self.args = args
-        self.spans = []
+        self.spans: list[Any] = []
         end = 0
         place = 0
         for arg in args:

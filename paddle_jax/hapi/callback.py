@@ -29,11 +29,11 @@ class Callback:
 
     def set_params(self, params: dict[str, Any]) -> None:
         """Is given the dict of settings."""
-        self.params = params
+        self.params: dict[str, Any] = params
 
     def set_model(self, model: Any) -> None:
         """Is given the Model."""
-        self.model = model
+        self.model: Any = model
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Called when `fit` begins."""

@@ -24,8 +24,8 @@ class CallbackList:
     """Callbacks that are called one after the other."""
 
     def __init__(self, callbacks: Iterable[Callback] | None = None) -> None:
-        self.callbacks = list(callbacks or [])
-        self.params = {}
+        self.callbacks: list[Callback] = list(callbacks or [])
+        self.params: dict[Any, Any] = {}
         self.model = None
 
     def append(self, callback: Callback) -> None:
@@ -42,7 +42,7 @@ class CallbackList:
 
     def set_model(self, model: Any) -> None:
         """Hands the Model to each."""
-        self.model = model
+        self.model: Any = model
         for callback in self.callbacks:
             callback.set_model(model)
 
@@ -193,7 +193,9 @@ class ProgBarLogger(Callback):
     """
 
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
-        self.epochs = self.steps = self.progbar = None
+        self.epochs = None
+        self.steps = None
+        self.progbar = None
         self.verbose = verbose
         self.log_freq = log_freq
 
@@ -202,8 +204,8 @@ class ProgBarLogger(Callback):
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Says what the numbers mean."""
-        self.epochs = self.params["epochs"]
-        self.train_metrics = self.params["metrics"]
+        self.epochs: Any = self.params["epochs"]
+        self.train_metrics: Any = self.params["metrics"]
         if not self.epochs:
             raise AssertionError(f"ProgBarLogger: epochs: got {self.epochs}; it must be positive")
         if not self.train_metrics:
@@ -218,7 +220,7 @@ class ProgBarLogger(Callback):
 
     def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
-        self.steps = self.params["steps"]
+        self.steps: Any = self.params["steps"]
         self.epoch = epoch
         self.train_step = 0
         if self.epochs and self._is_print():
@@ -270,8 +272,8 @@ class ProgBarLogger(Callback):
 
     def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
-        self.eval_steps = logs.get("steps")
-        self.eval_metrics = logs.get("metrics", [])
+        self.eval_steps: Any | None = logs.get("steps")
+        self.eval_metrics: Any = logs.get("metrics", [])
         self.eval_step = self.evaled_samples = 0
         self._begin("eval", self.eval_steps)
         if self._is_print():
@@ -294,8 +296,8 @@ class ProgBarLogger(Callback):
 
     def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
-        self.test_steps = logs.get("steps")
-        self.test_metrics = logs.get("metrics", [])
+        self.test_steps: Any | None = logs.get("steps")
+        self.test_metrics: Any = logs.get("metrics", [])
         self.test_step = self.tested_samples = 0
         self._begin("test", self.test_steps)
         if self._is_print():

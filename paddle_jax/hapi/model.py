@@ -578,7 +578,7 @@ class Model:
             if self.num_iters is not None:
                 self.num_iters -= 1
                 if self.num_iters == 0:
-                    self.stop_training = True
+                    self.stop_training: bool = True
                     self.num_iters = None if mode == "eval" else 0
                     break
         if mode == "predict":

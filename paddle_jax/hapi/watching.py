@@ -76,11 +76,12 @@ class EarlyStopping(Callback):
         self.verbose = verbose
         self.baseline = baseline
         self.wait_epoch = self.stopped_epoch = 0
-        self.best_weights = self.save_dir = None
+        self.best_weights = None
+        self.save_dir = None
         self.save_best_model = save_best_model
         grow = _larger_is_better(mode, monitor, "EarlyStopping")
         self.monitor_op = np.greater if grow else np.less
-        self.min_delta = abs(min_delta) if grow else -abs(min_delta)
+        self.min_delta: float = abs(min_delta) if grow else -abs(min_delta)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Forgets earlier results."""
@@ -90,7 +91,7 @@ class EarlyStopping(Callback):
             self.best_value = worst
         else:
             self.best_value = self.baseline
-        self.best_weights = None
+        self.best_weights: Any = None
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Compares the result with the best one."""
@@ -98,7 +99,7 @@ class EarlyStopping(Callback):
         if value is None:
             return
         if self.monitor_op(value - self.min_delta, self.best_value):
-            self.best_value = value
+            self.best_value: Any = value
             self.wait_epoch = 0
             if self.save_best_model and self.save_dir is not None:
                 self.model.save(f"{self.save_dir}/best_model")
@@ -193,7 +194,7 @@ class ReduceLROnPlateau(Callback):
             self.cooldown_counter -= 1
             self.wait = 0
         if self.monitor_op(value, self.best):
-            self.best = value
+            self.best: Any = value
             self.wait = 0
         elif not self.in_cooldown():
             self.wait += 1
@@ -208,8 +209,8 @@ class ReduceLROnPlateau(Callback):
         self.model._optimizer.set_lr(rate)
         if self.verbose > 0 and get_rank() == 0:
             print(f"\nEpoch {self.epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}.")
-        self.cooldown_counter = self.cooldown
-        self.wait = 0
+        self.cooldown_counter: int = self.cooldown
+        self.wait: int = 0
 
     def in_cooldown(self) -> bool:
         """Whether no result is counted yet after a change."""

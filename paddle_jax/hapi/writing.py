@@ -25,16 +25,16 @@ class _Writer(Callback):
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begins to write."""
-        self.epochs = self.params["epochs"]
+        self.epochs: Any = self.params["epochs"]
         if not self.epochs:
             raise AssertionError(f"{type(self).__name__}: epochs: the number of epochs is not known")
-        self.train_metrics = self.params["metrics"]
+        self.train_metrics: Any = self.params["metrics"]
         self._is_fit = True
         self.train_step = 0
 
     def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Keeps the number of the epoch."""
-        self.steps = self.params["steps"]
+        self.steps: Any = self.params["steps"]
         self.epoch = epoch
 
     def _updates(self, logs: dict[str, Any], mode: str) -> None:
@@ -89,7 +89,7 @@ class VisualDL(_Writer):
 
     def _write(self, tag: str, value: float, step: int) -> None:
         if not hasattr(self, "writer"):
-            self.writer = try_import("visualdl").LogWriter(self.log_dir)
+            self.writer: Any = try_import("visualdl").LogWriter(self.log_dir)
         self.writer.add_scalar(tag=tag, step=step, value=value)
 
     def _finish(self) -> None:
@@ -136,7 +136,7 @@ class WandbCallback(_Writer):
             "mode": mode,
             "job_type": job_type,
         }
-        self.wandb_args = given | kwargs
+        self.wandb_args: dict[str, str | Any | None] = given | kwargs
         self._run = None
         self.epochs = self.steps = None
         self.epoch = 0

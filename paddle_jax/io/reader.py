@@ -125,14 +125,14 @@ class DataLoader:
         )
         self.dataset = dataset
         self.feed_list = feed_list
-        self.places = _places(places)
+        self.places: list[Place] = _places(places)
         self.return_list = return_list
         self.collate_fn = collate_fn
         self.num_workers = num_workers
         self.use_buffer_reader = use_buffer_reader
         self.reader_buffer_size = reader_buffer_size
         self.prefetch_factor = prefetch_factor
-        self.use_shared_memory = use_shared_memory and num_workers > 0
+        self.use_shared_memory: bool = use_shared_memory and num_workers > 0
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.pin_memory = True
@@ -145,7 +145,7 @@ class DataLoader:
         self._loaded = None  # the state that the next epoch goes on from
         if num_workers > 0 and forkserver.available:
             forkserver.start()
-        self.dataset_kind = int(isinstance(dataset, IterableDataset))
+        self.dataset_kind: int = int(isinstance(dataset, IterableDataset))
         if self.dataset_kind:
             _need(
                 not shuffle,
@@ -176,7 +176,7 @@ class DataLoader:
         elif batch_size is not None:
             _need(batch_size > 0, f"DataLoader: batch_size: got {batch_size}; it must be None or positive.")
             if not self.dataset_kind:
-                self.batch_sampler = BatchSampler(
+                self.batch_sampler: Any = BatchSampler(
                     self.dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last
                 )
         elif shuffle:
@@ -185,7 +185,7 @@ class DataLoader:
                 "set batch_size.",
                 stacklevel=3,
             )
-        self.auto_collate_batch = self.batch_sampler is not None or self.batch_size is not None
+        self.auto_collate_batch: bool = self.batch_sampler is not None or self.batch_size is not None
 
     def __len__(self) -> int:
         """The number of batches.

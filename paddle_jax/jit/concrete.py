@@ -34,8 +34,8 @@ class ConcreteProgram:
         named = dict(zip(arguments.by_name, specs[count:], strict=True))
         self.main_program, inputs, outputs = record(function, specs[:count], named)
         self.inputs = sorted(inputs, key=lambda variable: names.index(variable.name))
-        self.startup_program = Program()
-        self.outputs = _flat(outputs)
+        self.startup_program: Program = Program()
+        self.outputs: list[Any] = _flat(outputs)
         parameters = self.main_program.all_parameters()
         self.parameters = parameters, parameters
 
@@ -82,7 +82,9 @@ def require_dynamic(name: str) -> None:
         raise RuntimeError(f"{name}: only available in dynamic mode; call paddle.disable_static()")
 
 
-def bound(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Arguments]:
+def bound(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Arguments]:
     """(key, Arguments) for arguments that are InputSpecs, Tensors or other values; defaults filled in.
 
     Raises:

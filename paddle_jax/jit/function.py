@@ -66,7 +66,7 @@ class CompileSwitch:
 
     on = True
     busy = False
-    lock = threading.RLock()
+    lock: threading.RLock = threading.RLock()
 
 
 class StaticFunction:

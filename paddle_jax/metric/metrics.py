@@ -95,7 +95,7 @@ class Accuracy(Metric):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.topk = topk
-        self.maxk = max(topk)
+        self.maxk: int = max(topk)
         base = name or "acc"
         if self.maxk == 1:
             self._name = [base]
@@ -137,8 +137,8 @@ class Accuracy(Metric):
 
     def reset(self) -> None:
         """Forgets all batches."""
-        self.total = [0.0] * len(self.topk)
-        self.count = [0] * len(self.topk)
+        self.total: list[float] = [0.0] * len(self.topk)
+        self.count: list[int] = [0] * len(self.topk)
 
     def accumulate(self) -> Any:
         """Returns the accuracy over all batches, 0.0 before the first; a list when `topk` has
@@ -211,7 +211,8 @@ class Precision(Metric):
 
     def reset(self) -> None:
         """Forgets all batches."""
-        self.tp = self.fp = 0
+        self.tp = 0
+        self.fp = 0
 
     def accumulate(self) -> float:
         """Returns the precision over all batches, 0.0 before the first positive prediction."""
@@ -253,7 +254,8 @@ class Recall(Metric):
 
     def reset(self) -> None:
         """Forgets all batches."""
-        self.tp = self.fn = 0
+        self.tp = 0
+        self.fn = 0
 
     def accumulate(self) -> float:
         """Returns the recall over all batches, 0.0 before the first true one."""

@@ -111,8 +111,8 @@ class ClipGradByValue(ClipGradBase):
             if not max > 0.0:
                 raise AssertionError(f"ClipGradByValue: max: got {max}; without min it must be positive.")
             min = -max
-        self.max = float(max)
-        self.min = float(min)
+        self.max: float = float(max)
+        self.min: float = float(min)
 
     def __str__(self) -> str:
         return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
@@ -135,7 +135,7 @@ class ClipGradByNorm(ClipGradBase):
     """
 
     def __init__(self, clip_norm: float) -> None:
-        self.clip_norm = float(clip_norm)
+        self.clip_norm: float = float(clip_norm)
 
     def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
@@ -165,7 +165,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def __init__(
         self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
     ) -> None:
-        self.clip_norm = float(clip_norm)
+        self.clip_norm: float = float(clip_norm)
         self.group_name = group_name
         if not isinstance(auto_skip_clip, bool):
             raise AssertionError(

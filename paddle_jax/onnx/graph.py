@@ -30,9 +30,9 @@ class Graph:
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
-        self.nodes = []
-        self.initializers = []
-        self.known = {}
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+        self.known: dict[Any, Any] = {}
         self.count = 0
         self._cache = {}
 

@@ -94,7 +94,7 @@ class LBFGS(Optimizer):
         if max_eval is None:
             self.max_eval = max_iter * 5 // 4
         else:
-            self.max_eval = max_eval
+            self.max_eval: int = max_eval
         self.tolerance_grad = tolerance_grad
         self.tolerance_change = tolerance_change
         self.history_size = history_size

@@ -117,7 +117,7 @@ class Optimizer(ByParameter, States):
         self._name = name
         self._parameter_list = list(parameters)
         self._check_parameters()
-        self.regularization = self._as_regularizer(weight_decay)
+        self.regularization: WeightDecayRegularizer | None = self._as_regularizer(weight_decay)
         self._grad_clip = grad_clip
         self._learning_rate = learning_rate
         self._multi_precision = getattr(self, "_multi_precision", False)

@@ -73,7 +73,7 @@ class Stack:
         if where is None:
             self.layout = None
         else:
-            self.layout = (
+            self.layout: tuple[Any, tuple[tuple[str, Any | None], ...]] | None = (
                 where,
                 tuple([(name, layout_of(state[name]) or replicated(where)) for name in sorted(state)]),
             )
@@ -82,11 +82,11 @@ class Stack:
         elif flat:
             self.form = FLAT
         else:
-            self.form = self.layout
+            self.form: str = self.layout
         if rows:
             self.width = 2
         else:
-            self.width = len(params)
+            self.width: int = len(params)
 
     def masked(self, updated: np.ndarray) -> dict[str, np.ndarray]:
         """The extras for a step in which only some parameters are updated: `updated` is a bool
@@ -174,16 +174,16 @@ class Call:
 
     def __init__(self, stacks: list[Stack]) -> None:
         self.stacks = stacks
-        self.lists = [stack.params for stack in stacks]
-        self.extras = [stack.extras for stack in stacks]
-        self.slots = [sorted(stack.state.items()) for stack in stacks]
-        self.params = [param for same in self.lists for param in same]
-        self.states = [tensor for slots in self.slots for _, tensor in slots]
-        self.count = len(self.params)
-        self.plan = None
-        self.compiled = set()
-        self.forms = tuple([stack.form for stack in stacks])
-        self.devices = next(map(_devices, stacks), None)
+        self.lists: list[Sequence[Tensor]] = [stack.params for stack in stacks]
+        self.extras: list[dict[str, np.ndarray]] = [stack.extras for stack in stacks]
+        self.slots: list[list[tuple[str, Tensor]]] = [sorted(stack.state.items()) for stack in stacks]
+        self.params: list[Tensor] = [param for same in self.lists for param in same]
+        self.states: list[Tensor] = [tensor for slots in self.slots for _, tensor in slots]
+        self.count: int = len(self.params)
+        self.plan: Any = None
+        self.compiled: set[Any] = set()
+        self.forms: tuple[str, ...] = tuple([stack.form for stack in stacks])
+        self.devices: frozenset[Any] | None = next(map(_devices, stacks), None)
         # False from the first time on that these are to be compiled: nothing is asked at each step then
         self.interprets = self.interprets_norm = True
 
@@ -270,7 +270,7 @@ class Call:
         )
         if out is None:
             # Compiled from now on: the interpreter declines what has recurred often enough.
-            self.interprets = False
+            self.interprets: bool = False
             return None
         collections.deque(itertools.chain(map(set_slot, changed, out), map(done.append, (last,))), 0)
         for param in self.params:

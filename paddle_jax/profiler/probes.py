@@ -73,7 +73,7 @@ class _Swapped:
     """items: what has been exchanged, [(owner, name, the original)]. array: the class of the arrays that are
     waited for; None on an accelerator."""
 
-    items: list = []
+    items: list[Any] = []
     array = None
 
 

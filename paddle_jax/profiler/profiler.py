@@ -259,14 +259,16 @@ class Profiler:
         custom_device_types: Any = [],  # noqa: B006
         with_flops: bool = False,
     ) -> None:
-        self.targets = _targets(targets)
-        self.scheduler = _scheduler(scheduler)
+        self.targets: list[ProfilerTarget] | set[Any] = _targets(targets)
+        self.scheduler: Callable[..., Any] = _scheduler(scheduler)
         if not timer_only:
             self.on_trace_ready = on_trace_ready or export_chrome_tracing("./profiler_log/")
         else:
-            self.on_trace_ready = on_trace_ready
+            self.on_trace_ready: Callable[..., Any] = on_trace_ready
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
-        self.record_event = self.profiler_result = self.profiler = None
+        self.record_event = None
+        self.profiler_result = None
+        self.profiler = None
         self.timer_only = timer_only
         self.record_shapes = record_shapes
         self.profile_memory = profile_memory
@@ -374,14 +376,16 @@ class Profiler:
 
     def _finish(self, whole: bool = True) -> None:
         rows = self.profiler
-        self.profiler = None
+        self.profiler: Rows | None = None
         rows.close()  # what taking out the probes needs is not the program's
         probes.remove()
         trace = self._trace
         self._trace = None
         if trace is not None:
             trace.stop()
-        self.profiler_result = ProfilerResult.of(rows, self._memory, () if trace is None else trace.kernels)
+        self.profiler_result: ProfilerResult | None = ProfilerResult.of(
+            rows, self._memory, () if trace is None else trace.kernels
+        )
         if whole and self.on_trace_ready:
             self.on_trace_ready(self)
 

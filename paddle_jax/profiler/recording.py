@@ -49,7 +49,7 @@ class Event:
     how: str | None = None
     where: str = ""
     detail: str = ""
-    shapes: tuple = ()
+    shapes: tuple[Any, ...] = ()
     count: int = 1
     program: object = None
     bytes: int = 0
@@ -78,12 +78,12 @@ class Rows:
     def __init__(self, shapes: bool = False, memory: bool = False) -> None:
         self.shapes = shapes
         self.memory = memory
-        self.rows = []
-        self.memory_rows = []
+        self.rows: list[Any] = []
+        self.memory_rows: list[Any] = []
         self.threads = {}
         self.add = self.rows.append
         self.start_ns = time.perf_counter_ns()
-        self.epoch_ns = time.time_ns() - self.start_ns
+        self.epoch_ns: int = time.time_ns() - self.start_ns
         self.cpu = time.process_time()
         self.end_ns = self.start_ns
 
@@ -95,7 +95,7 @@ class Rows:
     def close(self) -> None:
         """Says that nothing more comes."""
         self.end_ns, self.cpu = time.perf_counter_ns(), time.process_time() - self.cpu
-        self.threads = {t.ident: t.name for t in threading.enumerate()}
+        self.threads: dict[int | None, str] = {t.ident: t.name for t in threading.enumerate()}
 
     def events(self) -> list[Any]:
         """The Events, in the order of their beginnings."""

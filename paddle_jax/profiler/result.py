@@ -44,17 +44,17 @@ class Node:
     """
 
     def __init__(self, event: Event, process: Any) -> None:
-        self.name = event.name
-        self.type = event.type
-        self.start_ns = event.start_ns
-        self.end_ns = event.end_ns
-        self.thread_id = event.thread
+        self.name: str = event.name
+        self.type: TracerEventType = event.type
+        self.start_ns: int = event.start_ns
+        self.end_ns: int = event.end_ns
+        self.thread_id: int = event.thread
         self.process_id = process
         self.event = event
-        self.children_node = []
-        self.runtime_node = []
-        self.device_node = []
-        self.mem_node = []
+        self.children_node: list[Any] = []
+        self.runtime_node: list[Any] = []
+        self.device_node: list[Any] = []
+        self.mem_node: list[Any] = []
 
 
 class ProfilerResult:
@@ -88,7 +88,9 @@ class ProfilerResult:
         self.epoch_ns = epoch_ns
         self.cpu_seconds = cpu_seconds
         self.threads = threads
-        self.process, self.memory, self.device = process, memory, list(device)
+        self.process = process
+        self.memory = memory
+        self.device: list[Any] = list(device)
         self._shares = {}
 
     @classmethod

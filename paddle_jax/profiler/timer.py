@@ -39,9 +39,9 @@ class TimeAverager:
         self.total += seconds
         if self.steps > _SKIP:
             if seconds < self.least:
-                self.least = seconds
+                self.least: Any = seconds
             if seconds > self.most:
-                self.most = seconds
+                self.most: Any = seconds
 
     def get_average(self) -> float:
         """Mean seconds per step since the last reset; 0.0 without one."""
@@ -96,7 +96,7 @@ class Benchmark:
         now = time.perf_counter()
         seconds = now - self._last
         self._last = now
-        self.samples = num_samples
+        self.samples: Any = num_samples
         self.batch.record(seconds, num_samples)
         if self._read or self.reader.steps:
             self.reader.record(self._read)
@@ -121,7 +121,7 @@ class Benchmark:
         """Stops, and prints a summary when there were more than the first few steps."""
         if self.running and self._speeds:
             print("\n".join(self._summary()))
-        self.running = False
+        self.running: bool = False
 
     def _summary(self) -> Iterator[Any]:
         reading = self.reader.total > 0

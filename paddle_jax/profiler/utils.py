@@ -38,7 +38,7 @@ class RecordEvent(contextlib.ContextDecorator):
     def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
         self.name = name
         self.event_type = event_type
-        self.event = None
+        self.event: Any = None
         self._start = None
 
     def __enter__(self) -> RecordEvent:

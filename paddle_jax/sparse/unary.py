@@ -60,23 +60,23 @@ def _by_value(
     return unary
 
 
-abs = _by_value(ops.abs, "The absolute values", (-2.0, 2.0))  # noqa: A001  Paddle's name
-asin = _by_value(ops.asin, "The inverse sines", (1.0, 1.5708))
-asinh = _by_value(ops.asinh, "The inverse hyperbolic sines", (1.0, 0.8814))
-atan = _by_value(ops.atan, "The inverse tangents", (1.0, 0.7854))
-atanh = _by_value(ops.atanh, "The inverse hyperbolic tangents", (0.5, 0.5493))
-deg2rad = _by_value(ops.deg2rad, "Degrees as radians, those", (180.0, 3.1416))
-expm1 = _by_value(ops.expm1, "exp(x) - 1", (1.0, 1.7183))
-isnan = _by_value(logic.isnan, "Whether they are NaN, for each", (1.0, 0))
-log1p = _by_value(ops.log1p, "log(1 + x)", (1.0, 0.6931))
-neg = _by_value(ops.neg, "The negatives", (2.0, -2.0))
-rad2deg = _by_value(ops.rad2deg, "Radians as degrees, those", (1.0, 57.2958))
-sin = _by_value(ops.sin, "The sines", (1.0, 0.8415))
-sinh = _by_value(ops.sinh, "The hyperbolic sines", (1.0, 1.1752))
-sqrt = _by_value(ops.sqrt, "The square roots", (4.0, 2.0))
-square = _by_value(ops.square, "The squares", (3.0, 9.0))
-tan = _by_value(ops.tan, "The tangents", (1.0, 1.5574))
-tanh = _by_value(ops.tanh, "The hyperbolic tangents", (1.0, 0.7616))
+abs: Callable[..., SparseTensor] = _by_value(ops.abs, "The absolute values", (-2.0, 2.0))  # noqa: A001  Paddle's name
+asin: Callable[..., SparseTensor] = _by_value(ops.asin, "The inverse sines", (1.0, 1.5708))
+asinh: Callable[..., SparseTensor] = _by_value(ops.asinh, "The inverse hyperbolic sines", (1.0, 0.8814))
+atan: Callable[..., SparseTensor] = _by_value(ops.atan, "The inverse tangents", (1.0, 0.7854))
+atanh: Callable[..., SparseTensor] = _by_value(ops.atanh, "The inverse hyperbolic tangents", (0.5, 0.5493))
+deg2rad: Callable[..., SparseTensor] = _by_value(ops.deg2rad, "Degrees as radians, those", (180.0, 3.1416))
+expm1: Callable[..., SparseTensor] = _by_value(ops.expm1, "exp(x) - 1", (1.0, 1.7183))
+isnan: Callable[..., SparseTensor] = _by_value(logic.isnan, "Whether they are NaN, for each", (1.0, 0))
+log1p: Callable[..., SparseTensor] = _by_value(ops.log1p, "log(1 + x)", (1.0, 0.6931))
+neg: Callable[..., SparseTensor] = _by_value(ops.neg, "The negatives", (2.0, -2.0))
+rad2deg: Callable[..., SparseTensor] = _by_value(ops.rad2deg, "Radians as degrees, those", (1.0, 57.2958))
+sin: Callable[..., SparseTensor] = _by_value(ops.sin, "The sines", (1.0, 0.8415))
+sinh: Callable[..., SparseTensor] = _by_value(ops.sinh, "The hyperbolic sines", (1.0, 1.1752))
+sqrt: Callable[..., SparseTensor] = _by_value(ops.sqrt, "The square roots", (4.0, 2.0))
+square: Callable[..., SparseTensor] = _by_value(ops.square, "The squares", (3.0, 9.0))
+tan: Callable[..., SparseTensor] = _by_value(ops.tan, "The tangents", (1.0, 1.5574))
+tanh: Callable[..., SparseTensor] = _by_value(ops.tanh, "The hyperbolic tangents", (1.0, 0.7616))
 
 
 def pow(x: SparseTensor, factor: float, name: str | None = None) -> SparseTensor:  # noqa: A001  Paddle's name

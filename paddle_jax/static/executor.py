@@ -65,7 +65,7 @@ class Executor:
     """
 
     def __init__(self, place: Place | None = None) -> None:
-        self.place = places.current() if place is None else place
+        self.place: Place = places.current() if place is None else place
         self._elsewhere = place is not None and str(place) != str(places.current())
         self._closed = False
 
@@ -184,7 +184,9 @@ class Executor:
         """Does nothing: nothing is held back."""
 
 
-def _run_batches(executor: Executor, program: Any, dataset: Any, scope: Any, printed: tuple) -> None:
+def _run_batches(
+    executor: Executor, program: Any, dataset: Any, scope: Any, printed: tuple[Any, ...]
+) -> None:
     """Runs a program for each batch of a dataset; `printed` says what is shown."""
     fetch_list, fetch_info, print_period, fetch_handler = printed
     if dataset is None:
@@ -241,7 +243,7 @@ def run_startup(program: Program, scope: Any, place: Any = None) -> None:
         random._Generators.default = before
 
 
-def compiled_run(program: Program, fetch_list: list, use_prune: bool) -> CompiledRun | FileRun:
+def compiled_run(program: Program, fetch_list: list[Any], use_prune: bool) -> CompiledRun | FileRun:
     """The compiled run of a program for what is fetched; kept on the program."""
     symbols = [fetched_symbol(program, item) for item in fetch_list]
     computed = {symbol for op in program.ops for symbol in op.outputs}
@@ -263,7 +265,7 @@ def compiled_run(program: Program, fetch_list: list, use_prune: bool) -> Compile
     return entry
 
 
-def _merge_feeds(feed: Any) -> Mapping:
+def _merge_feeds(feed: Any) -> Mapping[Any, Any]:
     """What is fed, as one dict."""
     if isinstance(feed, Mapping):
         return feed
@@ -275,7 +277,7 @@ def _merge_feeds(feed: Any) -> Mapping:
     return {name: value for one in feed for name, value in one.items()}
 
 
-def _flat_fetch_list(fetch_list: Any) -> list:
+def _flat_fetch_list(fetch_list: Any) -> list[Any]:
     """The Variables and names to fetch, of lists in the list too."""
     if fetch_list is None:
         return []
@@ -327,10 +329,10 @@ class FileRun:
 
     def __init__(self, program: Program, fetches: Sequence[Symbol]) -> None:
         self.program = program
-        self.runner = program.file_runner
-        self.fetch_lists: list[list] = []
+        self.runner: Any = program.file_runner
+        self.fetch_lists: list[list[Any]] = []
         results = [held_symbol(variable) for variable in program.fetched]
-        self.fetched = [results.index(symbol) for symbol in fetches]
+        self.fetched: list[int] = [results.index(symbol) for symbol in fetches]
 
     @staticmethod
     def fits(program: Program, fetches: Sequence[Symbol]) -> bool:
@@ -345,7 +347,7 @@ class FileRun:
         results = {held_symbol(variable) for variable in program.fetched}
         return results.issuperset(fetches)
 
-    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list:
+    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list[Any]:
         fed = [
             _fed(feed, name, held_symbol(self.program.data[name])) for name, *_ in self.runner.program.feeds
         ]
@@ -412,38 +414,40 @@ class CompiledRun:
         """
         self.program = program
         self.fetches = fetches
-        self.fetch_lists: list[list] = []
+        self.fetch_lists: list[list[Any]] = []
         if writes is None:
             writes = {} if use_prune else program.writes
         targets = [*fetches, *writes.values()]
         self.ops = program.pruned(targets, effects=not use_prune)
         used = list(dict.fromkeys([*symbols_of(self.ops), *targets]))
-        self.written = list(writes)
-        self.read = [s.name for s in used if s.kind == "variable" and s.name not in writes]
-        self.data = [(s.name, s) for s in used if s.kind == "data"]
-        self.random = any(s.kind == "random" for s in used)
+        self.written: list[str] = list(writes)
+        self.read: list[str | None] = [s.name for s in used if s.kind == "variable" and s.name not in writes]
+        self.data: list[tuple[str | None, Symbol]] = [(s.name, s) for s in used if s.kind == "data"]
+        self.random: bool = any(s.kind == "random" for s in used)
         stored = (*self.written, *self.read)
-        self.rates = [
+        self.rates: list[tuple[str, Any]] = [
             (name, program.learning_rates[name]) for name in stored if name in program.learning_rates
         ]
-        self.constant_symbols = [s for s in used if s.kind == "constant" and s.size > _BAKED]
-        self.constants = [to_array(s.value) for s in self.constant_symbols]
+        self.constant_symbols: list[Symbol] = [s for s in used if s.kind == "constant" and s.size > _BAKED]
+        self.constants: list[Any] = [to_array(s.value) for s in self.constant_symbols]
         self.fed_shapes: list[tuple[int, ...]] = []
-        self.is_empty = not targets and not self.ops
-        self.host = any(op.host for op in self.ops)
-        self.outputs = [*writes.values(), *fetches]
-        self.random_symbols = [s for s in used if s.kind == "random"]
+        self.is_empty: bool = not targets and not self.ops
+        self.host: bool = any(op.host for op in self.ops)
+        self.outputs: list[Symbol] = [*writes.values(), *fetches]
+        self.random_symbols: list[Symbol] = [s for s in used if s.kind == "random"]
         body = self._body(used, self.outputs)
         self.compiled = body if self.host else self._jit(body)
-        self.compiled_shapes: set[tuple] = set()
-        self.new_shapes = NewShapes() if self.data and runs_op_by_op(self.ops) else None
-        self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
+        self.compiled_shapes: set[tuple[Any, ...]] = set()
+        self.new_shapes: NewShapes | None = NewShapes() if self.data and runs_op_by_op(self.ops) else None
+        self.copied: list[int] = [
+            i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()
+        ]
 
-    def _body(self, used: Sequence[Symbol], outputs: Sequence[Symbol]) -> Callable[..., list]:
+    def _body(self, used: Sequence[Symbol], outputs: Sequence[Symbol]) -> Callable[..., list[Any]]:
         """The function of the run, of arrays."""
         homes = self.program.scope_symbols
 
-        def body(written: Any, read: Any, fed: Any, constants: Any, words: Any, offset: Any) -> list:
+        def body(written: Any, read: Any, fed: Any, constants: Any, words: Any, offset: Any) -> list[Any]:
             env = {homes[name]: value for name, value in zip(self.written, written, strict=True)}
             env.update((homes[name], value) for name, value in zip(self.read, read, strict=True))
             env.update((s, value) for (_, s), value in zip(self.data, fed, strict=True))
@@ -455,13 +459,13 @@ class CompiledRun:
 
         return body
 
-    def _jit(self, body: Callable[..., list]) -> InterruptSafeCall:
+    def _jit(self, body: Callable[..., list[Any]]) -> InterruptSafeCall:
         options = compiler_options(_EQUATIONS * len(self.ops)) or None
         return InterruptSafeCall(
             interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
         )
 
-    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list:
+    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list[Any]:
         if self.is_empty:
             return []
         for name, optimizer in self.rates:
@@ -495,7 +499,7 @@ class CompiledRun:
                 out[i] = np.array(array)
         return out
 
-    def _run_compiled(self, arguments: tuple, take: Callable) -> None:
+    def _run_compiled(self, arguments: tuple[Any, ...], take: Callable[..., Any]) -> None:
         """Calls the compiled function, and hands its results to `take`."""
         self.compiled_shapes.add(tuple(self.fed_shapes))
         written, read, fed, *_ = arguments
@@ -518,8 +522,14 @@ class CompiledRun:
             return self.new_shapes.runs_op_by_op(shapes)
 
     def _op_by_op(
-        self, written: list, read: list, fed: list, constants: list, words: Any, offset: Any
-    ) -> list:
+        self,
+        written: list[Any],
+        read: list[Any],
+        fed: list[Any],
+        constants: list[Any],
+        words: Any,
+        offset: Any,
+    ) -> list[Any]:
         """The results of the run, operation by operation. Arguments as for the compiled function."""
         homes = self.program.scope_symbols
         env = {homes[name]: value for name, value in zip(self.written, written, strict=True)}
@@ -577,7 +587,7 @@ class CompiledRun:
         generator._offset += program.draws
         return generator._words, offset
 
-    def _complete_values(self, values: dict[str, Any]) -> tuple[list, list]:
+    def _complete_values(self, values: dict[str, Any]) -> tuple[list[Any], list[Any]]:
         """The values of the Scope; those that came along with the program are put there first."""
         for name in (*self.written, *self.read):
             if values.get(name) is None:

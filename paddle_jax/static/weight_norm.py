@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class WeightNormParamAttr(ParamAttr):
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     """
 
-    params_with_weight_norm: list = []  # noqa: RUF012  Paddle's name for those made so far
+    params_with_weight_norm: list[Any] = []  # noqa: RUF012  Paddle's name for those made so far
 
     def __init__(
         self,

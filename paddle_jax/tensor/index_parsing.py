@@ -51,12 +51,12 @@ class Parsed:
 
     def __init__(self) -> None:
         # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
-        self.axes = []
-        self.starts = []  # where each ("i") and ("s") starts
+        self.axes: list[Any] = []
+        self.starts: list[Any] = []  # where each ("i") and ("s") starts
         self.dtype = INT32  # of these
-        self.arrays = []  # index arrays
+        self.arrays: list[Any] = []  # index arrays
         # the axis, counted after integers are removed and new axes added, each index array applies to
-        self.slots = []
+        self.slots: list[Any] = []
         self.out = 0  # how many such axes there are so far
 
 

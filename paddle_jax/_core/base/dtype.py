@@ -61,13 +61,13 @@ class DType:
 
     __index__ = __int__
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _member, (self.name,)
 
     def __copy__(self) -> DType:
         return self
 
-    def __deepcopy__(self, memo: dict) -> DType:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> DType:
         return self
 
 

@@ -6,6 +6,8 @@ finds the mistake decides.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 
 TRACING = (
@@ -44,7 +46,7 @@ class TracedValueError(jax.errors.TracerArrayConversionError):
             f"being compiled does not know; {instead}",
         )
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return restore_error, (type(self), str(self))
 
 

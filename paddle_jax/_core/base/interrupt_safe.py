@@ -23,7 +23,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 from jax._src import config as jax_config
@@ -34,7 +34,7 @@ from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import Counters, compiling
 from paddle_jax._core.base.signal_handlers import ObservedHandlers
 
-Step = tuple  # a C function that returns None, and its arguments
+Step: TypeAlias = tuple[Any, ...]  # a C function that returns None, and its arguments
 
 
 def chain_calls(steps: Iterable[Step], result: Any = None) -> Callable[[], Any]:
@@ -42,13 +42,15 @@ def chain_calls(steps: Iterable[Step], result: Any = None) -> Callable[[], Any]:
     return ft.partial(next, filter(None, itertools.starmap(operator.call, steps)), result)
 
 
-def set_all(setter: Callable[[Any, Any], None], targets: Iterable, values: Iterable) -> None:
+def set_all(setter: Callable[[Any, Any], None], targets: Iterable[Any], values: Iterable[Any]) -> None:
     """Gives each target its value by a setter written in C, such as that of a slot."""
     collections.deque(map(setter, targets, values), 0)
 
 
 def call_and_store(
-    function: Callable[..., list], arguments: Sequence, store: Callable[[Iterator], Iterable]
+    function: Callable[..., list[Any]],
+    arguments: Sequence[Any],
+    store: Callable[[Iterator[Any]], Iterable[Any]],
 ) -> None:
     """Calls a compiled function that returns a list, and stores its results.
 
@@ -98,13 +100,13 @@ class AtomicDunder:
         name: str, the name of the method.
     """
 
-    def __init__(self, make: Callable[[Any], Callable]) -> None:
+    def __init__(self, make: Callable[[Any], Callable[..., Any]]) -> None:
         self.make = make
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, block: Any, owner: type | None = None) -> Callable:
+    def __get__(self, block: Any, owner: type | None = None) -> Callable[..., Any]:
         if block is not None:
             return self.make(block)
         return lambda block, *args: getattr(block, self.name)(*args)
@@ -117,22 +119,22 @@ class AtomicContext:
     """
 
     def __init__(self) -> None:
-        self._pending_exits: list[Callable] = []  # the innermost block last
+        self._pending_exits: list[Callable[..., Any]] = []  # the innermost block last
 
     def steps(self) -> tuple[list[Step], list[Step]]:
         """The calls that enter the block, and those that leave it."""
         raise NotImplementedError
 
-    def _make_enter(self) -> Callable:
+    def _make_enter(self) -> Callable[..., Any]:
         enter, leave = self.steps()
         return chain_calls([*enter, (self._pending_exits.append, chain_calls(leave))])
 
-    def _make_exit(self) -> Callable:
+    def _make_exit(self) -> Callable[..., Any]:
         pop_exit = map(list.pop, (self._pending_exits,))
         return ignoring_arguments(ft.partial(next, filter(None, map(operator.call, pop_exit)), None))
 
-    __enter__ = AtomicDunder(_make_enter)
-    __exit__ = AtomicDunder(_make_exit)
+    __enter__: AtomicDunder = AtomicDunder(_make_enter)
+    __exit__: AtomicDunder = AtomicDunder(_make_exit)
 
 
 class swapped_attributes(AtomicContext):
@@ -204,7 +206,7 @@ class preserved_tracing(AtomicContext):
         return enter, [(collections.deque, setters, 0), *leave]
 
 
-def interrupt_safe_jit(function: Callable, **options: Any) -> Any:
+def interrupt_safe_jit(function: Callable[..., Any], **options: Any) -> Any:
     """`jax.jit`, whose Python code swallows whatever is raised while it copies a name."""
     with preserved_tracing():
         return jax.jit(function, **options)
@@ -253,7 +255,7 @@ class ShieldedThread:
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._to_call = [function]
-        self._cancelled: list[Callable] = []
+        self._cancelled: list[Callable[..., Any]] = []
         self._end_lock = _thread.allocate_lock()
         self._end_lock.acquire()
         self._end_ref: weakref.ref | None = None
@@ -274,7 +276,7 @@ class ShieldedThread:
     def _run(self) -> None:
         with contextlib.suppress(IndexError):  # the call was cancelled
             function = self._to_call.pop()
-            self.begun = True
+            self.begun: bool = True
             try:
                 function()
             except BaseException as error:
@@ -316,23 +318,23 @@ class InterruptSafeCall:
         wrapper: function around `function`; MultiDevice.block_if_needed once a mesh of CPU devices is in use.
     """
 
-    instances: weakref.WeakSet = weakref.WeakSet()
+    instances: weakref.WeakSet[Any] = weakref.WeakSet()
     wrapper = staticmethod(lambda function: function)
 
     def __init__(self, function: Any, tier: str = "operation") -> None:
         self.function = function
         self.tier = tier
-        self.known_kinds: set = set()
+        self.known_kinds: set[Any] = set()
         self.thread: ShieldedThread | None = None
-        self.lock = threading.RLock()
+        self.lock: threading.RLock = threading.RLock()
         self.used = -1
         self.instances.add(self)
 
     def __call__(
         self,
-        arguments: Sequence,
-        store: Callable[[Iterator], Iterable],
-        known_kinds: set | None = None,
+        arguments: Sequence[Any],
+        store: Callable[[Iterator[Any]], Iterable[Any]],
+        known_kinds: set[Any] | None = None,
         kind: Any = None,
     ) -> None:
         """As `call_and_store`.
@@ -358,11 +360,11 @@ class InterruptSafeCall:
 
     def drop_compiled(self) -> None:
         """Drops the programs; the next call compiles again."""
-        self.used = -1
+        self.used: int = -1
         self.known_kinds = set()
         self.function.clear_cache()
 
-    def _call_first(self, arguments: Sequence, store: Callable[[Iterator], Iterable]) -> None:
+    def _call_first(self, arguments: Sequence[Any], store: Callable[[Iterator[Any]], Iterable[Any]]) -> None:
         self.finish()
         notice = CompileNotice(self.tier)
         try:
@@ -381,7 +383,7 @@ class InterruptSafeCall:
         finally:
             notice.end()
 
-    def _compile(self, arguments: Sequence) -> None:
+    def _compile(self, arguments: Sequence[Any]) -> None:
         with compiling(self.tier), trimmed_memory(self.tier):
             self.function.lower(*arguments).compile()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 
 class PruningState:
@@ -14,4 +15,4 @@ class PruningState:
     """
 
     excluded: set[str] = set()  # noqa: RUF012  one for the process
-    supported: dict[str, Callable | None] = {"fc": None, "linear": None, "conv2d": None}  # noqa: RUF012
+    supported: dict[str, Callable[..., Any] | None] = {"fc": None, "linear": None, "conv2d": None}  # noqa: RUF012

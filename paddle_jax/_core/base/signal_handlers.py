@@ -57,7 +57,7 @@ class ObservedHandlers:
         self.raised: list[BaseException] = []
         self.open = False
 
-    def steps(self) -> tuple[list[tuple], list[tuple]]:
+    def steps(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         """The calls that enter the block, and those that leave it.
 
         Python handles signals in the main thread only. A block within a block leaves them to the outer one.
@@ -75,7 +75,7 @@ class ObservedHandlers:
                 handler = handler.handler
             self._proxies[number] = HandlerProxy(handler, self)
         proxies = list(self._proxies.items())
-        enter: list[tuple] = [(setattr, self, "open", True)]
+        enter: list[tuple[Any, ...]] = [(setattr, self, "open", True)]
         if proxies:
             enter.insert(0, (collections.deque, map(_signal.signal, *zip(*proxies, strict=True)), 0))
         return enter, [(setattr, self, "open", False), (self._close,)]

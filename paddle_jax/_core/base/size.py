@@ -19,7 +19,7 @@ def is_symbolic(length: Any) -> bool:
     return type(length).__name__ == "_DimExpr"
 
 
-class Size(list):
+class Size(list[int]):
     """A list of axis lengths that prints as `paddle.Size([2, 3])`; slicing and adding keep the type."""
 
     def __repr__(self) -> str:
@@ -33,10 +33,10 @@ class Size(list):
             return Size(item)
         return item
 
-    def __add__(self, other: Iterable) -> Size:
+    def __add__(self, other: Iterable[Any]) -> Size:
         return Size(list.__add__(self, list(other)))
 
-    def __radd__(self, other: Iterable) -> Size:
+    def __radd__(self, other: Iterable[Any]) -> Size:
         return Size(list(other) + list(self))
 
     def __mul__(self, count: Any) -> Size:
@@ -53,7 +53,7 @@ class Size(list):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return size_of, (list(self),)  # not by the name of the class, which is Paddle's
 
     def numel(self) -> int:
@@ -64,7 +64,7 @@ class Size(list):
 Size.__module__ = "paddle"
 
 
-def size_of(lengths: Iterable) -> Size:
+def size_of(lengths: Iterable[Any]) -> Size:
     """A Size of lengths; pickles of sizes call it."""
     return Size(lengths)
 
@@ -85,5 +85,5 @@ class TensorSize(int):
             return Size(self._shape)
         return self._shape[dim]
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return TensorSize, (tuple(self._shape),)

@@ -94,7 +94,7 @@ class Observing:
     observer: Any = None
 
     @staticmethod
-    def function(function: Callable) -> Callable:
+    def function(function: Callable[..., Any]) -> Callable[..., Any]:
         """The observed form of a user's function that the library is about to call.
 
         It is the function itself where no run is observed.

@@ -17,7 +17,7 @@ class UniqueNameGenerator:
         if isinstance(prefix, bytes):
             self.prefix = prefix.decode()
         else:
-            self.prefix = prefix or ""
+            self.prefix: str = prefix or ""
         self.ids: collections.Counter[str] = collections.Counter()
 
     def __call__(self, key: str) -> str:
@@ -174,7 +174,7 @@ class _Guard(contextlib.ContextDecorator, AtomicContext):
         super().__init__()
         self._generator = generator
 
-    def steps(self) -> tuple[list[tuple], list[tuple]]:
+    def steps(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         if self._generator is None:
             generator = UniqueNameGenerator()
         else:

@@ -188,7 +188,7 @@ class Frame:
         """The avals that Symbols of different lengths have in common; None where lengths must be the same."""
         return
 
-    def loop(self, code: Any, steps: Any = 0) -> list:
+    def loop(self, code: Any, steps: Any = 0) -> list[Any]:
         """Called before a loop of converted code: [code of its body, steps, whether how many is known only
         when the program runs]."""
         return [None, 0, False]
@@ -253,7 +253,7 @@ class Frame:
 
     # functions ----------------------------------------------------------------------------------------------
 
-    def call_static(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def call_static(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls a StaticFunction (`jit/function.py`)."""
         return function.run_compiled(args, kwargs)
 
@@ -271,7 +271,7 @@ class Frame:
 
     # converted code -----------------------------------------------------------------------------------------
 
-    def check_range(self, bounds: tuple) -> None:
+    def check_range(self, bounds: tuple[Any, ...]) -> None:
         """Called with the arguments of `range` in converted code."""
 
     def prints_later(self, is_traced: bool) -> bool:
@@ -367,7 +367,9 @@ class Frame:
         """Returns `get()`, a number that the host computes for each call, such as a learning rate."""
         return np.float64(get())
 
-    def host_effect(self, call: Callable[..., Any], owner: Any, args: tuple, kwargs: dict) -> Any:
+    def host_effect(
+        self, call: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[Any, Any]
+    ) -> Any:
         """Runs `call(owner, ...)`, which changes an object on the host."""
         return call(owner, *args, **kwargs)
 
@@ -416,7 +418,7 @@ class InnerFrame(Frame):
         property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe")
     )
 
-    def call_static(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def call_static(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return function.run_inline(args, kwargs)
 
     def has_value(self, tensor: Tensor) -> bool:

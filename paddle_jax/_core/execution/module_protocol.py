@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 
-class AttributeStore(collections.OrderedDict):
+class AttributeStore(collections.OrderedDict[str, Any]):
     """Parameters, buffers, sublayers or hooks of a Layer by name.
 
     Putting an item in or taking one out counts as a change of the Layer.
@@ -70,9 +70,9 @@ class CapturedState:
         tensors: Tensors that code reaches through the object, which come from elsewhere.
     """
 
-    values: list[tuple[dict, Any, Any]] = dataclasses.field(default_factory=list)
-    settings: list[tuple[dict, Any, Any]] = dataclasses.field(default_factory=list)
-    lists: list[list] = dataclasses.field(default_factory=list)
+    values: list[tuple[dict[Any, Any], Any, Any]] = dataclasses.field(default_factory=list)
+    settings: list[tuple[dict[Any, Any], Any, Any]] = dataclasses.field(default_factory=list)
+    lists: list[list[Any]] = dataclasses.field(default_factory=list)
     tensors: list[Tensor] = dataclasses.field(default_factory=list)
 
 

@@ -104,7 +104,7 @@ def cell_content(cell: types.CellType) -> Any:
 
 
 @ft.lru_cache(maxsize=4096)
-def named_globals(code: types.CodeType, by: tuple[str, ...] = _GLOBAL) -> tuple:
+def named_globals(code: types.CodeType, by: tuple[str, ...] = _GLOBAL) -> tuple[Any, ...]:
     """The names of the global variables that a code object reads or assigns, with those of the functions
     inside it. by: names of instructions."""
     names = [i.argval for i in dis.get_instructions(code) if i.opname in by]

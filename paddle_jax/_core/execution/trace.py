@@ -68,7 +68,7 @@ class Trace(AtomicContext, InnerFrame):
         self.sources = {}
         self.entered = {}
 
-    def steps(self) -> tuple[list, list]:
+    def steps(self) -> tuple[list[Any], list[Any]]:
         """What is set for the run, and put back after it."""
         ctx = local.ctx
         return (
@@ -178,7 +178,7 @@ class Trace(AtomicContext, InnerFrame):
             )
         return words, first + np.uint32((offset - start) & 0xFFFFFFFF)
 
-    def _base(self, generator: Any) -> tuple:
+    def _base(self, generator: Any) -> tuple[Any, ...]:
         """Seed words and offset at the first draw of this run, as values in it, and that offset."""
         if generator not in self.drawn or self.drawn[generator][1] is not generator._words:
             start = generator._offset
@@ -213,7 +213,7 @@ class Traced:
     taken: list[Tensor]
     changed: list[Tensor]
     rebuild: Callable[[Any], Any]
-    key: tuple
+    key: tuple[Any, ...]
     structs: Sequence[Any]
 
 
@@ -231,7 +231,7 @@ def trace(
     program = Traced()
     sources = {}
 
-    def inner(*arrays: Any) -> tuple:
+    def inner(*arrays: Any) -> tuple[Any, ...]:
         run = frame(arrays[-1] if indexed else None)
         with run:
             try:
@@ -262,7 +262,7 @@ def trace(
     return program
 
 
-def constants_last(jaxpr: Any) -> Callable[..., tuple]:
+def constants_last(jaxpr: Any) -> Callable[..., tuple[Any, ...]]:
     """A jaxpr as a function of its operands and then its constants."""
     count = len(jaxpr.invars)
     return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[count:], *operands[:count]))
@@ -286,7 +286,7 @@ def flatten_tensors(
     return tensors, rebuild
 
 
-def fingerprint(jaxpr: Any) -> tuple:
+def fingerprint(jaxpr: Any) -> tuple[Any, ...]:
     """A hashable value that is equal for jaxprs which compute the same in the same way, whatever
     their variables are."""
     numbers: dict[Any, int] = {}
@@ -309,7 +309,7 @@ def fingerprint(jaxpr: Any) -> tuple:
     return tuple(entries)
 
 
-_params: dict = {}  # id -> (parameters of an equation, what `_frozen` makes of them)
+_params: dict[Any, Any] = {}  # id -> (parameters of an equation, what `_frozen` makes of them)
 
 
 def _params_of(params: dict[str, Any]) -> Hashable:
@@ -344,7 +344,7 @@ def _frozen(value: Any) -> Hashable:
 _kernels: collections.OrderedDict = collections.OrderedDict()
 
 
-def cached_kernel(name: str, key: tuple, make: Callable[[], Any]) -> Kernel:
+def cached_kernel(name: str, key: tuple[Any, ...], make: Callable[[], Any]) -> Kernel:
     """The Kernel of a transformed program, made with `make()` unless an equal one is kept."""
     key = (name, *key)
     kernel = _kernels.get(key)

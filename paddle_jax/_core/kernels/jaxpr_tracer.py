@@ -46,7 +46,7 @@ class Operand(partial_eval.DynamicJaxprTracer):
 
 
 def _operator(
-    name: str, function: Callable[..., Any], accepted: frozenset | set, swapped: bool = False
+    name: str, function: Callable[..., Any], accepted: frozenset[Any] | set[Any], swapped: bool = False
 ) -> None:
     """Declares an operator of two arrays of one shape and dtype, or of a floating one and a Python number.
 

@@ -45,10 +45,10 @@ class Equations:
     __slots__ = ("consts", "container", "context", "jaxpr")
 
     def __init__(self, jaxpr: Any, consts: list[Any], container: type | None, context: Any) -> None:
-        self.jaxpr = jaxpr
-        self.consts = consts
-        self.container = container
-        self.context = context
+        self.jaxpr: Any = jaxpr
+        self.consts: list[Any] = consts
+        self.container: type | None = container
+        self.context: Any = context
 
     @property
     def out_avals(self) -> list[Any]:

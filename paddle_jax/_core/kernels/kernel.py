@@ -96,21 +96,21 @@ class Kernel:
     )
 
     def __init__(self, name: str, fn: Callable[..., Any], *, jit: bool = True, nondiff: bool = False) -> None:
-        self.name = name
-        self.fn = fn
-        self.nondiff = nondiff
-        self.deferrable = jit
+        self.name: str = name
+        self.fn: Callable[..., Any] = fn
+        self.nondiff: bool = nondiff
+        self.deferrable: bool = jit
         self.signatures: dict[tuple[Aval, ...], OpSignature] = {}
         self.older_signatures: dict[tuple[Aval, ...], OpSignature] = {}
         self.traced_equations: dict[tuple[Aval, ...], Equations] = {}
         self.gradient_masks: dict[tuple[Any, ...], int] = {}
-        self.constant_mask = 0
+        self.constant_mask: int = 0
         self.grads: dict[Any, Kernel] = {}
         self.derived_from: Derivation | None = None
         self.declaration: Any = None
         self.last_used = -1
         self.view: Any = None
-        self.omits_prints = False
+        self.omits_prints: bool = False
         self._run: Any = None if jit else fn
         register_kernel(self)
 
@@ -193,7 +193,7 @@ class Kernel:
 
     def drop_compiled(self) -> None:
         """Drops the compiled forms; the next call compiles again."""
-        self.last_used = DROPPED
+        self.last_used: int = DROPPED
         SignatureCache.dropped_programs += 1
         if hasattr(self._run, "clear_cache"):
             self._run.clear_cache()

@@ -68,7 +68,9 @@ def _with_none(cts: Iterable[Any], has_cotangent: Sequence[bool]) -> list[Any]:
     return [next(passed) if has else None for has in has_cotangent]
 
 
-def linearize(kernel: Kernel, argnums: Sequence[int], operands: Sequence[Any]) -> tuple[Any, Callable]:
+def linearize(
+    kernel: Kernel, argnums: Sequence[int], operands: Sequence[Any]
+) -> tuple[Any, Callable[..., Any]]:
     """(results, pull) of `jax.vjp` with respect to the operands at `argnums`.
 
     Operands that are known stay known to the function.

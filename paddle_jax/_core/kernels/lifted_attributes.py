@@ -47,10 +47,10 @@ class Number:
     def __init__(
         self, value: Any, traced: Any, function: Callable[[Sequence[float]], Any], comparisons: list[Any]
     ) -> None:
-        self.value = value
-        self.traced = traced
+        self.value: Any = value
+        self.traced: Any = traced
         self.function = function
-        self.comparisons = comparisons
+        self.comparisons: list[Any] = comparisons
 
     def __jax_array__(self) -> Any:
         return self.traced
@@ -148,7 +148,7 @@ class LiftedKernel:
         self.lifted = lifted
         self.replaceable: dict[Any, bool] = {}
         self.comparisons: list[Any] = []
-        self.kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
+        self.kernel: Kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
         self.kernel.declaration = (op, layout, attrs)
         self.kernel.constant_mask = op.constants(layout)
 

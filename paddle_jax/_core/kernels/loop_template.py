@@ -97,7 +97,9 @@ def _scan(
     return lax.scan(body, carry, stacks, length=length, reverse=reverse, unroll=unroll)
 
 
-def _template_for(settings: tuple, step: Step, flat: Sequence[Any], length: Any) -> _Template | None:
+def _template_for(
+    settings: tuple[Any, ...], step: Step, flat: Sequence[Any], length: Any
+) -> _Template | None:
     """The template of a loop; the first call makes it. None where the loop goes to JAX."""
     avals = [jax.typeof(x) for x in flat]
     if type(length) is not int or not all(map(is_plain, avals)):
@@ -116,7 +118,7 @@ def _template_for(settings: tuple, step: Step, flat: Sequence[Any], length: Any)
     return _Cache.templates[key]
 
 
-def _make(settings: tuple, step: Step, avals: Sequence[Any], length: int) -> _Template | None:
+def _make(settings: tuple[Any, ...], step: Step, avals: Sequence[Any], length: int) -> _Template | None:
     """Traces a loop; None unless it is one equation of its operands."""
     _, reverse, unroll, counts = settings
 

@@ -48,7 +48,7 @@ class Record:
     code: str = ""
     # the node of ONNX and its attributes `[node's=]name` by their names in `pir`, or an expression of nodes,
     # "Mul(x, Sigmoid(x))" (`onnx/rules.py`); or a rule(g, op, *operands)
-    onnx: str | Callable = ""
+    onnx: str | Callable[..., Any] = ""
     # the node of the tape is called by this name
     node: str = ""
     # its name in files where Paddle has no such operation. Ops of the package have their own name, unless two
@@ -58,8 +58,8 @@ class Record:
     formerly: tuple[str, ...] = ()
     # as functions, where the declaration is outside the package: how it is written, rule(w, attributes, out,
     # *operands), and read, rule(attributes, *operands)
-    write: Callable | None = None
-    read: Callable | None = None
+    write: Callable[..., Any] | None = None
+    read: Callable[..., Any] | None = None
 
 
 OWN = {}  # {name in files of ours: op}; names it has had too

@@ -23,10 +23,10 @@ _COMMON = _NUMBERS | {BOOL}
 RESULT_RULES: dict[Any, Callable[..., ShapedArray | None]] = {}
 
 
-def _rule(*primitives: Any) -> Callable[[Callable], Callable]:
+def _rule(*primitives: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares the rule of some primitives."""
 
-    def declare(rule: Callable) -> Callable:
+    def declare(rule: Callable[..., Any]) -> Callable[..., Any]:
         RESULT_RULES.update(dict.fromkeys(primitives, rule))
         return rule
 
@@ -54,14 +54,14 @@ def _aval(shape: tuple[int, ...], dtype: np.dtype) -> ShapedArray:
     lax.ceil_p,
     lax.round_p,
 )
-def _float_function(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _float_function(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     if x.dtype in _FLOATS and not x.weak_type:
         return x
     return None
 
 
 @_rule(lax.neg_p, lax.sign_p, lax.abs_p, lax.square_p, lax.integer_pow_p)
-def _number_function(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _number_function(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     # JAX refuses negative powers of integers, so these are left to it.
     if x.dtype in _NUMBERS and not x.weak_type and params.get("y", 0) >= 0:
         return x
@@ -69,7 +69,7 @@ def _number_function(params: dict, x: ShapedArray) -> ShapedArray | None:
 
 
 @_rule(lax.is_finite_p)
-def _is_finite(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _is_finite(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     if x.dtype in _FLOATS and not x.weak_type:
         return _aval(x.shape, BOOL)
     return None
@@ -92,7 +92,7 @@ def _broadcast_shape(x: ShapedArray, y: ShapedArray) -> tuple[int, ...] | None:
 
 
 @_rule(lax.add_p, lax.sub_p, lax.mul_p, lax.div_p, lax.max_p, lax.min_p)
-def _binary(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
+def _binary(params: dict[Any, Any], x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
     if x.dtype != y.dtype or x.dtype not in _NUMBERS or x.weak_type or y.weak_type:
         return None
     shape = _broadcast_shape(x, y)
@@ -106,7 +106,7 @@ def _binary(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
 
 
 @_rule(lax.eq_p, lax.ne_p, lax.ge_p, lax.gt_p, lax.le_p, lax.lt_p)
-def _comparison(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
+def _comparison(params: dict[Any, Any], x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
     if x.dtype != y.dtype or x.dtype not in _NUMBERS or x.weak_type or y.weak_type:
         return None
     shape = _broadcast_shape(x, y)
@@ -116,7 +116,7 @@ def _comparison(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | N
 
 
 @_rule(lax.select_n_p)
-def _select(params: dict, predicate: ShapedArray, *cases: ShapedArray) -> ShapedArray | None:
+def _select(params: dict[Any, Any], predicate: ShapedArray, *cases: ShapedArray) -> ShapedArray | None:
     x = cases[0]
     fits = (
         len(cases) == 2
@@ -133,7 +133,7 @@ def _select(params: dict, predicate: ShapedArray, *cases: ShapedArray) -> Shaped
 
 
 @_rule(lax.reduce_sum_p, lax.reduce_max_p, lax.reduce_min_p, lax.reduce_prod_p)
-def _reduction(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _reduction(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     axes = params["axes"]
     if (
         x.dtype not in _NUMBERS
@@ -148,7 +148,7 @@ def _reduction(params: dict, x: ShapedArray) -> ShapedArray | None:
 
 
 @_rule(lax.reshape_p)
-def _reshape(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _reshape(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     shape = params["new_sizes"]
     plain = (
         params["dimensions"] is None
@@ -163,7 +163,7 @@ def _reshape(params: dict, x: ShapedArray) -> ShapedArray | None:
 
 
 @_rule(lax.broadcast_in_dim_p)
-def _broadcast_in_dim(params: dict, x: ShapedArray, *more: ShapedArray) -> ShapedArray | None:
+def _broadcast_in_dim(params: dict[Any, Any], x: ShapedArray, *more: ShapedArray) -> ShapedArray | None:
     shape = params["shape"]
     axes = params["broadcast_dimensions"]
     if (
@@ -187,7 +187,7 @@ def _broadcast_in_dim(params: dict, x: ShapedArray, *more: ShapedArray) -> Shape
 
 
 @_rule(lax.transpose_p)
-def _transpose(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _transpose(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     order = params["permutation"]
     plain = x.dtype in _COMMON and not x.weak_type and sorted(order) == list(range(len(x.shape)))
     if plain:
@@ -196,7 +196,7 @@ def _transpose(params: dict, x: ShapedArray) -> ShapedArray | None:
 
 
 @_rule(lax.dot_general_p)
-def _dot_general(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
+def _dot_general(params: dict[Any, Any], x: ShapedArray, y: ShapedArray) -> ShapedArray | None:
     (contracted_x, contracted_y), (batch_x, batch_y) = params["dimension_numbers"]
     sum_dtype = params["preferred_element_type"]
     if x.dtype != y.dtype or x.dtype not in _FLOATS or x.weak_type or y.weak_type:
@@ -223,7 +223,7 @@ def _dot_general(params: dict, x: ShapedArray, y: ShapedArray) -> ShapedArray | 
 
 
 @_rule(lax.concatenate_p)
-def _concatenate(params: dict, *parts: ShapedArray) -> ShapedArray | None:
+def _concatenate(params: dict[Any, Any], *parts: ShapedArray) -> ShapedArray | None:
     axis = params["dimension"]
     first = parts[0]
     rank = len(first.shape)
@@ -241,7 +241,7 @@ def _concatenate(params: dict, *parts: ShapedArray) -> ShapedArray | None:
 
 
 @_rule(lax.slice_p)
-def _slice(params: dict, x: ShapedArray) -> ShapedArray | None:
+def _slice(params: dict[Any, Any], x: ShapedArray) -> ShapedArray | None:
     starts = params["start_indices"]
     ends = params["limit_indices"]
     rank = len(x.shape)

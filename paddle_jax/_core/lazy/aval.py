@@ -32,13 +32,13 @@ class Aval:
     __slots__ = ("constants", "dtype", "nbytes", "ndim", "shape", "size", "struct", "weak")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, weak: bool) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.weak = weak
-        self.ndim = len(shape)
-        self.size = int(np.prod(shape, dtype=np.int64))
-        self.nbytes = self.size * dtype.itemsize
-        self.struct = jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
+        self.shape: tuple[int, ...] = shape
+        self.dtype: np.dtype[Any] = dtype
+        self.weak: bool = weak
+        self.ndim: int = len(shape)
+        self.size: int = int(np.prod(shape, dtype=np.int64))
+        self.nbytes: int = self.size * dtype.itemsize
+        self.struct: Any = jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
         self.constants: dict[Any, LazyArray] = {}
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ LEAVES = ("dim", "item", "open")
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
 
 
-def leaves_of(node: Node) -> Iterator[tuple]:
+def leaves_of(node: Node) -> Iterator[tuple[Any, ...]]:
     """All leaves of an expression."""
     if not isinstance(node, tuple):
         return
@@ -228,7 +228,7 @@ def unary(name: str, node: Node) -> Node:
     return name, node
 
 
-def _whole_quotient(name: str, node: tuple) -> Node:
+def _whole_quotient(name: str, node: tuple[Any, ...]) -> Node:
     """floor, ceil or trunc of a quotient of whole numbers, which is exact in whole numbers; else as it is."""
     _, left, right = node
     positive = isinstance(right, int) and right > 0
@@ -375,7 +375,7 @@ def bounds(node: Node) -> Bounds:
     return None, None
 
 
-def _bounds_of_sum(node: tuple) -> Bounds:
+def _bounds_of_sum(node: tuple[Any, ...]) -> Bounds:
     low = high = node[1]
     for atom, factor in node[2]:
         least, most = bounds(atom)
@@ -438,7 +438,7 @@ _VALUES = {
 }
 
 
-def evaluate(node: Node, leaf: Callable[[tuple], Any]) -> Any:
+def evaluate(node: Node, leaf: Callable[[tuple[Any, ...]], Any]) -> Any:
     """The value of an expression. leaf: function that gives the values of the leaves."""
     if not isinstance(node, tuple):
         return node

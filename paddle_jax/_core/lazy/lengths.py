@@ -40,7 +40,7 @@ class _UnknownNumber:
     __slots__ = ("node", "pair")
 
     def __init__(self, pair: tuple[Any, Any], node: ex.Node) -> None:
-        self.pair = pair
+        self.pair: tuple[Any, Any] = pair
         self.node = node
 
     def __repr__(self) -> str:
@@ -130,7 +130,8 @@ class Length(_Arithmetic):
     def __floor__(self) -> Any:
         return self
 
-    __ceil__ = __trunc__ = __floor__
+    __ceil__ = __floor__
+    __trunc__ = __floor__
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None or digits >= 0:
@@ -230,7 +231,7 @@ def lengths_in(value: Any) -> Iterator[Any]:
             yield from lengths_in(item)
 
 
-def apparently_fixed(value: Any) -> set:
+def apparently_fixed(value: Any) -> set[Any]:
     """The values of those Lengths in nested lists and tuples whose two values are equal."""
     return {one.pair[0] for one in lengths_in(value) if one.pair[0] == one.pair[1]}
 
@@ -242,7 +243,7 @@ def expression_of(value: Any) -> Any:
     return value
 
 
-def values_of(value: Any) -> tuple:
+def values_of(value: Any) -> tuple[Any, ...]:
     """The two values of a number."""
     if type(value) in _FAMILY:
         return value.pair
@@ -600,7 +601,7 @@ _BITS = {
 }
 
 
-def _ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A universal function of NumPy on numbers; NotImplemented for arrays."""
     name = ufunc.__name__
     if method != "__call__" or options or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
@@ -628,7 +629,7 @@ def _numpys(result: Any) -> Any:
     return to_numpy_float(result) if isinstance(result, LengthFloat) else result
 
 
-def _array_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+def _array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A universal function on the first values: what depends on them is compared between recordings."""
     plain = [value.pair[0] if type(value) in _FAMILY else value for value in inputs]
     return getattr(ufunc, method)(*plain, **options)

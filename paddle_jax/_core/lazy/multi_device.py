@@ -56,7 +56,7 @@ def committed_device(lazy: LazyArray) -> Any:
     return None
 
 
-def replicate_over(values: Sequence[LazyArray], devices: frozenset) -> list[LazyArray | None]:
+def replicate_over(values: Sequence[LazyArray], devices: frozenset[Any]) -> list[LazyArray | None]:
     """The values, with copies on all `devices` of arrays that are committed to one device.
 
     One of the values is sharded over `devices` already.

@@ -33,14 +33,14 @@ def value_at(position: int, leaves: Any, env: Mapping[int, Any]) -> Any:
     return select_result(env[position & OP_MASK], position)
 
 
-def aval_at(position: int, avals: Sequence[Any], ops: Sequence[tuple]) -> Any:
+def aval_at(position: int, avals: Sequence[Any], ops: Sequence[tuple[Any, ...]]) -> Any:
     """The Aval at a position; `avals` are those of the leaves."""
     if position < 0:
         return avals[-1 - position]
     return select_result(ops[position & OP_MASK][0].out_avals, position)
 
 
-def result_positions(ops: Sequence[tuple], op_index: int) -> tuple[int, ...]:
+def result_positions(ops: Sequence[tuple[Any, ...]], op_index: int) -> tuple[int, ...]:
     """The positions of all results of an operation."""
     signature = ops[op_index][0]
     if signature.container is None:
@@ -48,7 +48,7 @@ def result_positions(ops: Sequence[tuple], op_index: int) -> tuple[int, ...]:
     return tuple(op_index | k + 1 << OUTPUT_SHIFT for k in range(len(signature.out_avals)))
 
 
-def needed_ops(ops: Sequence[tuple], live: Iterable[int]) -> list[tuple[int, set[int]]]:
+def needed_ops(ops: Sequence[tuple[Any, ...]], live: Iterable[int]) -> list[tuple[int, set[int]]]:
     """The operations that live results depend on, in order.
 
     Each comes with the operations whose results nobody reads after it.

@@ -30,7 +30,7 @@ class SymbolError(TypeError, AttributeError):
             )
         TypeError.__init__(self, text)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return restore_error, (type(self), str(self))
 
 
@@ -65,12 +65,12 @@ class Symbol:
         value: Any = None,
         op: Any = None,
     ) -> None:
-        self.avals = avals
-        self.kind = kind
-        self.program = program
-        self.name = name
-        self.value = value
-        self.op = op
+        self.avals: tuple[Aval, Aval] = avals
+        self.kind: str = kind
+        self.program: Any = program
+        self.name: str | None = name
+        self.value: Any = value
+        self.op: Any = op
 
     def __repr__(self) -> str:
         return f"<Symbol {self.name or self.kind} {self.dtype.name}{list(self.shape)}>"

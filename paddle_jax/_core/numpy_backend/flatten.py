@@ -50,7 +50,7 @@ class Flat:
     def __init__(self) -> None:
         self.avals: list[Any] = []
         self.constants: dict[int, np.ndarray] = {}
-        self.equations: list[tuple] = []
+        self.equations: list[tuple[Any, ...]] = []
         self.results: list[int] = []
         self.arity = 0
 

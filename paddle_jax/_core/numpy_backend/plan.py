@@ -166,7 +166,7 @@ def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal(f"primitive '{name}': {type(error).__name__}: {error}") from error
 
 
-def _schedule(calls: Sequence[_Call], flat: Flat) -> list[tuple]:
+def _schedule(calls: Sequence[_Call], flat: Flat) -> list[tuple[Any, ...]]:
     """The steps that `Plan.execute` reads, with the slots to free after each."""
     last_use: dict[int, int] = {}
     results = set(flat.results)
@@ -189,7 +189,7 @@ def _schedule(calls: Sequence[_Call], flat: Flat) -> list[tuple]:
     return steps
 
 
-def _step(call: _Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> tuple:
+def _step(call: _Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> tuple[Any, ...]:
     """(kind, function, operands, second operand or target, results, slots to free)."""
     run, ins, outs, is_multiple = call
     if is_multiple:

@@ -122,11 +122,11 @@ class _SharedBits:
         nbytes: int, their bytes.
     """
 
-    drawn: dict[tuple, np.ndarray] = {}  # noqa: RUF012  one for the process
+    drawn: dict[tuple[Any, ...], np.ndarray] = {}  # noqa: RUF012  one for the process
     nbytes = 0
 
     @classmethod
-    def take(cls, key: tuple) -> np.ndarray | None:
+    def take(cls, key: tuple[Any, ...]) -> np.ndarray | None:
         """The bits, which are kept for one more use alone."""
         bits = cls.drawn.pop(key, None)
         if bits is not None:
@@ -134,7 +134,7 @@ class _SharedBits:
         return bits
 
     @classmethod
-    def keep(cls, key: tuple, bits: np.ndarray) -> None:
+    def keep(cls, key: tuple[Any, ...], bits: np.ndarray) -> None:
         """Keeps bits, and drops the oldest ones beyond the limit."""
         if not _MIN_SHARED <= bits.nbytes <= _SHARED:
             return

@@ -59,7 +59,7 @@ def translate_call_error(op: Any, error: BaseException, given: dict[str, Any]) -
 
 
 def translate_call_error_of(
-    op: Any, error: BaseException, args: tuple, kwargs: dict[str, Any]
+    op: Any, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> BaseException:
     """As `translate_call_error`, of a call with these arguments."""
     try:

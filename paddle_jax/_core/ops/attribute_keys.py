@@ -40,7 +40,7 @@ def typed_key(value: Any) -> Any:
     return value
 
 
-def with_ints(key: tuple) -> tuple | None:
+def with_ints(key: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """A key in which lists and tuples of plain ints can be looked up; None when it holds anything else
     that is not plain."""
     parts = []

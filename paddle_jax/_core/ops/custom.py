@@ -164,7 +164,7 @@ def _taught(fn: Callable[..., Any], names: list[str], gradient: Callable[..., An
     def body(**values: Any) -> Any:
         arrays, attributes = _parted(names, values)
 
-        def pull(kept: tuple, cotangents: Any) -> tuple:
+        def pull(kept: tuple[Any, ...], cotangents: Any) -> tuple[Any, ...]:
             operands, result = kept
             found = gradient(cotangents, result, *operands, **attributes)
             if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list)):

@@ -155,6 +155,6 @@ class without_inner_jit(AtomicContext):
     """A block in which functions that are compiled run as Python: `jax.disable_jit`, and
     nothing is left behind."""
 
-    def steps(self) -> tuple[list, list]:
+    def steps(self) -> tuple[list[Any], list[Any]]:
         state = jax_config.disable_jit
         return [(state.set_local, True)], [(state.set_local, state.get_local())]

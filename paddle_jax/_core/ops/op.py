@@ -108,14 +108,14 @@ class Op:
         refuses: dict[str, str] | None = None,
     ) -> None:
         self.fn = fn
-        self.name = fn.__name__
-        self.alias = alias or {}
-        self.cases = tuple(cases)
+        self.name: str = fn.__name__
+        self.alias: dict[str, Any] = alias or {}
+        self.cases: tuple[str, ...] = tuple(cases)
         self.refuses = {name: why for names, why in (refuses or {}).items() for name in names.split()}
         self.public: Any = None
-        self.method = self.name
+        self.method: str = self.name
         self.out: bool | str = False
-        self.home = fn.__module__ or ""
+        self.home: str = fn.__module__ or ""
         self.promote = promote
         self.scalars = scalars
         self.random = random
@@ -125,27 +125,27 @@ class Op:
         if grad_from_output is None:
             self.by_result = None
         else:
-            self.by_result = Kernel(
+            self.by_result: Kernel | None = Kernel(
                 fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y)
             )
         self.view = view
         names = tensors.split()
-        self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
-        self.tensors = tuple(n.lstrip("*") for n in names)
-        self.constant = frozenset(constant.split())
+        self.lists: frozenset[str] = frozenset(n[1:] for n in names if n.startswith("*"))
+        self.tensors: tuple[str, ...] = tuple(n.lstrip("*") for n in names)
+        self.constant: frozenset[str] = frozenset(constant.split())
         if same_dtype is True:
             self.same_dtype = self.tensors
         else:
-            self.same_dtype = tuple(str(same_dtype or "").split())
+            self.same_dtype: tuple[str, ...] = tuple(str(same_dtype or "").split())
         signature = inspect.signature(fn)
         self.signature = signature if composite else without_types(signature)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
         self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
         self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
-        self.kernels = {}
-        self.fast = {}
-        self.lifting = AttributeLifting(self)
+        self.kernels: dict[Any, Any] = {}
+        self.fast: dict[Any, Any] = {}
+        self.lifting: AttributeLifting = AttributeLifting(self)
         register_owner(self)
 
     def __repr__(self) -> str:
@@ -170,7 +170,7 @@ class Op:
             flat = [*flat, *map(wrap, default_generator().draw())]
         return run(kernel, flat)
 
-    def call_first(self, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], tuple]) -> Any:
+    def call_first(self, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], Any]) -> Any:
         """First call with these attribute values: runs it and, when they make a safe key, remembers the
         kernel for the fast path.
 
@@ -243,7 +243,7 @@ class Op:
                 if is_idle(kernel):
                     cache.pop(key, None)
 
-    def remember(self, key: tuple, kernel: Kernel) -> Kernel:
+    def remember(self, key: tuple[Any, ...], kernel: Kernel) -> Kernel:
         """Keeps a kernel for a direct look-up in `fast`, within bounds; returns it."""
         if len(self.fast) >= _MAX_KERNELS:
             self.fast.clear()
@@ -600,7 +600,7 @@ def _wrapper(operation: Op, out: bool | str) -> Any:
     return public
 
 
-def _bound(operation: Op, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:
+def _bound(operation: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names,
     `out=`, what is missing or too much."""
     names = [p.name for p in operation.params]
@@ -632,7 +632,7 @@ def _called(operation: Op, values: dict[str, Any]) -> Any:
         raise translated from translated.__cause__ or cause_for(translated, error)
 
 
-def _first(operation: Op, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], tuple]) -> Any:
+def _first(operation: Op, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], Any]) -> Any:
     """First call with these attribute values, or a call while a Program is recorded."""
     return local.ctx.frame.call_first(operation, operands, attrs, key)
 
@@ -666,7 +666,7 @@ def _aliased(operation: Op, values: dict[str, Any], extra: dict[str, Any], out: 
     return operation.public(*positional, **rest)
 
 
-def _too_many(operation: Op, more: tuple) -> ArgumentError:
+def _too_many(operation: Op, more: tuple[Any, ...]) -> ArgumentError:
     """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
     which Paddle's functions in C++ raise."""
     most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in operation.params)
@@ -733,7 +733,7 @@ def _inplace(operation: Op, public: Any, how: bool | str) -> Any:
     return inplace
 
 
-def _uncast(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
+def _uncast(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call without mixed precision: what changes in place keeps its dtype."""
     with swapped_attributes(local.ctx, amp=None):
         return function(*args, **kwargs)

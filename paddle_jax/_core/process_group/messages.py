@@ -69,7 +69,7 @@ class Channel:
         self.rank = rank
         self.outgoing: dict[int, queue.SimpleQueue[OutgoingMessage]] = {}
         self.counts: collections.Counter = collections.Counter()
-        self.arrived: dict[tuple, np.ndarray] = {}
+        self.arrived: dict[tuple[Any, ...], np.ndarray] = {}
         self.closed: set[int] = set()
         self.news = threading.Condition()
         self.store = startup_barrier.store()

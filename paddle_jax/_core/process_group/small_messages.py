@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -44,7 +45,7 @@ def decode_arrays(messages: np.ndarray, shape: tuple[int, ...], dtype: np.dtype)
     return [message[DIGEST_BYTES : DIGEST_BYTES + nbytes].view(dtype).reshape(shape) for message in messages]
 
 
-def local_result(key: tuple, arrays: Sequence[np.ndarray], index: int) -> np.ndarray:
+def local_result(key: tuple[Any, ...], arrays: Sequence[np.ndarray], index: int) -> np.ndarray:
     """The result of a collective for one process.
 
     Args:

@@ -67,7 +67,7 @@ class Key(NamedTuple):
             host numbers of a constant.
     """
 
-    ops: tuple[tuple, ...]
+    ops: tuple[tuple[Any, ...], ...]
     live: tuple[int, ...]
     hosts: tuple[Any, ...]
 
@@ -113,7 +113,11 @@ register_cache(clear, programs_by_use)
 
 
 def program_for(
-    ops: Sequence[tuple], leaves: Sequence[LazyArray], live: tuple[int, ...], cause: str, device: Any
+    ops: Sequence[tuple[Any, ...]],
+    leaves: Sequence[LazyArray],
+    live: tuple[int, ...],
+    cause: str,
+    device: Any,
 ) -> CompiledSegment | None:
     """The compiled form of a segment on a device, if there is one or it is time to make one.
 
@@ -512,7 +516,7 @@ def _donatable(key: Key, leaves: Sequence[LazyArray]) -> tuple[int, ...]:
     return tuple(donatable)
 
 
-def _loops_with_gradient(ops: Sequence[tuple], needed: Sequence[int]) -> dict[int, int]:
+def _loops_with_gradient(ops: Sequence[tuple[Any, ...]], needed: Sequence[int]) -> dict[int, int]:
     """Operations that contain a loop, with the operations that are their gradients.
 
     XLA cannot merge the loop with the same loop in the gradient, which computes it again. Such a pair is

@@ -37,13 +37,15 @@ def reason(program: CompiledSegment, programs: Iterable[CompiledSegment]) -> str
     return "the ops read other operands than before"
 
 
-def _agree(ops: Iterable[tuple], old_ops: Iterable[tuple], of_kernel: Callable[[Any], Any]) -> bool:
+def _agree(
+    ops: Iterable[tuple[Any, ...]], old_ops: Iterable[tuple[Any, ...]], of_kernel: Callable[[Any], Any]
+) -> bool:
     """Whether two sequences of operations agree in a property of their kernels."""
     pairs = zip(ops, old_ops, strict=True)
     return all(of_kernel(entry[0].kernel) == of_kernel(old[0].kernel) for entry, old in pairs)
 
 
-def _attribute_reason(ops: Iterable[tuple], same_names: list[CompiledSegment]) -> str:
+def _attribute_reason(ops: Iterable[tuple[Any, ...]], same_names: list[CompiledSegment]) -> str:
     if not same_names:
         return "a sequence of ops not met before"
     pairs = zip(ops, same_names[-1].key[0], strict=True)
@@ -51,7 +53,7 @@ def _attribute_reason(ops: Iterable[tuple], same_names: list[CompiledSegment]) -
     return f"an attribute of {signature.kernel.name} differs ({signature.user_line}; before: {old.user_line})"
 
 
-def _reference_reason(ops: tuple[tuple, ...], live: set[int], old_live: set[int]) -> str:
+def _reference_reason(ops: tuple[tuple[Any, ...], ...], live: set[int], old_live: set[int]) -> str:
     texts = []
     for positions, change in ((live - old_live, "still"), (old_live - live, "no longer")):
         for position in sorted(positions)[:_MAX_LISTED]:

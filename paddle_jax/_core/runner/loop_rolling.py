@@ -86,7 +86,7 @@ class RepeatedOps:
 
 
 def find_repetition(
-    ops: Sequence[tuple], live: Sequence[int], avals: Sequence[Any], hosts: Sequence[Any]
+    ops: Sequence[tuple[Any, ...]], live: Sequence[int], avals: Sequence[Any], hosts: Sequence[Any]
 ) -> RepeatedOps | None:
     """The repetition in a segment that can be compiled as a loop, or None.
 
@@ -123,7 +123,7 @@ def _longest_repetition(signatures: Sequence[Any]) -> RepeatedOps | None:
 
 
 def _set_sources(
-    repetition: RepeatedOps, ops: Sequence[tuple], avals: Sequence[Any], hosts: Sequence[Any]
+    repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], avals: Sequence[Any], hosts: Sequence[Any]
 ) -> bool:
     """Sets where operands come from; False if that is not the same in all periods."""
     repetition.sources = []
@@ -149,7 +149,11 @@ class _SourceFinder:
     """
 
     def __init__(
-        self, repetition: RepeatedOps, ops: Sequence[tuple], avals: Sequence[Any], hosts: Sequence[Any]
+        self,
+        repetition: RepeatedOps,
+        ops: Sequence[tuple[Any, ...]],
+        avals: Sequence[Any],
+        hosts: Sequence[Any],
     ) -> None:
         self.repetition = repetition
         self.ops = ops
@@ -221,7 +225,7 @@ class _SourceFinder:
         return Carry(self.carry_numbers[carried])
 
 
-def _is_closed(repetition: RepeatedOps, ops: Sequence[tuple], live: Sequence[int]) -> bool:
+def _is_closed(repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: Sequence[int]) -> bool:
     """Whether the rest of the segment reads results of the last period only."""
     inner = range(repetition.start, repetition.last)
     if any(position & OP_MASK in inner for position in live):
@@ -234,7 +238,7 @@ def _is_closed(repetition: RepeatedOps, ops: Sequence[tuple], live: Sequence[int
 
 def trace_repetition(
     repetition: RepeatedOps,
-    ops: Sequence[tuple],
+    ops: Sequence[tuple[Any, ...]],
     value_of: Callable[[int], Any],
     stacked: Callable[[Sequence[int]], Any],
     env: MutableMapping[int, Any],

@@ -33,7 +33,7 @@ class NewShapes:
     def __init__(self) -> None:
         self.calls: collections.OrderedDict[Hashable, int] = collections.OrderedDict()
         self.thresholds: dict[Hashable, int] = {}
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
 
     def runs_op_by_op(self, shapes: Hashable) -> bool:
         """Whether a call with these shapes runs op by op; False: compile them. Counts the call."""

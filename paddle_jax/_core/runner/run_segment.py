@@ -38,7 +38,7 @@ from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Se
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.tiering import interpret, may_interpret
 
-_ONLY_OP: tuple[tuple[int, tuple], ...] = ((0, ()),)  # as needed_ops, of a segment of one operation
+_ONLY_OP: tuple[tuple[int, tuple[Any, ...]], ...] = ((0, ()),)  # as needed_ops, of a segment of one operation
 _NO_CONTEXT = contextlib.nullcontext()
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
 
@@ -189,7 +189,10 @@ def _try_program(
 
 
 def run_op_by_op(
-    ops: Sequence[tuple], leaves: Sequence[LazyArray], results: Mapping[int, LazyArray], on_host: bool
+    ops: Sequence[tuple[Any, ...]],
+    leaves: Sequence[LazyArray],
+    results: Mapping[int, LazyArray],
+    on_host: bool,
 ) -> None:
     """Runs a segment op by op. If an operation fails, the results before it have their arrays.
 

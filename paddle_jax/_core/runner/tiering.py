@@ -140,7 +140,9 @@ def _compile_operation(signature: OpSignature) -> None:
     compile_ahead(signature.kernel.run, [aval.struct for aval in signature.operand_avals], "operation")
 
 
-def runs_before_compiling(ops: Sequence[tuple], device: Any, repetition: RepeatedOps | None = None) -> int:
+def runs_before_compiling(
+    ops: Sequence[tuple[Any, ...]], device: Any, repetition: RepeatedOps | None = None
+) -> int:
     """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
 
     On an accelerator and on several devices that is the first run, because compiling its operations one by

@@ -49,12 +49,12 @@ class _BackwardPass:
         self.grad_mode = state.grad
         self.callbacks = callbacks
         self.node_grads: dict[Node, Any] = {}
-        self.leaf_grads: dict[int, list] = {}
+        self.leaf_grads: dict[int, list[Any]] = {}
         self.no_gradient: set[SourceId] = set()
         self.constants: dict[int, Any] = {}
         self.order: Sequence[Node] = ()
 
-    def run(self, function: Callable, *args: Any) -> Any:
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Calls a function that walks, with recording on exactly when the pass itself is recorded."""
         return run_within(self, lambda: function(*args))
 
@@ -105,7 +105,7 @@ class _BackwardPass:
             else:
                 self.no_gradient.add((id(edge[0]), edge[1]))
 
-    def run_hooks(self, ct: Gradient, hooks: Mapping[Any, Callable]) -> Gradient:
+    def run_hooks(self, ct: Gradient, hooks: Mapping[Any, Callable[..., Any]]) -> Gradient:
         """A gradient after its hooks, which run in the caller's mode."""
         with swapped_attributes(local.ctx, grad=self.grad_mode):
             for hook in list(hooks.values()):

@@ -33,10 +33,10 @@ class _GradMode:
             ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,))))
         )
 
-    __enter__ = AtomicDunder(_entering)
-    __exit__ = AtomicDunder(_leaving)
+    __enter__: Any = AtomicDunder(_entering)
+    __exit__: Any = AtomicDunder(_leaving)
 
-    def __call__(self, func: Callable) -> Callable:
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(func):
             raise TypeError(
                 f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function"
@@ -52,7 +52,7 @@ class _GradMode:
         """A new object of the same mode."""
         return type(self)()
 
-    def _wrap(self, function: Callable) -> Callable:
+    def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @ft.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
@@ -60,7 +60,7 @@ class _GradMode:
 
         return wrapped
 
-    def _wrap_generator(self, function: Callable) -> Callable:
+    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @ft.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
             generator = function(*args, **kwargs)
@@ -137,7 +137,7 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode: bool) -> None:
         if not (mode is None or hasattr(type(mode), "__bool__")):
             raise TypeError(f"set_grad_enabled: mode: got {type(mode).__name__}; it must be True or False")
-        self.enabled = bool(mode)
+        self.enabled: bool = bool(mode)
         self._before = state.grad
         state.grad = self.enabled
 
@@ -147,9 +147,9 @@ class set_grad_enabled(_GradMode):
     def _restoring(self) -> Callable[..., Any]:
         return ignoring_arguments(ft.partial(setattr, local.ctx, "grad", self._before))
 
-    __exit__ = AtomicDunder(_restoring)
+    __exit__: AtomicDunder = AtomicDunder(_restoring)
 
-    def __call__(self, func: Callable) -> Callable:
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         state.grad = self._before  # as a decorator it switches inside the function only
         return super().__call__(func)
 

@@ -29,7 +29,7 @@ class TensorHookRemoveHelper:
 
     __slots__ = ("_hooks", "_key")
 
-    def __init__(self, hooks: dict[Any, Callable], hook: Callable) -> None:
+    def __init__(self, hooks: dict[Any, Callable[..., Any]], hook: Callable[..., Any]) -> None:
         self._hooks = hooks
         self._key = object()
         hooks[self._key] = hook

@@ -72,15 +72,15 @@ class Node:
         n_out: int,
         zero_grad_sources: tuple[Source, ...] | None = None,
     ) -> None:
-        self.kernel = kernel
+        self.kernel: Any = kernel
         self.values = values
-        self.diff = diff
+        self.diff: tuple[int, ...] = diff
         self.edges = edges
-        self.n_out = n_out
+        self.n_out: int = n_out
         self.zero_grad_sources = zero_grad_sources
-        self.hooks: dict[int, dict[Any, Callable]] | None = None
+        self.hooks: dict[int, dict[Any, Callable[..., Any]]] | None = None
         self.segment: Any = None
-        self.serial = next_serial()
+        self.serial: int = next_serial()
 
     def recorded_with(self, out: Any) -> Node:
         """Stores where the operation was recorded that gave `out`, a raw result or several; returns the
@@ -118,7 +118,7 @@ class Node:
             functions[i] = Accumulation(source) if isinstance(source, Tensor) else source
         return functions
 
-    def hooks_of(self, idx: int) -> dict[Any, Callable]:
+    def hooks_of(self, idx: int) -> dict[Any, Callable[..., Any]]:
         """The gradient hooks of output `idx`, a dict that can be added to."""
         self.hooks = {} if self.hooks is None else self.hooks
         # A replay does not call hooks, so the node may not count as recorded in its segment.
@@ -344,7 +344,7 @@ class PackedOperand:
         packed: the result of the pack hook.
     """
 
-    def __init__(self, packing: tuple[Callable, Callable], value: Any) -> None:
+    def __init__(self, packing: tuple[Callable[..., Any], Callable[..., Any]], value: Any) -> None:
         pack, self.unpack = packing
         self.packed = pack(wrap(value))
 
@@ -359,7 +359,7 @@ class PackedOperand:
         return tensor._raw
 
 
-def pack_operands(packing: tuple[Callable, Callable], values: Sequence[Any]) -> list[Any]:
+def pack_operands(packing: tuple[Callable[..., Any], Callable[..., Any]], values: Sequence[Any]) -> list[Any]:
     """Operands for a node; those that gradients can flow into are packed."""
     return [PackedOperand(packing, v) if v.dtype.kind in INEXACT else v for v in values]
 

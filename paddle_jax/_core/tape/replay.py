@@ -118,11 +118,11 @@ class Pass:
 
     def __init__(
         self,
-        nodes: list[tuple],
-        entries: tuple,
+        nodes: list[tuple[Any, ...]],
+        entries: tuple[Any, ...],
         leaf_count: int,
-        operands: list,
-        grads: list,
+        operands: list[Any],
+        grads: list[Any],
         inputs: list[int] | None,
     ) -> None:
         self.nodes = nodes
@@ -278,7 +278,7 @@ class PassRecorder:
         # the loop adds the nodes that it meets to the list that it goes over
         targets = [tuple([(self._target(source), idx) for source, idx in node.edges]) for node in self.nodes]
         self.values = [node.values for node in self.nodes]
-        self.records: list[tuple] | None = None
+        self.records: list[tuple[Any, ...]] | None = None
         if all([node.segment is self.segment and node.values is not None for node in self.nodes]):
             self.records = [
                 (node.position, node.diff, edges) for node, edges in zip(self.nodes, targets, strict=True)

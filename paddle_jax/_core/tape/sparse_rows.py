@@ -265,11 +265,11 @@ class RowsGrad(Tensor):
     def __copy__(self) -> Tensor:
         return wrap(read_raw(self), self.stop_gradient)
 
-    def __deepcopy__(self, memo: dict) -> Tensor:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         memo[id(self)] = copy = wrap(read_raw(self), self.stop_gradient).__deepcopy__(memo)
         return copy
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return wrap(read_raw(self), self.stop_gradient).__reduce__()
 
 

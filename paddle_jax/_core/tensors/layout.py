@@ -44,7 +44,7 @@ def layout_of(tensor: Tensor) -> NamedSharding | None:
 
 def by_devices(tensors: list[Tensor]) -> list[list[Tensor]]:
     """Tensors in lists of those that lie on the same mesh. Those on one device go with any mesh."""
-    found: dict[frozenset | None, list[Tensor]] = {}
+    found: dict[frozenset[Any] | None, list[Tensor]] = {}
     for tensor in tensors:
         layout = layout_of(tensor)
         devices = None if layout is None else frozenset(layout.device_set)

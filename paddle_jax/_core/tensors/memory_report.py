@@ -103,7 +103,7 @@ def live_tensors(most: int = 20) -> LiveTensors:
     """
     tensors = _tensors_with_memory()
     owned = {id(t._raw) for t in tensors}
-    members_by_key: dict[tuple, list[Tensor]] = {}
+    members_by_key: dict[tuple[Any, ...], list[Tensor]] = {}
     for tensor in tensors:
         key = (tuple(tensor._raw.shape), str(tensor._raw.dtype), _operation_of(tensor), _line_of(tensor))
         members_by_key.setdefault(key, []).append(tensor)

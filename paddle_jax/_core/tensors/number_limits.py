@@ -38,16 +38,16 @@ class finfo:
             raise ValueError(f"finfo: dtype: got {d}; it must be a floating or complex dtype")
         real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(d, d)
         info = ml_dtypes.finfo(real.np)
-        self.min = float(info.min)
-        self.max = float(info.max)
-        self.eps = float(info.eps)
+        self.min: float = float(info.min)
+        self.max: float = float(info.max)
+        self.eps: float = float(info.eps)
+        self.resolution: float = 1.0
         if info.bits > 8:
             self.resolution = 10.0**-info.precision
-        else:
-            self.resolution = 1.0
-        self.smallest_normal = self.tiny = float(info.smallest_normal)
-        self.bits = info.bits
-        self.dtype = str(real).removeprefix("paddle.")
+        self.smallest_normal = float(info.smallest_normal)
+        self.tiny = self.smallest_normal
+        self.bits: int = info.bits
+        self.dtype: str = str(real).removeprefix("paddle.")
 
     def __repr__(self) -> str:
         return (
@@ -79,10 +79,10 @@ class iinfo:
         if not d.is_integer:
             raise ValueError(f"iinfo: dtype: got {d}; it must be an integer dtype")
         info = np.iinfo(d.np)
-        self.min = int(info.min)
-        self.max = int(info.max)
-        self.bits = info.bits
-        self.dtype = str(d).removeprefix("paddle.")
+        self.min: int = int(info.min)
+        self.max: int = int(info.max)
+        self.bits: int = info.bits
+        self.dtype: str = str(d).removeprefix("paddle.")
 
     def __repr__(self) -> str:
         return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"

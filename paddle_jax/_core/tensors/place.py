@@ -64,7 +64,10 @@ class Place:
         """The number of the GPU."""
         return self._index
 
-    get_device_id = custom_device_id = xpu_device_id = ipu_device_id = gpu_device_id
+    get_device_id = gpu_device_id
+    custom_device_id = gpu_device_id
+    xpu_device_id = gpu_device_id
+    ipu_device_id = gpu_device_id
 
     def custom_device_type(self) -> str:
         """The kind of a custom device."""
@@ -78,7 +81,7 @@ class Place:
     def __hash__(self) -> int:
         return hash((self._kind, self._index))
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return restored, (type(self).__name__, self._kind, self._index)
 
     def _equals(self, other: Any) -> bool:

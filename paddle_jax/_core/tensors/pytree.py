@@ -19,7 +19,7 @@ from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, raw_for_trace, wrap
 
 
-def _flatten_tensor(tensor: Tensor) -> tuple[tuple, None]:
+def _flatten_tensor(tensor: Tensor) -> tuple[tuple[Any, ...], None]:
     return (to_array(raw_for_trace(tensor)),), None
 
 
@@ -52,7 +52,7 @@ class _OrderedDict:
     JAX sorts the keys of a plain dict, and refuses keys that cannot be sorted.
     """
 
-    def __init__(self, items: dict) -> None:
+    def __init__(self, items: dict[Any, Any]) -> None:
         self.items = items
 
 
@@ -220,7 +220,7 @@ def _map_items(value: Any, function: Callable[[Any], Any]) -> Any:
     return value
 
 
-def _are_equal_settings(one: dict, other: dict) -> bool:
+def _are_equal_settings(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     """Whether the settings of two layers are equal; what cannot be compared has to be the same object."""
     if one.keys() != other.keys():
         return False

@@ -368,7 +368,7 @@ class Tensor:
     def __copy__(self) -> Tensor:
         return wrap(read_raw(self), self.stop_gradient)
 
-    def __deepcopy__(self, memo: dict) -> Any:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
         copy = type(self).__new__(type(self))
         init_tensor(copy, read_raw(self), self.stop_gradient)
         copy.persistable = self.persistable
@@ -378,7 +378,7 @@ class Tensor:
         memo[id(self)] = copy
         return copy
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         # by name: the module that these classes name may not be importable
         names = {Tensor: "Tensor", Parameter: "Parameter"}
         kind = names.get(type(self), type(self))
@@ -486,7 +486,7 @@ class Parameter(Tensor):
 
     __str__ = __repr__
 
-    def __deepcopy__(self, memo: dict) -> Any:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
         copy = Tensor.__deepcopy__(self, memo)
         copy.optimize_attr = dict(self.optimize_attr)
         return copy
@@ -638,7 +638,7 @@ def host_elements(tensor: Tensor) -> np.ndarray:
 
 
 def _unpickle(
-    cls: Any, array: Any, stop_gradient: bool, persistable: bool, name: str | None, attributes: dict
+    cls: Any, array: Any, stop_gradient: bool, persistable: bool, name: str | None, attributes: dict[Any, Any]
 ) -> Tensor:
     """A Tensor from a pickle."""
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)

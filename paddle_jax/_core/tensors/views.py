@@ -149,7 +149,9 @@ _new = tuple.__new__
 _ref = weakref.ref
 
 
-def register_view(view: Tensor, base: Tensor, kernel: Kernel | None = None, rest: tuple = ()) -> None:
+def register_view(
+    view: Tensor, base: Tensor, kernel: Kernel | None = None, rest: tuple[Any, ...] = ()
+) -> None:
     """Registers a new Tensor as a view of another one.
 
     Args:

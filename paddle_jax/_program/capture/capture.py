@@ -134,8 +134,8 @@ class Capture(Trace):
         self.used_ids: set[int] = set()
         self.host_reads: dict[CapturedInput, Any] = {}
         self.host_guards: list[tuple[Callable[[], Any], Any]] = []
-        self.effects: list[tuple[Callable[..., Any], Any, tuple, dict]] = []
-        self.outputs: list[tuple[Callable[..., Any], Any, tuple, dict]] = []
+        self.effects: list[tuple[Callable[..., Any], Any, tuple[Any, ...], dict[Any, Any]]] = []
+        self.outputs: list[tuple[Callable[..., Any], Any, tuple[Any, ...], dict[Any, Any]]] = []
         self.grads: dict[int, tuple[Tensor, Any, Any, str]] = {}
         self.attributes: dict[int, tuple[Any, list[Any]]] = {}
         self.contents = {id(owner): (owner, copy_contents(owner)) for owner in objects}
@@ -478,7 +478,7 @@ class Capture(Trace):
         """Lets `call` write something after each call of the program."""
         self.outputs.append((_written, call, args, kwargs))
 
-    def _base(self, generator: Any) -> tuple:
+    def _base(self, generator: Any) -> tuple[Any, ...]:
         if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
             start = CapturedInput(

@@ -47,7 +47,7 @@ class CapturedChecks:
         checks: list of (count of numbers, function that makes the exception, line), as for `raise_if_failed`.
     """
 
-    def __init__(self, checks: Sequence[tuple]) -> None:
+    def __init__(self, checks: Sequence[tuple[Any, ...]]) -> None:
         self.checks = checks
 
     @classmethod
@@ -103,7 +103,7 @@ class CapturedChecks:
             return None
         return _Front(plan, operand_indices, self.checks)
 
-    def _guarded(self, captured: Captured) -> Callable[..., tuple]:
+    def _guarded(self, captured: Captured) -> Callable[..., tuple[Any, ...]]:
         """The function of a run that keeps the old values where a check fails."""
         input_of = {id(entry.tensor): i for i, entry in enumerate(captured.inputs)}
         result = len(captured.results)
@@ -119,7 +119,7 @@ class CapturedChecks:
             index += 1 + count
         whole = captured.fn
 
-        def fn(*values: Any) -> tuple:
+        def fn(*values: Any) -> tuple[Any, ...]:
             out = list(whole(*values))
             wrong = jnp.any(out[-1][jnp.array(flags)] != 0)
             for i, j in guards:
@@ -140,7 +140,9 @@ class _Front:
         seen: arrays that were found right, which need no further check: JAX's arrays do not change.
     """
 
-    def __init__(self, plan: Callable[..., Any], places: list[int], checks: Sequence[tuple]) -> None:
+    def __init__(
+        self, plan: Callable[..., Any], places: list[int], checks: Sequence[tuple[Any, ...]]
+    ) -> None:
         self.plan = plan
         self.places = places
         self.checks = checks

@@ -144,7 +144,7 @@ class DirectProgram:
         index_of = {operand: k for k, operand in enumerate([*packed, *order])}
         sources = [index_of[i] for i in range(len(shapes))]
 
-        def direct(flat: Any, donated: list, others: list, numbers: list) -> list:
+        def direct(flat: Any, donated: list[Any], others: list[Any], numbers: list[Any]) -> list[Any]:
             members = [] if pack is None else pack.split(flat)
             operands = [*members, *donated, *others]
             out = flat_function(*[operands[k] for k in sources], *numbers)

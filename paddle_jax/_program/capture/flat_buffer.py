@@ -146,7 +146,7 @@ class FlatBuffer:
         if not values:  # the first call: every Tensor gets a LazyArray
             values = [None] * len(tensors)
             read = range(len(tensors))
-        steps: list[tuple] = [(setattr, self, "values", values), (setattr, self, "read", [])]
+        steps: list[tuple[Any, ...]] = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
             value = values[i] = LazyArray()
             value.aval = aval_of(self.shapes[i], self.dtype)

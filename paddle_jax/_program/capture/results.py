@@ -192,7 +192,9 @@ class _Opening:
             items = list(dict.values(value))
         elif isinstance(value, list):
             items = list(value)
-        mapping: type[dict] = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
+        mapping: type[dict[Any, Any]] = (
+            collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
+        )
         key = id(value)
 
         def make(parts: list[Any]) -> Any:

@@ -82,7 +82,7 @@ def branch(pred: Tensor, true_fn: Callable[[], Any] | None, false_fn: Callable[[
         return select(pred, [false_fn or _nothing, true_fn or _nothing], explicit=True)
 
 
-def loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> list:
+def loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> list[Any]:
     """while_loop for Variables; returns the last state, a list."""
     names = [f"loop variable {i}" for i in range(len(state))]
     with _paddle_errors("while_loop", structure=ValueError, type=ValueError, dtype=ValueError):
@@ -122,7 +122,7 @@ def _checked_answer(answer: Any) -> Tensor:
     return answer
 
 
-def _checked_step(out: Any, names: Sequence[str]) -> list:
+def _checked_step(out: Any, names: Sequence[str]) -> list[Any]:
     """What the body of a loop gives, a list of as many values as there are loop variables."""
     out = list(out) if isinstance(out, tuple | list) else [out]
     if len(out) != len(names):
@@ -294,7 +294,7 @@ def _looping(
 
 
 def record_again(
-    op: Operation, operands: Sequence[Tensor], record_block: Callable[[Block, Sequence[Tensor]], list]
+    op: Operation, operands: Sequence[Tensor], record_block: Callable[[Block, Sequence[Tensor]], list[Any]]
 ) -> Any:
     """Records the operation of a branch or loop once more; gives its results. record_block: function of a
     block and values of its inputs that records its operations and gives the results."""

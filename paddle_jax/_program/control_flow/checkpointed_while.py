@@ -67,7 +67,7 @@ class Loop:
 
     def smooth(
         self, i: Any, carry: Sequence[Any], fixed: Sequence[Any]
-    ) -> tuple[Callable[..., Any], tuple, tuple]:
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
         """The step as a function of what gradients flow through, and its arguments:
         (function, carry, fixed)."""
 
@@ -99,16 +99,16 @@ class Loop:
         return Loop(test, step, carried, read)
 
 
-def _chosen(mask: Sequence[bool], values: Sequence[Any]) -> tuple:
+def _chosen(mask: Sequence[bool], values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(v for v, has in zip(values, mask, strict=True) if has)
 
 
-def _merged(mask: Sequence[bool], values: Sequence[Any], chosen: Iterable[Any]) -> tuple:
+def _merged(mask: Sequence[bool], values: Sequence[Any], chosen: Iterable[Any]) -> tuple[Any, ...]:
     rest = iter(chosen)
     return tuple(next(rest) if has else v for v, has in zip(values, mask, strict=True))
 
 
-def _padded(mask: Sequence[bool], chosen: Iterable[Any]) -> tuple:
+def _padded(mask: Sequence[bool], chosen: Iterable[Any]) -> tuple[Any, ...]:
     """Cotangents with None where there is none."""
     return _merged(mask, (None,) * len(mask), chosen)
 
@@ -179,7 +179,7 @@ def _room(carry: Sequence[Any]) -> tuple[int, int]:
     return saved, max(8, saved // 4)
 
 
-def _saving(loop: Loop, carry: Sequence[Any], fixed: Sequence[Any]) -> tuple[Sequence[Any], tuple]:
+def _saving(loop: Loop, carry: Sequence[Any], fixed: Sequence[Any]) -> tuple[Sequence[Any], tuple[Any, ...]]:
     """(last carry, (number of steps, stride, places of the saved states in order, saved states))."""
     most, _ = _room(carry)
 
@@ -219,7 +219,7 @@ def _worth_saving(goal: Any, at: Any, base: Any, free: Any) -> Any:
     return (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
 
 
-def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple:
+def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple[Any, ...]:
     """Goes back over the steps. The saved states are a stack; on top is the last one not after the step
     to go back over."""
     n, stride, places, rooms = saved

@@ -112,7 +112,7 @@ class Leaf:
         self.is_host_value = isinstance(tensor, HostValue)
 
 
-def flatten(value: Any) -> tuple[list, Any]:
+def flatten(value: Any) -> tuple[list[Any], Any]:
     """(leaves, structure) of nested lists, tuples and dicts; everything else counts as a leaf."""
     return jax.tree.flatten(value, is_leaf=lambda x: not isinstance(x, list | tuple | dict))
 
@@ -187,7 +187,7 @@ class RegionTrace(Trace):
         else:
             self.older = frozenset(Observing.observer.created)
 
-    def steps(self) -> tuple[list, list]:
+    def steps(self) -> tuple[list[Any], list[Any]]:
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
         ctx = local.ctx
         return [(setattr, ctx, "frame", self.nest_in(ctx.frame))], [(setattr, ctx, "frame", ctx.frame)]
@@ -264,7 +264,7 @@ class RegionTrace(Trace):
                 continue  # made by the code
             yield tensor, tensor._node not in (None, node, self.input_node)
 
-    def undo_changes(self) -> list:
+    def undo_changes(self) -> list[Any]:
         for tensor, before in self.grads.values():
             tensor._grad = before
         return super().undo_changes()
@@ -348,7 +348,7 @@ class Region:
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
         structs += [jax.ShapeDtypeStruct(plain_shape(t), numpy_dtype(t)) for t, _ in carried]
 
-        def run(*tensors: Tensor) -> list:
+        def run(*tensors: Tensor) -> list[Any]:
             frame = local.ctx.frame
             frame.begin(snapshot)
             for tensor, leaf in zip(tensors, inputs, strict=False):
@@ -384,9 +384,9 @@ class Region:
         inputs: Sequence[Any],
         carried: Sequence[tuple[Tensor, bool]],
         first_values: Sequence[Tensor],
-    ) -> list:
+    ) -> list[Any]:
         """Runs the code; returns what the Leafs stand for."""
-        results: list = []
+        results: list[Any] = []
 
         def leaf(tensor: Tensor) -> Leaf:
             results.append(frame.last_value(tensor))
@@ -435,7 +435,7 @@ class Operands:
 
     def __init__(self, tensors: Iterable[Tensor]) -> None:
         self.tensors = list(tensors)
-        self._indices: dict[tuple, int] = {}
+        self._indices: dict[tuple[Any, ...], int] = {}
         for index, tensor in enumerate(self.tensors):
             self._indices.setdefault(self._key(tensor), index)
 
@@ -451,7 +451,7 @@ class Operands:
         return self._indices[key]
 
     @staticmethod
-    def _key(tensor: Tensor) -> tuple:
+    def _key(tensor: Tensor) -> tuple[Any, ...]:
         source = tensor if tensor._node is None else tensor._node
         return (
             id(held_value(tensor)),

@@ -127,7 +127,7 @@ class _Variables:
         before: their values before the statement.
     """
 
-    def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], Any]) -> None:
+    def __init__(self, get: Callable[[], tuple[Any, ...]], put: Callable[[tuple[Any, ...]], Any]) -> None:
         self.get = get
         self.put = put
         self.before = get()
@@ -149,8 +149,8 @@ def if_stmt(
     test: Any,
     body: Callable[..., Any],
     orelse: Callable[..., Any],
-    get_state: Callable[[], tuple],
-    set_state: Callable[[tuple], Any],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], Any],
     names: Sequence[str],
     nouts: int,
 ) -> None:
@@ -210,8 +210,8 @@ def _is_same_answer(value: Any, test: Any) -> bool:
 def while_stmt(
     test: Any,
     body: Callable[..., Any],
-    get_state: Callable[[], tuple],
-    set_state: Callable[[tuple], Any],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], Any],
     names: Sequence[str],
     opts: Any,
 ) -> None:
@@ -259,8 +259,8 @@ def for_stmt(
     over: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[..., Any],
-    get_state: Callable[[], tuple],
-    set_state: Callable[[tuple], Any],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], Any],
     names: Sequence[str],
     opts: Any,
 ) -> None:
@@ -293,8 +293,8 @@ def _is_long(over: Any) -> bool:
 def _tried_for_rows(
     over: Any,
     body: Callable[..., Any],
-    get_state: Callable[[], tuple],
-    set_state: Callable[[tuple], Any],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], Any],
     names: Sequence[str],
 ) -> bool:
     """Runs one program for all rows; returns False, with everything as before, where that cannot be done."""
@@ -336,7 +336,7 @@ class Rows:
         )
 
     @classmethod
-    def _of(cls, kind: Any, parts: Sequence[Any], args: tuple, kwargs: dict[str, Any]) -> Rows:
+    def _of(cls, kind: Any, parts: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Rows:
         """The Rows of `kind(*args)`. parts: the Tensors and Rows among the arguments."""
         rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
@@ -387,8 +387,8 @@ def _for_range(
     over: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[..., Any],
-    get_state: Callable[[], tuple],
-    set_state: Callable[[tuple], Any],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], Any],
     names: Sequence[str],
 ) -> None:
     variables = _Variables(get_state, set_state)
@@ -411,8 +411,8 @@ def _for_range(
 def _for_rows(
     over: Any,
     body: Callable[..., Any],
-    get_state: Callable[[], tuple],
-    set_state: Callable[[tuple], Any],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], Any],
     names: Sequence[str],
 ) -> None:
     variables = _Variables(get_state, set_state)

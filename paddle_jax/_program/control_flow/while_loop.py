@@ -54,7 +54,7 @@ from paddle_jax._program.control_flow.region import (
 _MAX_PASSES = 8  # runs of the body until the types of the state stay the same
 
 
-def while_loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> list:
+def while_loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> list[Any]:
     """Repeats `state = body(*state)` as long as `test(*state)` holds. Where the answer is traced, the
     loop is compiled.
 
@@ -113,7 +113,7 @@ class _Carried:
         self,
         start: Tensor,
         stop_gradient: bool,
-        number: tuple = (),
+        number: tuple[Any, ...] = (),
         avals: Any = None,
         is_host_value: bool = False,
     ) -> None:
@@ -122,7 +122,7 @@ class _Carried:
         self.number = number
         self.avals = avals or local.ctx.frame.symbol_avals(start)
         self.is_host_value = is_host_value or isinstance(start, HostValue)
-        self.numbers: tuple | None = None
+        self.numbers: tuple[Any, ...] | None = None
         if avals is None:
             self.shape = tuple(plain_shape(start))
         else:
@@ -151,7 +151,7 @@ class State:
     def __init__(self, values: Sequence[Any], names: Sequence[str], explicit: bool = False) -> None:
         """explicit: all Tensors count as changing."""
         self.names = names
-        self.columns: list[tuple[list, Any]] = []
+        self.columns: list[tuple[list[Any], Any]] = []
         for value in values:
             leaves, tree = flatten(value)
             if explicit:
@@ -162,7 +162,7 @@ class State:
         """The parts that change, in order."""
         return [x for leaves, _ in self.columns for x in leaves if isinstance(x, _Carried)]
 
-    def fill(self, tensors: Sequence[Tensor]) -> list:
+    def fill(self, tensors: Sequence[Tensor]) -> list[Any]:
         """The values with Tensors for what changes."""
         rest = iter(tensors)
         values = []
@@ -427,7 +427,7 @@ def repeat(
     length: int | None = None,
     roots: Sequence[Any] = (),
     explicit: bool = False,
-) -> list:
+) -> list[Any]:
     """Runs `values = body(values, step)` while `test(values)`, or `length` times.
 
     Args:
@@ -556,7 +556,7 @@ class _Plan:
     read: tuple[bool, ...]
     length: int | None
 
-    def key(self) -> tuple:
+    def key(self) -> tuple[Any, ...]:
         return self.length, self.start, self.test, self.step, repr(self.picks), self.carried, self.read
 
 
@@ -570,7 +570,7 @@ def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -
         outside = [fixed[k] for k in plan.test]
         return tested.fn(i.astype(np.int64), *carry, i, *outside)[tested.value.index]
 
-    def advance(i: Any, carry: Any, fixed: Any, quiet: bool = False) -> tuple:
+    def advance(i: Any, carry: Any, fixed: Any, quiet: bool = False) -> tuple[Any, ...]:
         fn = step.quiet() if quiet else step.fn
         results = fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step])
         return tuple([picked_array(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])

@@ -19,7 +19,7 @@ from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor
 
 
-def call_signature(args: tuple, kwargs: dict[str, Any]) -> tuple[list[Tensor], tuple]:
+def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Tensor], tuple[Any, ...]]:
     """(Tensors among the arguments, a hashable description of the arguments: how many are given by position,
     those, those by name, and which Tensors are one)."""
     tensors: list[Tensor] = []
@@ -45,7 +45,7 @@ def _parted(key: Any) -> tuple[list[Any], list[Any]]:
     return leaves[:count], leaves[count:]
 
 
-def _sparse_components(tensor: Any) -> tuple[list[Tensor], tuple]:
+def _sparse_components(tensor: Any) -> tuple[list[Tensor], tuple[Any, ...]]:
     """(Tensors that a sparse Tensor is made of, what else it is made of)."""
     return tensor.components()
 
@@ -76,7 +76,7 @@ def _leaf(value: Any, tensors: list[Tensor]) -> Any:
     return value_key(value)
 
 
-def value_key(value: Any) -> tuple:
+def value_key(value: Any) -> tuple[Any, ...]:
     """What stands in a key for a value that is no Tensor: equal for values that are alike to code that reads
     them."""
     try:
@@ -192,7 +192,7 @@ def _of_one(a: Any, b: Any) -> Any:
     ]
 
 
-def tensors_of_arguments(args: tuple, kwargs: dict[str, Any]) -> Any:
+def tensors_of_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among
     them; lists and dicts."""
     by_id = {}

@@ -161,7 +161,7 @@ class ClosureScan:
         elif depth and not isinstance(value, types.BuiltinFunctionType):
             self._scan_inside(value, depth - 1)
 
-    def _add_collection(self, collection: set | collections.deque) -> None:
+    def _add_collection(self, collection: set[Any] | collections.deque[Any]) -> None:
         """Remembers a set or deque, whose items no call can look up."""
         if len(collection) <= _MAX_ITEMS and id(collection) not in self.seen:
             self.seen.add(id(collection))
@@ -203,7 +203,7 @@ class ClosureScan:
             for name, member in members(value.__dict__):
                 self._scan_value(member, value.__dict__, name, depth)
 
-    def _scan_container(self, container: list | tuple | dict, depth: int) -> None:
+    def _scan_container(self, container: list[Any] | tuple[Any, ...] | dict[Any, Any], depth: int) -> None:
         self.seen.add(id(container))
         store = None if isinstance(container, tuple) else container
         if store is not None:

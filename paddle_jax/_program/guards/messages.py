@@ -116,7 +116,7 @@ def _name(guards: ReadGuards, owner: Any, key: Any, depth: int) -> str:
     return f"{path}.{key}"
 
 
-def _attributes_of(value: Any) -> dict | None:
+def _attributes_of(value: Any) -> dict[Any, Any] | None:
     """The dict of an object, without code of the user."""
     try:
         return object.__getattribute__(value, "__dict__")

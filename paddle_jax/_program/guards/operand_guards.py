@@ -270,6 +270,6 @@ def _is_outside(tensor: Tensor) -> bool:
     return not holds_tracer(tensor)
 
 
-def _hooks_of(tensors: Any) -> list[tuple]:
+def _hooks_of(tensors: Any) -> list[tuple[Any, ...]]:
     """The gradient hooks of each Tensor."""
     return [tuple(hooks.values()) if hooks else () for hooks in map(_HOOKS, tensors)]

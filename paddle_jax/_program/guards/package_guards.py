@@ -33,12 +33,17 @@ class PackageGuards:
         self.optimizer_settings = ReadTable(items)
         self.layer_settings = ReadTable(entries)
         self.forwards = ReadTable(entries)
-        self.store_sizes: list[tuple[dict, int]] = []
-        self.lists: list[tuple[list, list]] = []
+        self.store_sizes: list[tuple[dict[Any, Any], int]] = []
+        self.lists: list[tuple[list[Any], list[Any]]] = []
         self.version = LayerVersion.count
 
     def add(
-        self, table: ReadTable, store: dict | list, key: Any, value: Any, has_other_slot: bool = False
+        self,
+        table: ReadTable,
+        store: dict[Any, Any] | list[Any],
+        key: Any,
+        value: Any,
+        has_other_slot: bool = False,
     ) -> None:
         """Guards `store[key]`.
 

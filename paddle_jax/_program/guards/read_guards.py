@@ -152,7 +152,7 @@ class ReadTable:
         return None
 
 
-def entries(stores: Sequence[dict], keys: Sequence[Any]) -> Iterable[Any]:
+def entries(stores: Sequence[dict[Any, Any]], keys: Sequence[Any]) -> Iterable[Any]:
     """Items of dicts, MISSING where there is none."""
     return map(dict.get, stores, keys, itertools.repeat(MISSING))
 
@@ -169,7 +169,7 @@ def _cells(cells: Sequence[types.CellType], names: Sequence[str]) -> Iterable[An
     return map(getattr, cells, itertools.repeat("cell_contents"), itertools.repeat(MISSING))
 
 
-def items(containers: Sequence[dict | list], keys: Sequence[Any]) -> list[Any]:
+def items(containers: Sequence[dict[Any, Any] | list[Any]], keys: Sequence[Any]) -> list[Any]:
     """Items of dicts and lists, MISSING where there is none."""
     try:
         return list(map(operator.getitem, containers, keys))
@@ -177,7 +177,7 @@ def items(containers: Sequence[dict | list], keys: Sequence[Any]) -> list[Any]:
         return [_item(container, key) for container, key in zip(containers, keys, strict=True)]
 
 
-def _item(container: dict | list, key: Any) -> Any:
+def _item(container: dict[Any, Any] | list[Any], key: Any) -> Any:
     if isinstance(container, dict):
         return container.get(key, MISSING)
     if -len(container) <= key < len(container):

@@ -305,7 +305,7 @@ class StateObserver(CallObserver):
             return method
         return None
 
-    def _tensor_attribute(self, tensor: Any, kind: type, name: str, own: dict | None) -> Any:
+    def _tensor_attribute(self, tensor: Any, kind: type, name: str, own: dict[Any, Any] | None) -> Any:
         """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape
         and the like tell."""
         if own is not None and id(tensor) not in self.created:
@@ -362,7 +362,9 @@ class StateObserver(CallObserver):
             return getattr(owner, name)
         return self._outside_attribute(owner, kind, name, member, own)
 
-    def _outside_attribute(self, owner: Any, kind: type, name: str, member: Any, own: dict | None) -> Any:
+    def _outside_attribute(
+        self, owner: Any, kind: type, name: str, member: Any, own: dict[Any, Any] | None
+    ) -> Any:
         """An attribute of an object from outside, which is stored in the object or in its class.
 
         Args:
@@ -408,7 +410,9 @@ class StateObserver(CallObserver):
         if not (isinstance(value, Tensor) and self.has_slot(value, store, name)):
             self.guards.entries.add(store, name, value)
 
-    def _computed_attribute(self, owner: Any, kind: type, name: str, raw: Any, own: dict | None) -> Any:
+    def _computed_attribute(
+        self, owner: Any, kind: type, name: str, raw: Any, own: dict[Any, Any] | None
+    ) -> Any:
         """The value of a property, descriptor or `__getattr__` of the user; MISSING where there is none."""
         if self.is_user_function(inspect.getattr_static(kind, "__getattribute__", None)):
             self.mark_unguarded(f"{kind.__name__} has __getattribute__")

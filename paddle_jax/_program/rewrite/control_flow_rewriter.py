@@ -138,7 +138,7 @@ class _Flow(control_flow.ControlFlowTransformer):
                     setter.append(_stored(target, f"new_{i}_"))
         return functions
 
-    def _get_block_composite_vars(self, modified: Any, live_in: Any) -> frozenset:
+    def _get_block_composite_vars(self, modified: Any, live_in: Any) -> frozenset[Any]:
         symbols = super()._get_block_composite_vars(modified, live_in)
         return frozenset(s for s in symbols if not any(q.has_subscript() for q in _bases(s)))
 

@@ -142,7 +142,9 @@ def _renamed(code: types.CodeType, kept: set[str], original: types.CodeType) -> 
 
 
 def make_function(
-    function: types.FunctionType, code: types.CodeType, objects: Callable[[dict[str, types.CellType]], tuple]
+    function: types.FunctionType,
+    code: types.CodeType,
+    objects: Callable[[dict[str, types.CellType]], tuple[Any, ...]],
 ) -> types.FunctionType:
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-feat_funcs = {
+feat_funcs: dict[str, Any] = {
     "raw": None,
     "melspectrogram": MelSpectrogram,
     "mfcc": MFCC,

@@ -33,7 +33,7 @@ class ESC50(AudioClassificationDataset):
         "url": "https://paddleaudio.bj.bcebos.com/datasets/ESC-50-master.zip",
         "md5": "7771e4b9d86d0945acce719c7a59305a",
     }
-    label_list = [
+    label_list: list[str] = [
         "Dog",
         "Rooster",
         "Pig",
@@ -85,8 +85,8 @@ class ESC50(AudioClassificationDataset):
         "Fireworks",
         "Hand saw",
     ]
-    meta = str(Path("ESC-50-master", "meta", "esc50.csv"))
-    audio_path = str(Path("ESC-50-master", "audio"))
+    meta: str = str(Path("ESC-50-master", "meta", "esc50.csv"))
+    audio_path: str = str(Path("ESC-50-master", "audio"))
 
     class meta_info(NamedTuple):  # noqa: N801  Paddle's name
         """A row of the table.
@@ -122,7 +122,7 @@ class ESC50(AudioClassificationDataset):
         if archive is None:
             self.archive = type(self).archive
         else:
-            self.archive = archive
+            self.archive: dict[str, str] = archive
         files, labels = self._get_data(mode, split)
         super().__init__(files, labels, feat_type, **kwargs)
 

@@ -38,7 +38,7 @@ class TESS(AudioClassificationDataset):
         "url": "https://bj.bcebos.com/paddleaudio/datasets/TESS_Toronto_emotional_speech_set.zip",
         "md5": "1465311b24d1de704c4c63e4ccc470c7",
     }
-    label_list = ["angry", "disgust", "fear", "happy", "neutral", "ps", "sad"]
+    label_list: list[str] = ["angry", "disgust", "fear", "happy", "neutral", "ps", "sad"]
     audio_path = "TESS_Toronto_emotional_speech_set"
 
     class meta_info(NamedTuple):  # noqa: N801  Paddle's name
@@ -64,7 +64,7 @@ class TESS(AudioClassificationDataset):
         if archive is None:
             self.archive = type(self).archive
         else:
-            self.archive = archive
+            self.archive: dict[str, str] = archive
         files, labels = self._get_data(mode, n_folds, split)
         super().__init__(files, labels, feat_type, **kwargs)
 

@@ -93,17 +93,21 @@ class MultiheadAttention(Layer):
             return None
 
         packed = self.kdim == self.vdim == embed_dim
-        self.in_proj_weight = parameter(packed, [3 * embed_dim, embed_dim], XavierUniform())
-        self.in_proj_bias = parameter(packed and bias, [3 * embed_dim], Constant(0.0), True)
+        self.in_proj_weight: Tensor | None = parameter(packed, [3 * embed_dim, embed_dim], XavierUniform())
+        self.in_proj_bias: Tensor | None = parameter(packed and bias, [3 * embed_dim], Constant(0.0), True)
         for name, length in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
             setattr(self, f"{name}_proj_weight", parameter(not packed, [embed_dim, length], XavierUniform()))
         for name in "qkv":
             setattr(
                 self, f"{name}_proj_bias", parameter(not packed and bias, [embed_dim], Constant(0.0), True)
             )
-        self.bias_k = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
-        self.bias_v = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
-        self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
+        self.bias_k: Tensor | None = parameter(
+            add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim)
+        )
+        self.bias_v: Tensor | None = parameter(
+            add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim)
+        )
+        self.out_proj: Linear = Linear(embed_dim, embed_dim, bias, device, dtype)
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Any, Any, Any]:
         """Queries, keys and values of all heads, [batch, length, embed_dim]."""

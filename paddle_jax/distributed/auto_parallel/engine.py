@@ -94,7 +94,7 @@ class Engine:
         self._mode = None
         self._split = None
         self._specs = None
-        self.dist_model = _Steps(model, None, loss, optimizer, strategy)
+        self.dist_model: _Steps = _Steps(model, None, loss, optimizer, strategy)
         self.network = model
         self._optimizer = self.dist_model._optimizer
         self._loss = loss

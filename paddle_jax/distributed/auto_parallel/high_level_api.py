@@ -28,7 +28,7 @@ class ToDistributedConfig:
     """
 
     def __init__(self) -> None:
-        self.input_spec = None
+        self.input_spec: Any = None
         self.sequence_parallel = False
 
 

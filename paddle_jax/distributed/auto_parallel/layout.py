@@ -53,7 +53,8 @@ class DistLayout:
     __slots__ = ("mesh", "placements")
 
     def __init__(self, mesh: ProcessMesh, placements: Any) -> None:
-        self.mesh, self.placements = mesh, tuple(ordered(placements))
+        self.mesh: ProcessMesh = mesh
+        self.placements: tuple[Any, ...] = tuple(ordered(placements))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DistLayout) and self._key() == other._key()

@@ -38,7 +38,7 @@ class MicroBatchSteps:
     def __init__(self, network: Layer, config: Any) -> None:
         self._config = config
         meshes = [p.process_mesh for p in network.parameters() if p.is_dist()]
-        self.stages = len({tuple(mesh.process_ids) for mesh in meshes}) or 1
+        self.stages: int = len({tuple(mesh.process_ids) for mesh in meshes}) or 1
         name = str(config.schedule_mode).replace("-", "").upper()
         if name not in _KINDS:
             raise ValueError(
@@ -59,8 +59,12 @@ class MicroBatchSteps:
             )
 
     def train(
-        self, measured: Callable, backward: Callable, arguments: tuple, with_outputs: bool = False
-    ) -> tuple[Tensor, list]:
+        self,
+        measured: Callable[..., Any],
+        backward: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        with_outputs: bool = False,
+    ) -> tuple[Tensor, list[Any]]:
         """Adds the gradients of the mean loss of the micro-batches.
 
         Args:

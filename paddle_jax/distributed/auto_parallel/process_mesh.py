@@ -238,7 +238,7 @@ class ProcessMesh:
         return _jax_mesh(tuple(self.shape), tuple(self.process_ids), tuple(self._names))
 
 
-_numbers: dict = {}  # (shape, numbers of the devices) of meshes: unique_id
+_numbers: dict[Any, Any] = {}  # (shape, numbers of the devices) of meshes: unique_id
 
 
 def _checked(mesh: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ class ReshardNode(Node):
 
     def __init__(self, tensor: Any, back: Any) -> None:
         super().__init__(ADD, (), (0,), (source_of(tensor),), 1)
-        self.back = back
+        self.back: Any = back
 
     def name(self) -> str:
         return "ReshardGradNode"

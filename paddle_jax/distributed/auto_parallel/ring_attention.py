@@ -111,7 +111,9 @@ def fits(query: Tensor, key: Tensor, mesh: ProcessMesh, mesh_dim: str, is_causal
 
 
 @contextlib.contextmanager
-def attention_in_rings(mesh: ProcessMesh, mesh_dim: str, placements: list | None = None) -> Iterator[None]:
+def attention_in_rings(
+    mesh: ProcessMesh, mesh_dim: str, placements: list[Any] | None = None
+) -> Iterator[None]:
     """Inside, attention without mask and dropout runs as `ring_attention`, where the sequence divides.
 
     Args:
@@ -151,7 +153,7 @@ def _cut(mesh: Any, mesh_dim: Any, placements: Any, key_heads: Any) -> DistLayou
 
 
 @ft.lru_cache(maxsize=256)
-def _kernel(ring: Ring, mesh: ProcessMesh, placements: tuple | None, key_heads: int) -> Kernel:
+def _kernel(ring: Ring, mesh: ProcessMesh, placements: tuple[Any, ...] | None, key_heads: int) -> Kernel:
     layout = _cut(mesh, ring.axis, placements, key_heads)
     return Kernel("ring_attention", ft.partial(_whole, ring, layout))
 

@@ -62,7 +62,7 @@ class PrepareContextParallel(PlanBase):
     """
 
     def __init__(self, backend: str = "p2p") -> None:
-        self.backend = _way("PrepareContextParallel", backend)
+        self.backend: str = _way("PrepareContextParallel", backend)
 
     def hook(self, process_mesh: Any) -> Any:
         """The hook, for positional and for named arguments."""
@@ -95,7 +95,7 @@ class ContextParallel(PlanBase):
     """
 
     def __init__(self, backend: str = "p2p") -> None:
-        self.backend = _way("ContextParallel", backend)
+        self.backend: str = _way("ContextParallel", backend)
 
     def before(self, process_mesh: Any) -> Any:
         """The hook before: of the tensors of four axes."""

@@ -51,11 +51,9 @@ class ShardedWeight:
     ) -> None:
         self.key = key
         self.local_tensor = local_tensor
-        self.local_shape, self.global_shape, self.global_offset = (
-            tuple(local_shape),
-            tuple(global_shape),
-            tuple(global_offset),
-        )
+        self.local_shape: tuple[Any, ...] = tuple(local_shape)
+        self.global_shape: tuple[Any, ...] = tuple(global_shape)
+        self.global_offset: tuple[Any, ...] = tuple(global_offset)
         self.is_flattened = is_flattened
         self.flattened_range = flattened_range
         if is_flattened or flattened_range is not None:

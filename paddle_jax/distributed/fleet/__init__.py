@@ -26,7 +26,8 @@ from paddle_jax.distributed.fleet.model import distributed_model
 from paddle_jax.distributed.fleet.optimizer import distributed_optimizer
 from paddle_jax.distributed.fleet.scaler import distributed_scaler
 
-Current.fleet = fleet = Fleet()
+fleet: Fleet = Fleet()
+Current.fleet = fleet
 util = fleet.util
 init = fleet.init
 worker_index = fleet.worker_index

@@ -51,7 +51,7 @@ class StaticOptimizer:
         self.group = group
         if group is not None:
             _refuse(strategy)
-        self.inner = _in_low_precision(_chosen(optimizer, strategy), strategy)
+        self.inner: Any = _in_low_precision(_chosen(optimizer, strategy), strategy)
 
     def __getattr__(self, name: str) -> Any:
         if name == "inner":  # while it is being made or copied
@@ -306,7 +306,7 @@ class AveragedProgram(ProgramHook):
 
     def _merged(self, gradients: list[Any]) -> list[Any]:
         """The gradients for an update: means over the processes, and over the runs since the last one."""
-        self.count = (self.count + 1) % self.every
+        self.count: int = (self.count + 1) % self.every
         if self.every > 1:
             with eager_mode():
                 if self.sums:
@@ -336,7 +336,7 @@ class AveragedProgram(ProgramHook):
             same_everywhere(tensors, self.group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)
-        self.shared = True
+        self.shared: bool = True
 
 
 def acts(strategy: Any) -> bool:

@@ -40,7 +40,7 @@ class Connection:
 
     def __init__(self, endpoint: str, token: str) -> None:
         self.endpoint = endpoint
-        self.seconds = patience()
+        self.seconds: float = patience()
         self._metadata = (("token", token),)
         self._targets = [endpoint]
         if _is_loopback(endpoint.rpartition(":")[0]):
@@ -151,7 +151,7 @@ class Client:
         self.worker = worker
         self.job = job
         self.round = 0
-        self.incarnation = time.time_ns()
+        self.incarnation: int = time.time_ns()
         self.late: list[str] = []
         self._pieces: dict[tuple[int, int, int], int] = {}
         self._endpoints = list(endpoints)
@@ -197,7 +197,7 @@ class Client:
         for endpoint, answer in zip(self._endpoints, answers, strict=True):
             if "error" in answer:
                 raise ValueError(f"parameter server {endpoint}: {answer['error']}")
-        self.job = self.job._replace(seed=answers[0]["seed"])
+        self.job: JobSpec = self.job._replace(seed=answers[0]["seed"])
         self.round = answers[0]["round"]
         begin = self._message(messages.BEGIN)
         self.each(lambda _, server: server.ask("Change", begin))
@@ -382,7 +382,7 @@ class Client:
 
     def advance(self, round: int) -> None:
         """Goes on with a step."""
-        self.round = round
+        self.round: Any = round
         old = [key for key in list(self._pieces) if key[2] < round - _REMEMBERED]
         for key in old:
             del self._pieces[key]

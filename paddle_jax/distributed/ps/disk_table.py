@@ -48,7 +48,7 @@ class DiskTable(SparseTable):
     """
 
     def __init__(self, spec: TableSpec, seed: int) -> None:
-        self.limit = launch_variables.integer("PADDLE_PS_HOT_ROWS", _HOT_ROWS)
+        self.limit: int = launch_variables.integer("PADDLE_PS_HOT_ROWS", _HOT_ROWS)
         parent = os.environ.get("PADDLE_PS_SSD_DIR") or private_folder()
         _remove_abandoned(Path(parent))
         self._folder = tempfile.mkdtemp(prefix=f"{_prefix()}{os.getpid()}-", dir=parent)

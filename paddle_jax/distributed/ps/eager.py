@@ -152,7 +152,7 @@ class ServerOptimizer:
         parameter_list: Any = None,
         no_grad_set: Any = None,
         **kwargs: Any,
-    ) -> tuple[list, list]:
+    ) -> tuple[list[Any], list[Any]]:
         """Adds gradients to the static program of a loss, and tables for its Parameters; an eager one makes
         a step.
 

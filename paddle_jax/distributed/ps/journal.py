@@ -162,8 +162,8 @@ class Journal:
         for kind in ("snapshot", "journal"):
             self._path(kind, self.number).unlink(missing_ok=True)
         shutil.rmtree(self.tables, ignore_errors=True)
-        self.number = number
-        self.size = 0
+        self.number: int = number
+        self.size: int = 0
         self._snapshot_size = size
 
     def close(self) -> None:

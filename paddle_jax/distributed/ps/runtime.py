@@ -44,7 +44,7 @@ class Runtime:
     def __init__(
         self, endpoints: Sequence[str], workers: int, index: int, is_server: bool, strategy: Any
     ) -> None:
-        self.endpoints = list(endpoints)
+        self.endpoints: list[str] = list(endpoints)
         self.workers = workers
         self.index = index
         self.is_server = is_server
@@ -66,8 +66,8 @@ class Runtime:
         Raises:
             ValueError: more workers may be late than there are. NotImplementedError: tables on GPUs.
         """
-        self.settings = dict(strategy.a_sync_configs)
-        self.table_settings = dict(strategy.sparse_table_configs)
+        self.settings: dict[Any, Any] = dict(strategy.a_sync_configs)
+        self.table_settings: dict[Any, Any] = dict(strategy.sparse_table_configs)
         for name in ("use_ps_gpu", "use_gpu_graph"):
             if self.settings[name]:
                 raise NotImplementedError(
@@ -79,7 +79,7 @@ class Runtime:
         elif self.settings["k_steps"] > 0:
             self.mode = "geo"
         else:
-            self.mode = "async"
+            self.mode: str = "async"
         backups = self.settings.get("backup_workers", 0)
         if not 0 <= backups < max(self.workers, 1):
             raise ValueError(
@@ -200,7 +200,7 @@ class Runtime:
             client.close()
             raise
         self.worker = worker
-        self.finished_before = client.round
+        self.finished_before: Any = client.round
         self.refresh()
 
     def _flat(self, table: TableSpec) -> np.ndarray:

@@ -55,7 +55,9 @@ class TableServer:
         self._open_round = -1
         self._late: dict[int, float] = {}
         folder = journal_folder()
-        self.state = ServerState(server, None if folder is None else Journal(folder / f"server.{server}"))
+        self.state: ServerState = ServerState(
+            server, None if folder is None else Journal(folder / f"server.{server}")
+        )
         self._load_from: str | None = None
         self._failure: ValueError | None = None
         if folder is not None:

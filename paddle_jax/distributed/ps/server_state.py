@@ -439,8 +439,8 @@ class ServerState:
                 if isinstance(table, DiskTable):
                     table.load_stored(self._journal.tables / str(number))
                 table.put(*[arrays[f"{number}.{part}"] for part in ("ids", "rows", "statistics")])
-        self.applied = plain["applied"]
-        self.closed = plain["closed"]
+        self.applied: int = plain["applied"]
+        self.closed: int = plain["closed"]
         count = sum(name.startswith("message ") for name in arrays)
         for i in range(count):
             request = messages.parsed(arrays[f"message {i}"].tobytes())

@@ -80,7 +80,7 @@ class SparseTable:
 
     def reset(self) -> None:
         """Removes the rows in memory."""
-        self.index = IdIndex()
+        self.index: IdIndex = IdIndex()
         self.rows = np.zeros((_FIRST_CAPACITY, self.spec.width + len(self._state)), np.float32)
         self.statistics = np.zeros((_FIRST_CAPACITY, _STATISTICS), np.float32)
 
@@ -320,15 +320,15 @@ class DenseTable:
         self._rule = RULES[spec.rule["name"]]
         self.begin, end = piece_of(spec.width, server, servers)
         self.values = np.zeros((1, end - self.begin), np.float32)
-        self.states = self._rule.first_state(spec.rule, end - self.begin)[None].copy()
+        self.states: np.ndarray = self._rule.first_state(spec.rule, end - self.begin)[None].copy()
         first = self._rule.first_state
-        self.state_blocks = len(first(spec.rule, 2)) - len(first(spec.rule, 1))
+        self.state_blocks: int = len(first(spec.rule, 2)) - len(first(spec.rule, 1))
         self.is_set = end == self.begin  # more servers than values
 
     def assign(self, values: np.ndarray) -> None:
         """Sets the values; float32 [1, length]."""
         self.values[:] = values
-        self.is_set = True
+        self.is_set: bool = True
 
     def update(self, gradients: np.ndarray, rate: float) -> None:
         """Updates the values by gradients, float32 [1, length]."""

@@ -43,8 +43,8 @@ class Worker:
     def __init__(self, client: Client) -> None:
         self.client = client
         tables = client.job.tables
-        self.sparse = {table.number: table for table in tables if table.kind != DENSE}
-        self.dense = {table.number: table for table in tables if table.kind == DENSE}
+        self.sparse: dict[int, TableSpec] = {table.number: table for table in tables if table.kind != DENSE}
+        self.dense: dict[int, TableSpec] = {table.number: table for table in tables if table.kind == DENSE}
 
     def start(self, values: Callable[[TableSpec], np.ndarray]) -> None:
         """Introduces the worker. Worker 0 gives the values of dense tables, unless they are there.

@@ -156,10 +156,10 @@ class Agent:
             self._master_server, _ = serve(_SERVICE, token, master, methods, {"Watch": state.detect_exit})
         host, _, port = (own or f"{own_address(master)}:0").rpartition(":")
         self._server, bound = serve(_SERVICE, token, f"{host}:{port}", {"Call": self._answer})
-        self.info = WorkerInfo(name, rank, host, bound)
+        self.info: WorkerInfo = WorkerInfo(name, rank, host, bound)
         self._master = self._channel(master)
         try:
-            self.infos = self._introduced(size, master)
+            self.infos: list[WorkerInfo] = self._introduced(size, master)
         except BaseException:
             self._stop()
             raise
@@ -223,7 +223,14 @@ class Agent:
         known = ", ".join(repr(info.name) for info in self.infos)
         raise ValueError(f"rpc: to: got {name!r}; there are {known}")
 
-    def call(self, to: str, function: Callable, args: tuple, kwargs: dict, timeout: float) -> Future:
+    def call(
+        self,
+        to: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[Any, Any],
+        timeout: float,
+    ) -> Future:
         """Begins a call of a function in another process."""
         info = self.find(to)
         request = serialization.dumped((function, args, kwargs))

@@ -84,7 +84,11 @@ def _variable(argument: str, name: str) -> str:
 
 
 def rpc_sync(
-    to: str, fn: Callable, args: tuple | None = None, kwargs: dict | None = None, timeout: float = -1
+    to: str,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[Any, Any] | None = None,
+    timeout: float = -1,
 ) -> Any:
     """Calls a function in another process and waits for what it gives.
 
@@ -113,7 +117,11 @@ def rpc_sync(
 
 
 def rpc_async(
-    to: str, fn: Callable, args: tuple | None = None, kwargs: dict | None = None, timeout: float = -1
+    to: str,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[Any, Any] | None = None,
+    timeout: float = -1,
 ) -> Future:
     """Calls a function in another process, and does not wait.
 

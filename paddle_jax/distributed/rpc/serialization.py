@@ -74,7 +74,7 @@ def loaded(data: bytes) -> Any:
     return pickle.loads(pieces[0], buffers=[bytearray(piece) for piece in pieces[1:]])  # noqa: S301
 
 
-def answer(function: Callable, args: tuple, kwargs: dict) -> bytes:
+def answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[Any, Any]) -> bytes:
     """What a call gives or raises, as bytes."""
     try:
         return dumped((True, function(*args, **kwargs)))

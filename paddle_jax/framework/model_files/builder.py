@@ -54,10 +54,10 @@ class Value:
     def __init__(
         self, number: int, dtype: Any, shape: Sequence[Any], items: list[Value] | None = None
     ) -> None:
-        self.number = number
-        self.dtype = dtype
-        self.shape = list(shape)
-        self.items = items
+        self.number: int = number
+        self.dtype: Any = dtype
+        self.shape: list[Any] = list(shape)
+        self.items: list[Value] | None = items
 
     @property
     def ndim(self) -> int:
@@ -79,7 +79,7 @@ class _Region:
 
     def __init__(self, args: list[Value]) -> None:
         self.args = args
-        self.document: dict | None = None
+        self.document: dict[Any, Any] | None = None
 
 
 def _unresolved(number: int) -> Value:
@@ -142,8 +142,8 @@ class Builder:
     """
 
     def __init__(self) -> None:
-        self.ops: list[dict] = []
-        self.parameter_ops: list[dict] = []
+        self.ops: list[dict[Any, Any]] = []
+        self.parameter_ops: list[dict[Any, Any]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self.count = 0
         self.resolve: Callable[[int], Value] = _unresolved
@@ -151,7 +151,7 @@ class Builder:
         self.block_count = 0
         self.argument_count = 0
         self.stored: dict[Any, tuple[Any, Value]] = {}
-        self.cache: dict[tuple, Value] = {}
+        self.cache: dict[tuple[Any, ...], Value] = {}
         self.extension_names: set[str] = set()
 
     # values -------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ class Builder:
         self.block_count += 1
         number = self.block_count
         region = _Region([self._argument(kind) for kind in args])
-        block_ops: list[dict] = []
+        block_ops: list[dict[Any, Any]] = []
         try:
             yield region
             block_ops = self.ops

@@ -46,7 +46,7 @@ class OpaqueOp:
     """
 
     def __init__(self, name: str, write: Callable[..., Any]) -> None:
-        self.op = Op(_never_run, "*tensors")
+        self.op: Op = Op(_never_run, "*tensors")
         self.op.name = name
         self.op.record = Record(write=write)
 

@@ -21,7 +21,7 @@ from paddle_jax.framework.pickle_names import CorruptFileError
 PREFIX = "paddle_jax."
 
 
-def encode(attrs: dict[str, Any]) -> tuple:
+def encode(attrs: dict[str, Any]) -> tuple[Any, ...]:
     """(the attributes of an operation as text, list of the numbers among them that depend on lengths).
 
     Raises:

@@ -274,8 +274,8 @@ class Runner:
     def __init__(self, program: Program) -> None:
         check(program)
         self.program = program
-        self.kernels: dict | None = None if is_random(program) else {}
-        self.new_shapes = NewShapes()
+        self.kernels: dict[Any, Any] | None = None if is_random(program) else {}
+        self.new_shapes: NewShapes = NewShapes()
         self._names = list(program.parameters)
 
     def __call__(self, parameters: dict[str, Any], inputs: Sequence[Tensor]) -> list[Tensor]:

@@ -20,7 +20,7 @@ def encode(arrays: dict[str, Any]) -> bytes:
     return stream.getvalue()
 
 
-def decode(data: Any, parameters: dict[str, Any]) -> dict:
+def decode(data: Any, parameters: dict[str, Any]) -> dict[Any, Any]:
     """The arrays of a file's bytes by name.
 
     Args:

@@ -56,12 +56,12 @@ class Op:
     def __init__(
         self, name: str, attrs: dict[str, Any], inputs: Any, outputs: Any, types: Any, blocks: Any = ()
     ) -> None:
-        self.name = name
-        self.attrs = attrs
-        self.inputs = inputs
-        self.outputs = outputs
-        self.types = types
-        self.blocks = blocks
+        self.name: str = name
+        self.attrs: dict[str, Any] = attrs
+        self.inputs: Any = inputs
+        self.outputs: Any = outputs
+        self.types: Any = types
+        self.blocks: Any = blocks
 
 
 class Block:
@@ -70,8 +70,8 @@ class Block:
     __slots__ = ("args", "ops")
 
     def __init__(self, args: Any, ops: Any) -> None:
-        self.args = args
-        self.ops = ops
+        self.args: Any = args
+        self.ops: Any = ops
 
 
 class Program:
@@ -91,9 +91,9 @@ class Program:
     def __init__(self, block: Block, document: dict[str, Any] | None = None) -> None:
         self.block = block
         self.document = document
-        self.parameters = {}
-        self.absent = []
-        self.feeds = []
+        self.parameters: dict[Any, Any] = {}
+        self.absent: list[Any] = []
+        self.feeds: list[Any] = []
         fetches = []
         for op in block.ops:
             if op.name == "parameter" and not op.attrs["stored"]:
@@ -110,7 +110,7 @@ class Program:
                 fetches.append(
                     (op.attrs["col"], (op.attrs["name"], op.inputs[0], *_tensor_type(op.types[0])))
                 )
-        self.fetches = [fetch for _, fetch in sorted(fetches, key=lambda pair: pair[0])]
+        self.fetches: list[Any] = [fetch for _, fetch in sorted(fetches, key=lambda pair: pair[0])]
 
     def __str__(self) -> str:
         return "{\n" + _text(self.block, "    ") + "}\n"

@@ -270,7 +270,7 @@ def _array(constant: Any) -> np.ndarray:
     return to_numpy(to_array(held_value(constant) if isinstance(constant, Tensor) else constant))
 
 
-def _flat(numbers: Any) -> list:
+def _flat(numbers: Any) -> list[Any]:
     """The numbers in nested lists, one after the other."""
     if not isinstance(numbers, list | tuple):
         return [numbers]

@@ -104,7 +104,7 @@ class SeqLenInfo:
 
     seqstart: Tensor
     max_seqlen: int
-    seqstart_py: list
+    seqstart_py: list[Any]
 
     def intervals(self) -> Iterator[Any]:
         """Yields (start, end) of each sequence."""
@@ -147,7 +147,7 @@ class PaddedSeqLenInfo(SeqLenInfo):
     """
 
     seqlen: Tensor
-    seqlen_py: list
+    seqlen_py: list[Any]
 
     def intervals(self) -> Iterator[Any]:
         """Yields (start, end) of each sequence."""
@@ -213,7 +213,7 @@ class BlockDiagonalMask(AttentionBias):
 
     q_seqinfo: SeqLenInfo
     k_seqinfo: SeqLenInfo
-    _batch_sizes: list | None = None
+    _batch_sizes: list[Any] | None = None
 
     def _diagonals(self) -> None:
         return None

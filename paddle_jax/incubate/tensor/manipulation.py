@@ -26,7 +26,9 @@ class _Task:
     def _wait(self) -> None:
         return None
 
-    cpu_wait = cuda_wait = synchronize = _wait
+    cpu_wait = _wait
+    cuda_wait = _wait
+    synchronize = _wait
 
 
 class _Load:

@@ -154,11 +154,11 @@ class DistributedBatchSampler(BatchSampler):
         if num_replicas is None:
             self.nranks = launch_variables.size()
         else:
-            self.nranks = num_replicas
+            self.nranks: int = num_replicas
         if rank is None:
             self.local_rank = launch_variables.rank()
         else:
-            self.local_rank = rank
+            self.local_rank: int = rank
         _need(
             self.local_rank < self.nranks,
             f"DistributedBatchSampler: rank: got {self.local_rank} of "
@@ -166,8 +166,8 @@ class DistributedBatchSampler(BatchSampler):
         )
         self.drop_last = drop_last
         self.epoch = 0
-        self.num_samples = math.ceil(len(dataset) / self.nranks)
-        self.total_size = self.num_samples * self.nranks
+        self.num_samples: int = math.ceil(len(dataset) / self.nranks)
+        self.total_size: int = self.num_samples * self.nranks
 
     def __iter__(self) -> Iterator[list[int]]:
         count = len(self.dataset)
@@ -206,4 +206,4 @@ class DistributedBatchSampler(BatchSampler):
             >>> sampler.epoch
             3
         """
-        self.epoch = epoch
+        self.epoch: int = epoch

@@ -127,7 +127,7 @@ class ComposeDataset(Dataset):
     """
 
     def __init__(self, datasets: Sequence[Dataset]) -> None:
-        self.datasets = list(datasets)
+        self.datasets: list[Dataset] = list(datasets)
         _need_some(self.datasets, "ComposeDataset")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
@@ -162,7 +162,7 @@ class ChainDataset(IterableDataset):
     """
 
     def __init__(self, datasets: Sequence[IterableDataset]) -> None:
-        self.datasets = list(datasets)
+        self.datasets: list[IterableDataset] = list(datasets)
         _need_some(self.datasets, "ChainDataset")
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
@@ -194,14 +194,14 @@ class ConcatDataset(Dataset):
         return list(itertools.accumulate(len(dataset) for dataset in sequence))
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
-        self.datasets = list(datasets)
+        self.datasets: list[Dataset] = list(datasets)
         _need_some(self.datasets, "ConcatDataset")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
                 raise AssertionError(
                     f"ConcatDataset: datasets: {type(dataset).__name__} is iterable; use ChainDataset for it."
                 )
-        self.cumulative_sizes = self.cumsum(self.datasets)
+        self.cumulative_sizes: list[int] = self.cumsum(self.datasets)
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]

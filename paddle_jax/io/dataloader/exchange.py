@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import builtins
 
 
-shared_memory = hasattr(os, "memfd_create")
+shared_memory: bool = hasattr(os, "memfd_create")
 _HEAD = struct.Struct("!BQI")  # whether a descriptor follows, bytes of the pickle, number of arrays
 _SIZE = struct.Struct("!Q")
 # all pages at once, since all of them will be read
@@ -55,7 +55,9 @@ def _in_main(name: str) -> Any:
     return operator.attrgetter(name)(sys.modules["__main__"])
 
 
-def _code_of_file(file: str, make: Callable[..., types.CodeType], arguments: tuple) -> types.CodeType:
+def _code_of_file(
+    file: str, make: Callable[..., types.CodeType], arguments: tuple[Any, ...]
+) -> types.CodeType:
     """A code object that names its file, for tracebacks."""
     return make(*arguments).replace(co_filename=file)
 

@@ -89,7 +89,7 @@ class Epoch:
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         state = state or {}
-        self.seed = state.get("seed")
+        self.seed: Any | None = state.get("seed")
         self.begun = state.get("begun")
         self.drawn = state.get("drawn", 0)
         self.taken = state.get("taken", 0)
@@ -101,7 +101,9 @@ class Epoch:
             self.streams = None
         else:
             # Keys of JSON are texts.
-            self.streams = {int(worker): stream_state for worker, stream_state in streams.items()}
+            self.streams: dict[int, Any] | None = {
+                int(worker): stream_state for worker, stream_state in streams.items()
+            }
         self._epochs = state.get("epochs")
         self._samplers = state.get("samplers")
         self.skip = 0
@@ -130,7 +132,7 @@ class Epoch:
             now: states of the generators to go on with after what was read; None in an epoch that begins.
         """
         if now is None:
-            self.begun = generators()
+            self.begun: dict[str, Any] = generators()
             self._epochs = list(map(_epoch_of, _parts(order)))
             if order is None:
                 return itertools.repeat(None)

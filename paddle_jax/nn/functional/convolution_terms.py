@@ -31,17 +31,17 @@ class Way(NamedTuple):
     """How the three are computed: functions `(x, weight, plan)` of the same value. forward is taken for the
     result; the transposes of by_x (called with True as a further operand) and by_weight are the adjoints."""
 
-    forward: Callable
-    by_x: Callable
-    by_weight: Callable
+    forward: Callable[..., Any]
+    by_x: Callable[..., Any]
+    by_weight: Callable[..., Any]
 
 
 class Shapes(NamedTuple):
     """Those of x, the weight and the result."""
 
-    x: tuple
-    weight: tuple
-    out: tuple
+    x: tuple[Any, ...]
+    weight: tuple[Any, ...]
+    out: tuple[Any, ...]
 
 
 def convolution(x: jax.Array, weight: jax.Array, plan: Plan, way: Way) -> jax.Array:

@@ -36,10 +36,10 @@ class Plan(NamedTuple):
     """Where the kernel lies: per spatial axis strides, (before, after) pads, dilations and output lengths;
     number of groups."""
 
-    strides: tuple
-    pads: tuple
-    dilations: tuple
-    out: tuple
+    strides: tuple[Any, ...]
+    pads: tuple[Any, ...]
+    dilations: tuple[Any, ...]
+    out: tuple[Any, ...]
     groups: int
 
 
@@ -207,11 +207,11 @@ def _one_element(taken: jax.Array, weight: jax.Array, groups: int) -> jax.Array:
     return wide.reshape(n, o, *out)
 
 
-multiplied = _chosen(_at_once, _per_image, _at_once)
-multiplied_light = _chosen(_at_once, _by_axis, _at_once)
-single_channel = _chosen(_by_elements, _by_axis, _at_once)
-depthwise = _chosen(_by_elements, _by_elements, _at_once)
-summed = _chosen(_by_elements, _by_elements, _by_elements)
+multiplied: Callable[..., Any] = _chosen(_at_once, _per_image, _at_once)
+multiplied_light: Callable[..., Any] = _chosen(_at_once, _by_axis, _at_once)
+single_channel: Callable[..., Any] = _chosen(_by_elements, _by_axis, _at_once)
+depthwise: Callable[..., Any] = _chosen(_by_elements, _by_elements, _at_once)
+summed: Callable[..., Any] = _chosen(_by_elements, _by_elements, _by_elements)
 
 
 def transposed(

@@ -55,13 +55,13 @@ class Windows:
         if last:
             self.axes = tuple(range(1, n + 1))
         else:
-            self.axes = tuple(range(2, n + 2))
-        self.sizes = tuple(x.shape[a] for a in self.axes)
-        self.kernel = ints(op_name, "kernel_size", kernel, n)
+            self.axes: tuple[int, ...] = tuple(range(2, n + 2))
+        self.sizes: tuple[Any, ...] = tuple(x.shape[a] for a in self.axes)
+        self.kernel: tuple[int, ...] = ints(op_name, "kernel_size", kernel, n)
         if stride is None:
             self.strides = self.kernel
         else:
-            self.strides = ints(op_name, "stride", stride, n)
+            self.strides: tuple[int, ...] = ints(op_name, "stride", stride, n)
         pads = paddings(op_name, padding, n, last)
         if pads == "VALID" and ceil_mode:
             raise ValueError(f"{op_name}: ceil_mode: got True; padding 'VALID' needs ceil_mode=False")
@@ -72,15 +72,15 @@ class Windows:
         else:
             pads = pads
         self.pads = pads
-        self.counts = tuple(
+        self.counts: tuple[int, ...] = tuple(
             self._count(op_name, *v, ceil_mode)
             for v in zip(self.sizes, self.kernel, self.strides, pads, strict=True)
         )
         spans = [(c - 1) * s + k for c, s, k in zip(self.counts, self.strides, self.kernel, strict=True)]
-        self.extra = tuple(
+        self.extra: tuple[tuple[int, Any], ...] = tuple(
             (b, span - size - b) for (b, _), span, size in zip(pads, spans, self.sizes, strict=True)
         )
-        self.ndim = x.ndim
+        self.ndim: Any = x.ndim
 
     @staticmethod
     def _count(op_name: str, size: int, kernel: Any, stride: Any, pad: Any, ceil_mode: bool) -> int:

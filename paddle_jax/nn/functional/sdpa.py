@@ -227,7 +227,7 @@ class _Attention(threading.local):
     replacement: Callable[..., Any] | None = None
 
 
-Attention = _Attention()
+Attention: _Attention = _Attention()
 
 
 def attention(

@@ -46,7 +46,7 @@ def _check_ctc(
 ) -> None:
     operands = (log_probs, labels, input_lengths, label_lengths)
     if all(isinstance(value, Tensor) for value in operands) and log_probs.ndim == 3:
-        frames, _, classes = log_probs.shape
+        frames, _batch, classes = log_probs.shape
         _check_sequences("ctc_loss", labels, input_lengths, label_lengths, frames, classes)
 
 
@@ -60,7 +60,7 @@ def _check_rnnt(
 ) -> None:
     operands = (input, label, input_lengths, label_lengths)
     if all(isinstance(value, Tensor) for value in operands) and input.ndim == 4:
-        _, frames, _, classes = input.shape
+        _batch, frames, _labels, classes = input.shape
         _check_sequences("rnnt_loss", label, input_lengths, label_lengths, frames, classes)
 
 

@@ -81,16 +81,16 @@ class MultiHeadAttention(Layer):
                 "both must be above 0 and num_heads must divide embed_dim"
             )
         self.embed_dim = embed_dim
-        self.kdim = embed_dim if kdim is None else kdim
-        self.vdim = embed_dim if vdim is None else vdim
+        self.kdim: int = embed_dim if kdim is None else kdim
+        self.vdim: int = embed_dim if vdim is None else vdim
         self.num_heads = num_heads
         self.dropout = dropout
         self.need_weights = need_weights
-        self.head_dim = embed_dim // num_heads
-        self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
-        self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
-        self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
-        self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+        self.head_dim: int = embed_dim // num_heads
+        self.q_proj: Linear = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+        self.k_proj: Linear = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
+        self.v_proj: Linear = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
+        self.out_proj: Linear = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
 
     def _heads(self, x: Tensor) -> Tensor:
         if x.ndim != 3:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.state import local
@@ -81,10 +81,12 @@ class _BatchNormBase(Layer):
             self._dtype = "float32"
         else:
             self._dtype = get_default_dtype()
-        self.weight = self.create_parameter(
+        self.weight: Any = self.create_parameter(
             [num_features], attr=weight_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter([num_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.bias: Any = self.create_parameter(
+            [num_features], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
         running_statistics(
             self,
             num_features,
@@ -403,15 +405,17 @@ class BatchNorm(Layer):
         self._in_place = in_place
         self._data_layout = data_layout
         self._dtype = "float32" if dtype == "float16" else dtype
-        self.weight = self.create_parameter(
+        self.weight: Any = self.create_parameter(
             [num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter([num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.bias: Any = self.create_parameter(
+            [num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
         running_statistics(self, num_channels, self._dtype, moving_mean_name, moving_variance_name)
         self._momentum = momentum
         self._epsilon = epsilon
         self._is_test = is_test
-        self.training = not is_test
+        self.training: bool = not is_test
         self._use_global_stats = use_global_stats
         self._trainable_statistics = trainable_statistics
 

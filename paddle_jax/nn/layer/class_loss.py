@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax.nn import functional as F
@@ -64,8 +64,8 @@ class HSigmoidLoss(Layer):
         self._dtype = get_default_dtype()
         # The default tree is a complete binary one: one inner node less than there are classes.
         nodes = num_classes if is_custom else num_classes - 1
-        self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr, dtype=self._dtype)
-        self.bias = self.create_parameter([nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.weight: Any = self.create_parameter([nodes, feature_size], attr=weight_attr, dtype=self._dtype)
+        self.bias: Any = self.create_parameter([nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
     def forward(
         self, input: Tensor, label: Tensor, path_table: Tensor | None = None, path_code: Tensor | None = None
@@ -137,15 +137,15 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         self._dtype = get_default_dtype()
         self.in_features = in_features
         self.n_classes = n_classes
-        self.cutoffs = _checked(list(cutoffs), n_classes)
+        self.cutoffs: list[int] = _checked(list(cutoffs), n_classes)
         self.div_value = div_value
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
         self.is_head_bias = head_bias
-        self.shortlist_size = self.cutoffs[0]
-        self.n_clusters = len(self.cutoffs) - 1
-        self.head_size = self.shortlist_size + self.n_clusters
-        self.head_weight = self.create_parameter(
+        self.shortlist_size: int = self.cutoffs[0]
+        self.n_clusters: int = len(self.cutoffs) - 1
+        self.head_size: int = self.shortlist_size + self.n_clusters
+        self.head_weight: Any = self.create_parameter(
             [in_features, self.head_size], attr=weight_attr, dtype=self._dtype
         )
         if head_bias:
@@ -153,8 +153,10 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
                 [self.head_size], attr=bias_attr, dtype=self._dtype, is_bias=True
             )
         else:
-            self.head_bias = None
-        self.tail_weights = [self._cluster(i, weight_attr) for i in range(self.n_clusters)]
+            self.head_bias: Any = None
+        self.tail_weights: list[list[Tensor]] = [
+            self._cluster(i, weight_attr) for i in range(self.n_clusters)
+        ]
 
     def _cluster(self, i: int, weight_attr: ParamAttrLike | None) -> list[Tensor]:
         hidden = int(self.in_features // self.div_value ** (i + 1))

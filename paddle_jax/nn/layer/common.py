@@ -91,8 +91,12 @@ class Linear(Layer):
         self._dtype = get_default_dtype()
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
-        self.weight = self.create_parameter([in_features, out_features], attr=weight_attr, dtype=self._dtype)
-        self.bias = self.create_parameter([out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.weight: Any = self.create_parameter(
+            [in_features, out_features], attr=weight_attr, dtype=self._dtype
+        )
+        self.bias: Any = self.create_parameter(
+            [out_features], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
         self.name = name
 
     def forward(self, input: Tensor) -> Tensor:
@@ -140,10 +144,12 @@ class Bilinear(Layer):
         self._in1_features = in1_features
         self._in2_features = in2_features
         self._out_features = out_features
-        self.weight = self.create_parameter(
+        self.weight: Any = self.create_parameter(
             [out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype
         )
-        self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.bias: Any = self.create_parameter(
+            [1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.bilinear(x1, x2, self.weight, self.bias)
@@ -236,7 +242,7 @@ class Embedding(Layer):
             self._remote = self._remote_table(max_norm, scale_grad_by_freq)
             self.weight = None
             return
-        self.weight = self._table(_weight)
+        self.weight: Any = self._table(_weight)
         if _freeze:
             self.weight.stop_gradient = True
 
@@ -377,7 +383,7 @@ class Upsample(Layer):
         super().__init__()
         self.size = size
         self.scale_factor = scale_factor
-        self.mode = mode.lower()
+        self.mode: str = mode.lower()
         self.align_corners = align_corners
         self.align_mode = align_mode
         self.data_format = data_format

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class HookRemoveHelper:
     """Takes a hook away with `remove()`; calling it twice does no harm."""
 
-    next_hook_id = 0
+    next_hook_id: int = 0
 
     def __init__(self, hooks: AttributeStore, flags: Sequence[AttributeStore] = ()) -> None:
         self._hooks_ref, self._flags_refs = weakref.ref(hooks), [weakref.ref(f) for f in flags]
@@ -159,7 +159,7 @@ class HookMixin:
         return replacement
 
 
-def _running(hooks: AttributeStore) -> list[tuple[int, Hook]]:
+def _running(hooks: AttributeStore) -> list[tuple[Any, Hook]]:
     """The (key, hook) to be called; in a run whose reads are observed, the observed hooks."""
     return [(key, Observing.function(hook)) for key, hook in hooks.items()]
 

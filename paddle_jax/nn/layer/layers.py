@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _WORD_START = re.compile("(.)([A-Z][a-z]+)")
 _WORD_END = re.compile("([a-z])([A-Z])")
 _STORES = ("_parameters", "_sub_layers", "_buffers")
-_NONE: dict = {}
+_NONE: dict[Any, Any] = {}
 
 
 def snake(name: str) -> str:

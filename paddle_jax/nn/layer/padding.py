@@ -25,7 +25,7 @@ class _PadND(Layer):
         if _is_int(padding):
             self.padding = [padding] * (2 * self._spatial)
         else:
-            self.padding = padding
+            self.padding: list[Size | Tensor] = padding
         self._mode = mode
         self.value = value
         self._data_format = data_format

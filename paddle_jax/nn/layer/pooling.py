@@ -369,7 +369,7 @@ class LPPool1D(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self.norm_type = float(norm_type)
+        self.norm_type: float = float(norm_type)
         self.kernel_size = kernel_size
         self.padding = padding
         self.ceil_mode = ceil_mode
@@ -428,11 +428,11 @@ class LPPool2D(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self.norm_type = float(norm_type)
+        self.norm_type: float = float(norm_type)
         self.ksize = kernel_size
         self.padding = padding
         self.ceil_mode = ceil_mode
-        self.stride = kernel_size if stride is None else stride
+        self.stride: Size = kernel_size if stride is None else stride
         self.data_format = data_format
         self.name = name
 

@@ -258,7 +258,7 @@ class RNNBase(LayerList):
         self.num_layers = num_layers
         self.state_components = 2 if mode == "LSTM" else 1
         self.proj_size = proj_size
-        self.could_use_cudnn = proj_size == 0
+        self.could_use_cudnn: bool = proj_size == 0
         attrs = {
             "weight_ih_attr": weight_ih_attr,
             "weight_hh_attr": weight_hh_attr,

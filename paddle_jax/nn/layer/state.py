@@ -191,7 +191,8 @@ class StateMixin:
             restore_layout(tensor)
         return missing, [name for name in state_dict if name not in used]
 
-    set_dict = load_dict = set_state_dict
+    set_dict = set_state_dict
+    load_dict = set_state_dict
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False

@@ -54,9 +54,9 @@ class _Block(Layer):
         bias_attr: ParamAttrLike,
         act_dropout: float,
     ) -> None:
-        self.linear1 = Linear(d_model, dim_feedforward, weight_attr, bias_attr)
-        self.dropout = Dropout(act_dropout, mode="upscale_in_train")
-        self.linear2 = Linear(dim_feedforward, d_model, weight_attr, bias_attr)
+        self.linear1: Linear = Linear(d_model, dim_feedforward, weight_attr, bias_attr)
+        self.dropout: Dropout = Dropout(act_dropout, mode="upscale_in_train")
+        self.linear2: Linear = Linear(dim_feedforward, d_model, weight_attr, bias_attr)
 
     def _residual(
         self, x: Tensor, norm: Layer, dropout: Layer, part: Callable[[Tensor], tuple[Tensor, Any]]
@@ -138,13 +138,13 @@ class TransformerEncoderLayer(_Block):
         self.normalize_before = normalize_before
         weights = _convert_param_attr_to_list(weight_attr, 2)
         biases = _convert_param_attr_to_list(bias_attr, 2)
-        self.self_attn = MultiHeadAttention(
+        self.self_attn: MultiHeadAttention = MultiHeadAttention(
             d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
         )
         self._build_feed_forward(d_model, dim_feedforward, weights[1], biases[1], act_dropout)
         self.norm1, self.norm2 = (LayerNorm(d_model, epsilon=layer_norm_eps) for _ in range(2))
         self.dropout1, self.dropout2 = (Dropout(dropout, mode="upscale_in_train") for _ in range(2))
-        self.activation = getattr(F, activation)
+        self.activation: Any = getattr(F, activation)
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None
@@ -187,7 +187,7 @@ class TransformerEncoder(Layer):
 
     def __init__(self, encoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
-        self.layers = _stack(encoder_layer, num_layers)
+        self.layers: LayerList = _stack(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -271,10 +271,10 @@ class TransformerDecoderLayer(_Block):
         self.normalize_before = normalize_before
         weights = _convert_param_attr_to_list(weight_attr, 3)
         biases = _convert_param_attr_to_list(bias_attr, 3)
-        self.self_attn = MultiHeadAttention(
+        self.self_attn: MultiHeadAttention = MultiHeadAttention(
             d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
         )
-        self.cross_attn = MultiHeadAttention(
+        self.cross_attn: MultiHeadAttention = MultiHeadAttention(
             d_model, nhead, dropout=attn_dropout, weight_attr=weights[1], bias_attr=biases[1]
         )
         self._build_feed_forward(d_model, dim_feedforward, weights[2], biases[2], act_dropout)
@@ -282,7 +282,7 @@ class TransformerDecoderLayer(_Block):
         self.dropout1, self.dropout2, self.dropout3 = (
             Dropout(dropout, mode="upscale_in_train") for _ in range(3)
         )
-        self.activation = getattr(F, activation)
+        self.activation: Any = getattr(F, activation)
 
     def forward(
         self,
@@ -335,7 +335,7 @@ class TransformerDecoder(Layer):
 
     def __init__(self, decoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
-        self.layers = _stack(decoder_layer, num_layers)
+        self.layers: LayerList = _stack(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -433,12 +433,16 @@ class Transformer(Layer):
             self.encoder = custom_encoder
         else:
             layer = TransformerEncoderLayer(*settings, weights[0], biases[0])
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model))
+            self.encoder: Layer | TransformerEncoder = TransformerEncoder(
+                layer, num_encoder_layers, LayerNorm(d_model)
+            )
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
             layer = TransformerDecoderLayer(*settings, weights[1], biases[1])
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model))
+            self.decoder: Layer | TransformerDecoder = TransformerDecoder(
+                layer, num_decoder_layers, LayerNorm(d_model)
+            )
         self.d_model = d_model
         self.nhead = nhead
 

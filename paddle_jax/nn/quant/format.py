@@ -251,4 +251,4 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
                 both._quanter = None
         for quanter_name in self.activation_quanters():
             self._convert_quanter_to_qdq(quanter_name)
-        self.converted = True
+        self.converted: bool = True

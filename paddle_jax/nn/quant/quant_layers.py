@@ -284,8 +284,8 @@ class _Quantized(Layer):
     ) -> None:
         super().__init__()
         self._take(layer)
-        self.weight = layer.weight
-        self.bias = layer.bias
+        self.weight: Any = layer.weight
+        self.bias: Any = layer.bias
         if weight_quant_layer is None:
             self._fake_quant_weight = _get_fake_quant_type(
                 weight_quantize_type,
@@ -359,7 +359,7 @@ class QuantizedLinear(_Quantized):
     _axis = 1
 
     def _take(self, layer: Layer) -> None:
-        self.name = layer.name
+        self.name: Any = layer.name
         self._linear_quant_axis = self._axis
 
     def forward(self, input: Tensor) -> Tensor:

@@ -45,7 +45,7 @@ class CosineAnnealingDecay(LRScheduler):
         need_type(eta_min, (float, int), "CosineAnnealingDecay", "eta_min")
         need(T_max > 0, f"CosineAnnealingDecay: T_max: got {T_max}; it must be positive.")
         self.T_max = T_max
-        self.eta_min = float(eta_min)
+        self.eta_min: float = float(eta_min)
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
@@ -122,7 +122,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_0 = T_0
         self.T_i = T_0
         self.T_mult = T_mult
-        self.eta_min = float(eta_min)
+        self.eta_min: float = float(eta_min)
         self.T_cur = last_epoch
         if last_epoch >= 0:
             self._locate(last_epoch)
@@ -152,7 +152,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_i *= self.T_mult
         else:
             self._locate(epoch)
-        self.last_epoch = math.floor(epoch)
+        self.last_epoch: int = math.floor(epoch)
         self.last_lr = self.get_lr()
         self._tell()
 
@@ -191,8 +191,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """
         super().set_state_dict(state_dict)
         position = self._position(self.last_epoch)
-        self.T_cur = state_dict.get("T_cur", position[0])
-        self.T_i = state_dict.get("T_i", position[1])
+        self.T_cur: int = state_dict.get("T_cur", position[0])
+        self.T_i: int = state_dict.get("T_i", position[1])
 
     set_dict = set_state_dict
 
@@ -376,10 +376,10 @@ class CyclicLR(LRScheduler):
             f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.",
             ValueError,
         )
-        self.cycle_size = step_size_up + step_size_down
-        self.step_up_pct = step_size_up / self.cycle_size
-        self.max_lr = float(max_learning_rate)
-        self.amplitude = self.max_lr - base_learning_rate
+        self.cycle_size: int = step_size_up + step_size_down
+        self.step_up_pct: float = step_size_up / self.cycle_size
+        self.max_lr: float = float(max_learning_rate)
+        self.amplitude: float = self.max_lr - base_learning_rate
         self.mode = mode
         self.gamma = exp_gamma
         if scale_fn is None:

@@ -78,7 +78,7 @@ class LRScheduler:
             f"{type(self).__name__}: learning_rate: got {learning_rate}; it may not be negative.",
             ValueError,
         )
-        self.base_lr = float(learning_rate)
+        self.base_lr: float = float(learning_rate)
         self.last_lr = float(learning_rate)
         self.last_epoch = last_epoch
         self.verbose = verbose
@@ -119,7 +119,7 @@ class LRScheduler:
         if epoch is None:
             self.last_epoch = self.last_epoch + 1
         else:
-            self.last_epoch = epoch
+            self.last_epoch: int = epoch
         # A schedule that get_lr() computes from the last rate cannot jump; it may give a formula for that.
         if epoch is None:
             closed_form = None
@@ -135,7 +135,7 @@ class LRScheduler:
     def state_keys(self) -> None:
         """Sets `self.keys`, the names of the attributes that `state_dict()` stores; override
         it to store more."""
-        self.keys = ["last_epoch", "last_lr"]
+        self.keys: list[str] = ["last_epoch", "last_lr"]
 
     def state_dict(self) -> StateDict:
         """Returns the scheduler's state: a dict of the attributes named by `state_keys()`; one-element

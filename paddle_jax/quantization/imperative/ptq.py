@@ -63,14 +63,14 @@ class PTQConfig:
                     f"PTQConfig: {name}: got {type(value).__name__}; allowed are "
                     f"{', '.join(kind.__name__ for kind in kinds)}"
                 )
-        self.in_act_quantizer = copy.deepcopy(activation_quantizer)
-        self.out_act_quantizer = copy.deepcopy(activation_quantizer)
-        self.wt_quantizer = copy.deepcopy(weight_quantizer)
-        self.quant_hook_handle = None
+        self.in_act_quantizer: Any = copy.deepcopy(activation_quantizer)
+        self.out_act_quantizer: Any = copy.deepcopy(activation_quantizer)
+        self.wt_quantizer: Any = copy.deepcopy(weight_quantizer)
+        self.quant_hook_handle: Any = None
         self.enable_in_act_quantizer = False
 
 
-default_ptq_config = PTQConfig(watching.KLQuantizer(), watching.PerChannelAbsmaxQuantizer())
+default_ptq_config: PTQConfig = PTQConfig(watching.KLQuantizer(), watching.PerChannelAbsmaxQuantizer())
 
 
 class ImperativePTQ:

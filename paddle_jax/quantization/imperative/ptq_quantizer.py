@@ -36,11 +36,11 @@ class BaseQuantizer:
         """Looks at a tuple of Tensors, the inputs, outputs or weights of a layer."""
         new = [self._largest(layer, _magnitudes(tensor)) for tensor in tensors]
         old = self.abs_max_vals or new
-        self.abs_max_vals = [np.maximum(a, b).tolist() for a, b in zip(old, new, strict=True)]
+        self.abs_max_vals: list[Any] = [np.maximum(a, b).tolist() for a, b in zip(old, new, strict=True)]
 
     def cal_thresholds(self) -> None:
         """Works the thresholds out."""
-        self.thresholds = self.abs_max_vals
+        self.thresholds: list[Any] = self.abs_max_vals
 
     def _largest(self, layer: Layer, magnitudes: np.ndarray) -> Any:
         return magnitudes.max()

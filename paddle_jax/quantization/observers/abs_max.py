@@ -79,7 +79,7 @@ class AbsmaxObserverLayer(MagnitudeObserver):
 
     def __init__(self, layer: Layer, quant_bits: Any = 8) -> None:
         super().__init__(quant_bits)
-        self.abs_max_val = to_tensor(self.INIT_ABS_MAX)
+        self.abs_max_val: Any = to_tensor(self.INIT_ABS_MAX)
         self._min = None
 
     def forward(self, input: Tensor) -> Tensor:

@@ -55,10 +55,10 @@ class AutoMixedPrecisionLists:
                 "AutoMixedPrecisionLists: custom_white_list and custom_black_list: "
                 f"both have {sorted(more & less)}"
             )
-        self.amp_dtype = low_dtype("AutoMixedPrecisionLists", dtype)
+        self.amp_dtype: str = low_dtype("AutoMixedPrecisionLists", dtype)
         self.black_varnames = custom_black_varnames
-        self.white_list = (white_list()[self.amp_dtype]["O1"] | more) - less
-        self.black_list = (black_list()[self.amp_dtype]["O1"] | less) - more
+        self.white_list: set[str] = (white_list()[self.amp_dtype]["O1"] | more) - less
+        self.black_list: set[str] = (black_list()[self.amp_dtype]["O1"] | less) - more
         self._custom = frozenset(more), frozenset(less)
 
     def policy(self, level: str, dtype: DTypeLike, use_promote: bool) -> Policy:

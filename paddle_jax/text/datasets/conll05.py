@@ -76,10 +76,10 @@ class Conll05st(Dataset):
             numbered_lines(self.word_dict_file),
             numbered_lines(self.verb_dict_file),
         )
-        self.label_dict = numbered_roles(self.target_dict_file)
-        self.sentences = []
-        self.predicates = []
-        self.labels = []
+        self.label_dict: dict[str, int] = numbered_roles(self.target_dict_file)
+        self.sentences: list[Any] = []
+        self.predicates: list[Any] = []
+        self.labels: list[Any] = []
         for words, predicate, labels in propositions(self.data_file, _WORDS, _ROLES):
             self.sentences.append(words)
             self.predicates.append(predicate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import re
 import string
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,8 +45,8 @@ class Imdb(Dataset):
         cutoff: int = 150,
         download: bool = True,
     ) -> None:
-        self.mode = check_mode("Imdb", mode)
-        self.data_file = located("imdb", data_file, download, URL, MD5)
+        self.mode: str = check_mode("Imdb", mode)
+        self.data_file: str = located("imdb", data_file, download, URL, MD5)
         counts = collections.Counter()
         texts = {"pos": [], "neg": []}
         for name, content in members(self.data_file, _MEMBER.match):
@@ -55,14 +55,14 @@ class Imdb(Dataset):
             part, kind = _MEMBER.match(name).groups()
             if part == self.mode:
                 texts[kind].append(words)
-        self.word_idx = ranked(counts, cutoff)
+        self.word_idx: dict[Any, int] = ranked(counts, cutoff)
         rare = self.word_idx["<unk>"]
-        self.docs = [
+        self.docs: list[list[int]] = [
             [self.word_idx.get(word, rare) for word in words]
             for kind in ("pos", "neg")
             for words in texts[kind]
         ]
-        self.labels = [label for label, kind in enumerate(("pos", "neg")) for _ in texts[kind]]
+        self.labels: list[int] = [label for label, kind in enumerate(("pos", "neg")) for _ in texts[kind]]
 
     def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         return np.array(self.docs[idx]), np.array([self.labels[idx]])

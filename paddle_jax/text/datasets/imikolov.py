@@ -95,17 +95,19 @@ class Imikolov(Dataset):
     ) -> None:
         if data_type.upper() not in ("NGRAM", "SEQ"):
             raise AssertionError(f"Imikolov: data_type: got {data_type!r}; it must be 'NGRAM' or 'SEQ'")
-        self.data_type = data_type.upper()
+        self.data_type: str = data_type.upper()
         self.window_size = window_size
         self.min_word_freq = min_word_freq
-        self.mode = check_mode("Imikolov", mode)
-        self.data_file = located("imikolov", data_file, download, URL, MD5)
+        self.mode: str = check_mode("Imikolov", mode)
+        self.data_file: str = located("imikolov", data_file, download, URL, MD5)
         lines = lines_in(self.data_file, map(FILE.format, ("train", "valid", "test")))
         if self.data_type == "NGRAM" and window_size < 0:
             raise AssertionError(f"Imikolov: window_size: got {window_size}; it must be positive for 'NGRAM'")
-        self.word_idx = words_of(lines[FILE.format("train")], lines[FILE.format("valid")], min_word_freq)
+        self.word_idx: dict[Any, int] = words_of(
+            lines[FILE.format("train")], lines[FILE.format("valid")], min_word_freq
+        )
         rows = pieces if self.data_type == "NGRAM" else pairs
-        self.data = [
+        self.data: list[tuple[int, ...] | tuple[list[int], list[int]]] = [
             row for line in lines[FILE.format(self.mode)] for row in rows(line, self.word_idx, window_size)
         ]
 

@@ -27,7 +27,7 @@ class MovieInfo:
     """A film: `index`, `title` (without the year), `categories`."""
 
     def __init__(self, index: str | int, categories: list[str], title: str) -> None:
-        self.index = int(index)
+        self.index: int = int(index)
         self.categories = categories
         self.title = title
 
@@ -78,14 +78,18 @@ class Catalogue:
         with zipfile.ZipFile(path) as archive:
             movies = _rows(archive, "movies")
             users = _rows(archive, "users")
-        self.movie_info = {
+        self.movie_info: dict[int, Any] = {
             int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1])
             for index, title, kinds in movies
         }
-        self.user_info = {int(index): user(index, gender, age, job) for index, gender, age, job, _ in users}
+        self.user_info: dict[int, Any] = {
+            int(index): user(index, gender, age, job) for index, gender, age, job, _ in users
+        }
         films = self.movie_info.values()
-        self.movie_title_dict = _numbered(word for film in films for word in film.title.lower().split())
-        self.categories_dict = _numbered(name for film in films for name in film.categories)
+        self.movie_title_dict: dict[str, int] = _numbered(
+            word for film in films for word in film.title.lower().split()
+        )
+        self.categories_dict: dict[str, int] = _numbered(name for film in films for name in film.categories)
 
 
 def ratings_in(
@@ -132,16 +136,16 @@ class Movielens(Dataset):
         rand_seed: int = 0,
         download: bool = True,
     ) -> None:
-        self.mode = check_mode("Movielens", mode)
-        self.data_file = located("sentiment", data_file, download, URL, MD5)
+        self.mode: str = check_mode("Movielens", mode)
+        self.data_file: str = located("sentiment", data_file, download, URL, MD5)
         self.test_ratio = test_ratio
         self.rand_seed = rand_seed
         catalogue = Catalogue(self.data_file)
-        self.movie_info = catalogue.movie_info
-        self.user_info = catalogue.user_info
-        self.movie_title_dict = catalogue.movie_title_dict
-        self.categories_dict = catalogue.categories_dict
-        self.data = [
+        self.movie_info: dict[int, Any] = catalogue.movie_info
+        self.user_info: dict[int, Any] = catalogue.user_info
+        self.movie_title_dict: dict[str, int] = catalogue.movie_title_dict
+        self.categories_dict: dict[str, int] = catalogue.categories_dict
+        self.data: list[list[Any]] = [
             self._row(*rating)
             for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")
         ]

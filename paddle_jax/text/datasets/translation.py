@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,9 @@ class Pairs(Dataset):
 
     def _read(self, pairs: Iterable[tuple[list[str], list[str]]], longest: int | None = None) -> None:
         """Takes (words of the source, words of the target), those of at most `longest` numbers."""
-        self.src_ids = []
-        self.trg_ids = []
-        self.trg_ids_next = []
+        self.src_ids: list[Any] = []
+        self.trg_ids: list[Any] = []
+        self.trg_ids_next: list[Any] = []
         for source, target, following in numbered(pairs, self.src_dict, self.trg_dict, longest):
             self.src_ids.append(source)
             self.trg_ids.append(target)

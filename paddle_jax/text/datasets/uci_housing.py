@@ -54,10 +54,10 @@ class UCIHousing(Dataset):
     def __init__(
         self, data_file: str | PathLike[str] | None = None, mode: str = "train", download: bool = True
     ) -> None:
-        self.mode = check_mode("UCIHousing", mode)
-        self.data_file = located("uci_housing", data_file, download, URL, MD5)
-        self.dtype = get_default_dtype()
-        self.data = parts_of(self.data_file)[self.mode == "test"].astype(convert(self.dtype).np)
+        self.mode: str = check_mode("UCIHousing", mode)
+        self.data_file: str = located("uci_housing", data_file, download, URL, MD5)
+        self.dtype: str = get_default_dtype()
+        self.data: np.ndarray = parts_of(self.data_file)[self.mode == "test"].astype(convert(self.dtype).np)
 
     def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
         row = self.data[idx]

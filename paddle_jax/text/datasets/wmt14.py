@@ -68,8 +68,8 @@ class WMT14(Pairs):
         dict_size: int = -1,
         download: bool = True,
     ) -> None:
-        self.mode = chosen("WMT14", mode, ("train", "test", "gen"))
-        self.data_file = located("wmt14", data_file, download, URL, MD5)
+        self.mode: str = chosen("WMT14", mode, ("train", "test", "gen"))
+        self.data_file: str = located("wmt14", data_file, download, URL, MD5)
         positive("WMT14", dict_size=dict_size)
         self.dict_size = dict_size
         self.src_dict, self.trg_dict = dictionaries(self.data_file, dict_size)

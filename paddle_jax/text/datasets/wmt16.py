@@ -74,8 +74,8 @@ class WMT16(Pairs):
         lang: str = "en",
         download: bool = True,
     ) -> None:
-        self.mode = chosen("WMT16", mode, ("train", "test", "val"))
-        self.data_file = located("wmt16", data_file, download, URL, MD5)
+        self.mode: str = chosen("WMT16", mode, ("train", "test", "val"))
+        self.data_file: str = located("wmt16", data_file, download, URL, MD5)
         self.lang = lang
         positive("WMT16", src_dict_size=src_dict_size, trg_dict_size=trg_dict_size)
         source, target = _LANGUAGES if lang == "en" else _LANGUAGES[::-1]

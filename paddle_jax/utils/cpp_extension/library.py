@@ -34,9 +34,9 @@ class Operator(NamedTuple):
     """A declaration: names, and which functions it has (k: kernel, s: shapes, t: dtypes)."""
 
     name: str
-    inputs: tuple
-    outputs: tuple
-    attributes: tuple  # pairs (name, type)
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    attributes: tuple[Any, ...]  # pairs (name, type)
     has: str
 
 
@@ -47,12 +47,12 @@ class Library:
         self._open = ctypes.PyDLL(str(path))
         for name in ("describe", "shapes", "types"):
             getattr(self._open, f"paddle_jax_{name}").restype = ctypes.c_char_p
-        self.target = f"paddle_jax_extension_{uuid.uuid4().hex}"
+        self.target: str = f"paddle_jax_extension_{uuid.uuid4().hex}"
         jax.ffi.register_ffi_target(
             self.target, jax.ffi.pycapsule(self._open.paddle_jax_call), platform="cpu"
         )
         rows = [line.split("\t") for line in self._query("describe").splitlines()]
-        self.operators = {
+        self.operators: dict[Any, Operator] = {
             row[0]: Operator(
                 row[0], _names(row[1]), _names(row[2]), tuple(map(_attribute, _names(row[3]))), row[4]
             )

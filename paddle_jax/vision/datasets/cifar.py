@@ -81,7 +81,7 @@ class Cifar10(Dataset):
         name = type(self).__name__
         self.mode, self.backend = mode_of(name, mode, ("train", "test")), backend_of(name, backend)
         self._init_url_md5_flag()
-        self.data_file = file_of(
+        self.data_file: str = file_of(
             name, "data_file", data_file, self.data_url, self.data_md5, "cifar", download
         )
         self.transform = transform
@@ -92,7 +92,7 @@ class Cifar10(Dataset):
         self.data_url, self.data_md5, self.flag = CIFAR10_URL, CIFAR10_MD5, MODE_FLAG_MAP[self.mode + "10"]
 
     def _load_data(self) -> None:
-        self.data = list(samples_in(self.data_file, self.flag, type(self).__name__))
+        self.data: list[Any] = list(samples_in(self.data_file, self.flag, type(self).__name__))
 
     def __getitem__(self, idx: int) -> tuple[Any, ...]:
         image, label = self.data[idx]

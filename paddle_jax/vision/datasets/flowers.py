@@ -67,7 +67,7 @@ class Flowers(Dataset):
     ) -> None:
         super().__init__()
         flag = MODE_FLAG_MAP[mode_of("Flowers", mode, ("train", "valid", "test"))]
-        self.backend = backend_of("Flowers", backend)
+        self.backend: str = backend_of("Flowers", backend)
         data_file = file_of("Flowers", "data_file", data_file, DATA_URL, DATA_MD5, "flowers", download)
         label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
         setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
@@ -75,7 +75,7 @@ class Flowers(Dataset):
         if str(data_file).endswith(".tgz"):
             self.data_path = str(data_file).replace(".tgz", "/")
         else:
-            self.data_path = f"{data_file}.d/"
+            self.data_path: str = f"{data_file}.d/"
         if not Path(self.data_path).is_dir():
             self._unpack(data_file)
         self.labels, self.indexes = labels_in(label_file, setid_file, flag)

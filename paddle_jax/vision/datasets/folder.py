@@ -138,7 +138,7 @@ class DatasetFolder(Dataset):
         self.classes = classes
         self.class_to_idx = class_to_idx
         self.samples = samples
-        self.targets = [number for _, number in samples]
+        self.targets: list[Any] = [number for _, number in samples]
         self.dtype = "float32"
 
     def _find_classes(self, dir: str) -> tuple[list[str], dict[str, int]]:
@@ -189,7 +189,9 @@ class ImageFolder(Dataset):
         if not samples:
             raise _nothing("ImageFolder", "file", root, extensions)
         self.loader = default_loader if loader is None else loader
-        self.extensions, self.samples, self.transform = extensions, samples, transform
+        self.extensions = extensions
+        self.samples = samples
+        self.transform = transform
 
     def __getitem__(self, index: int) -> list[Any]:
         sample = self.loader(self.samples[index])

@@ -66,9 +66,11 @@ class VOC2012(Dataset):
         backend: str | None = None,
     ) -> None:
         super().__init__()
-        self.backend = backend_of("VOC2012", backend)
-        self.flag = MODE_FLAG_MAP[mode_of("VOC2012", mode, ("train", "valid", "test"))]
-        self.data_file = file_of("VOC2012", "data_file", data_file, VOC_URL, VOC_MD5, CACHE_DIR, download)
+        self.backend: str = backend_of("VOC2012", backend)
+        self.flag: str = MODE_FLAG_MAP[mode_of("VOC2012", mode, ("train", "valid", "test"))]
+        self.data_file: str = file_of(
+            "VOC2012", "data_file", data_file, VOC_URL, VOC_MD5, CACHE_DIR, download
+        )
         self.transform = transform
         self._load_anno()
         self.dtype = "float32"
@@ -76,8 +78,8 @@ class VOC2012(Dataset):
     def _load_anno(self) -> None:
         self._open()
         names = self._content(SET_FILE.format(self.flag)).decode().split()
-        self.data = [DATA_FILE.format(name) for name in names]
-        self.labels = [LABEL_FILE.format(name) for name in names]
+        self.data: list[str] = [DATA_FILE.format(name) for name in names]
+        self.labels: list[str] = [LABEL_FILE.format(name) for name in names]
 
     def _open(self) -> None:
         self.data_tar, self._owner = tarfile.open(self.data_file), os.getpid()

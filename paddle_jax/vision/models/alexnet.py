@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 _HOME = "https://paddle-imagenet-models-name.bj.bcebos.com/dygraph/"
-model_urls = {"alexnet": (f"{_HOME}AlexNet_pretrained.pdparams", "7f0f9f737132e02732d75a1459d98a43")}
+model_urls: dict[str, tuple[str, str]] = {
+    "alexnet": (f"{_HOME}AlexNet_pretrained.pdparams", "7f0f9f737132e02732d75a1459d98a43")
+}
 
 
 class ConvPoolLayer(nn.Layer):

@@ -22,7 +22,7 @@ _SUMS = {  # MD5 of the published weight files
     201: "16ca29565a7712329cf9e36e02caaf58",
     264: "3270ce516b85370bba88cfdd9f60bff4",
 }
-model_urls = {
+model_urls: dict[str, tuple[str, str]] = {
     f"densenet{depth}": (f"{_HOME}DenseNet{depth}_pretrained.pdparams", md5) for depth, md5 in _SUMS.items()
 }
 _BLOCKS = {  # depth -> channels after the first convolution, channels that a layer adds, layers in each block
@@ -79,10 +79,10 @@ class DenseLayer(nn.Layer):
     def __init__(self, num_channels: int, growth_rate: int, bn_size: int, dropout: float) -> None:
         super().__init__()
         self.dropout = dropout
-        self.bn_ac_func1 = BNACConvLayer(num_channels, bn_size * growth_rate, 1)
-        self.bn_ac_func2 = BNACConvLayer(bn_size * growth_rate, growth_rate, 3, pad=1)
+        self.bn_ac_func1: BNACConvLayer = BNACConvLayer(num_channels, bn_size * growth_rate, 1)
+        self.bn_ac_func2: BNACConvLayer = BNACConvLayer(bn_size * growth_rate, growth_rate, 3, pad=1)
         if dropout:
-            self.dropout_func = nn.Dropout(dropout, mode="downscale_in_infer")
+            self.dropout_func: nn.Dropout = nn.Dropout(dropout, mode="downscale_in_infer")
 
     def forward(self, input: Tensor) -> Tensor:
         """The layer's output for `input`."""
@@ -134,8 +134,8 @@ class TransitionLayer(nn.Layer):
 
     def __init__(self, num_channels: int, num_output_features: int) -> None:
         super().__init__()
-        self.conv_ac_func = BNACConvLayer(num_channels, num_output_features, 1)
-        self.pool2d_avg = nn.AvgPool2D(2, 2, 0)
+        self.conv_ac_func: BNACConvLayer = BNACConvLayer(num_channels, num_output_features, 1)
+        self.pool2d_avg: nn.AvgPool2D = nn.AvgPool2D(2, 2, 0)
 
     def forward(self, input: Tensor) -> Tensor:
         """The layer's output for `input`."""
@@ -218,10 +218,10 @@ class DenseNet(nn.Layer):
         self.num_classes = num_classes
         self.with_pool = with_pool
         channels, growth, blocks = _BLOCKS[layers]
-        self.conv1_func = ConvBNLayer(3, channels, 7, stride=2, pad=3)
-        self.pool2d_max = nn.MaxPool2D(3, stride=2, padding=1)
-        self.dense_block_func_list = []
-        self.transition_func_list = []
+        self.conv1_func: ConvBNLayer = ConvBNLayer(3, channels, 7, stride=2, pad=3)
+        self.pool2d_max: nn.MaxPool2D = nn.MaxPool2D(3, stride=2, padding=1)
+        self.dense_block_func_list: list[Any] = []
+        self.transition_func_list: list[Any] = []
         for number, length in enumerate(blocks, 2):
             block = DenseBlock(channels, length, bn_size, growth, dropout, f"conv{number}")
             self.dense_block_func_list.append(self.add_sublayer(f"db_conv_{number}", block))
@@ -230,11 +230,13 @@ class DenseNet(nn.Layer):
                 transition = TransitionLayer(channels, channels // 2)
                 self.transition_func_list.append(self.add_sublayer(f"tr_conv{number}_blk", transition))
                 channels //= 2
-        self.batch_norm = nn.BatchNorm(channels, act="relu")
+        self.batch_norm: nn.BatchNorm = nn.BatchNorm(channels, act="relu")
         if with_pool:
-            self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
+            self.pool2d_avg: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.out = nn.Linear(channels, num_classes, weight_attr=uniform(1 / math.sqrt(channels)))
+            self.out: nn.Linear = nn.Linear(
+                channels, num_classes, weight_attr=uniform(1 / math.sqrt(channels))
+            )
 
     def forward(self, input: Tensor) -> Tensor:
         """The class scores of `input`, before softmax, or its features."""

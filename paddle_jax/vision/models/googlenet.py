@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 __all__ = []
 
 _HOME = "https://paddle-imagenet-models-name.bj.bcebos.com/dygraph/"
-model_urls = {"googlenet": (f"{_HOME}GoogLeNet_pretrained.pdparams", "80c06f038e905c53ab32c40eca6e26ae")}
+model_urls: dict[str, tuple[str, str]] = {
+    "googlenet": (f"{_HOME}GoogLeNet_pretrained.pdparams", "80c06f038e905c53ab32c40eca6e26ae")
+}
 _BLOCKS = {
     # name -> channels before; of the 1x1, before the 3x3, the 3x3, before the 5x5, the 5x5 and the pooled
     # path

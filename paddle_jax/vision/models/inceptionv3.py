@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-model_urls = urls({"inception_v3": "649a4547c3243e8b59c656f41fe330b8"})
+model_urls: dict[str, tuple[str, str]] = urls({"inception_v3": "649a4547c3243e8b59c656f41fe330b8"})
 
 
 def _chain(layer: Layer, name: str, channels: int, *steps: Any) -> None:
@@ -49,7 +49,7 @@ class InceptionStem(nn.Layer):
         _chain(self, "conv_1a_3x3", 3, (32, 3, 2, 0))
         _chain(self, "conv_2a_3x3", 32, (32, 3, 1, 0))
         _chain(self, "conv_2b_3x3", 32, (64, 3))
-        self.max_pool = nn.MaxPool2D(3, stride=2, padding=0)
+        self.max_pool: nn.MaxPool2D = nn.MaxPool2D(3, stride=2, padding=0)
         _chain(self, "conv_3b_1x1", 64, (80, 1))
         _chain(self, "conv_4a_3x3", 80, (192, 3, 1, 0))
 
@@ -72,7 +72,7 @@ class InceptionA(nn.Layer):
         _chain(self, "branch1x1", num_channels, (64, 1))
         _chain(self, "branch5x5", num_channels, (48, 1), (64, 5))
         _chain(self, "branch3x3dbl", num_channels, (64, 1), (96, 3), (96, 3))
-        self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
+        self.branch_pool: nn.AvgPool2D = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (pool_features, 1))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class InceptionB(nn.Layer):
         super().__init__()
         _chain(self, "branch3x3", num_channels, (384, 3, 2, 0))
         _chain(self, "branch3x3dbl", num_channels, (64, 1), (96, 3), (96, 3, 2, 0))
-        self.branch_pool = nn.MaxPool2D(3, stride=2)
+        self.branch_pool: nn.MaxPool2D = nn.MaxPool2D(3, stride=2)
 
     def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
@@ -129,7 +129,7 @@ class InceptionC(nn.Layer):
             (width, (7, 1)),
             (192, (1, 7)),
         )
-        self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
+        self.branch_pool: nn.AvgPool2D = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (192, 1))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ class InceptionD(nn.Layer):
         super().__init__()
         _chain(self, "branch3x3", num_channels, (192, 1), (320, 3, 2, 0))
         _chain(self, "branch7x7x3", num_channels, (192, 1), (192, (1, 7)), (192, (7, 1)), (192, 3, 2, 0))
-        self.branch_pool = nn.MaxPool2D(3, stride=2)
+        self.branch_pool: nn.MaxPool2D = nn.MaxPool2D(3, stride=2)
 
     def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
@@ -181,7 +181,7 @@ class InceptionE(nn.Layer):
         _chain(self, "branch3x3dbl", num_channels, (448, 1), (384, 3))
         _chain(self, "branch3x3dbl_3a", 384, (384, (1, 3)))
         _chain(self, "branch3x3dbl_3b", 384, (384, (3, 1)))
-        self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
+        self.branch_pool: nn.AvgPool2D = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (192, 1))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -227,8 +227,8 @@ class InceptionV3(nn.Layer):
         super().__init__()
         self.num_classes = num_classes
         self.with_pool = with_pool
-        self.inception_stem = InceptionStem()
-        self.inception_block_list = nn.LayerList(
+        self.inception_stem: InceptionStem = InceptionStem()
+        self.inception_block_list: nn.LayerList = nn.LayerList(
             [
                 InceptionA(192, 32),
                 InceptionA(256, 64),
@@ -244,10 +244,10 @@ class InceptionV3(nn.Layer):
             ]
         )
         if with_pool:
-            self.avg_pool = nn.AdaptiveAvgPool2D(1)
+            self.avg_pool: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.dropout = nn.Dropout(0.2, mode="downscale_in_infer")
-            self.fc = nn.Linear(2048, num_classes, weight_attr=uniform(1 / math.sqrt(2048)))
+            self.dropout: nn.Dropout = nn.Dropout(0.2, mode="downscale_in_infer")
+            self.fc: nn.Linear = nn.Linear(2048, num_classes, weight_attr=uniform(1 / math.sqrt(2048)))
 
     def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features. Without the mean each position

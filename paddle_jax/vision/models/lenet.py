@@ -29,7 +29,7 @@ class LeNet(nn.Layer):
     def __init__(self, num_classes: int = 10) -> None:
         super().__init__()
         self.num_classes = num_classes
-        self.features = nn.Sequential(
+        self.features: nn.Sequential = nn.Sequential(
             nn.Conv2D(1, 6, 3, padding=1),
             nn.ReLU(),
             nn.MaxPool2D(2, 2),
@@ -38,7 +38,7 @@ class LeNet(nn.Layer):
             nn.MaxPool2D(2, 2),
         )
         if num_classes > 0:
-            self.fc = nn.Sequential(
+            self.fc: nn.Sequential = nn.Sequential(
                 nn.Linear(16 * 5 * 5, 120), nn.Linear(120, 84), nn.Linear(84, num_classes)
             )
 

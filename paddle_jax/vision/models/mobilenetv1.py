@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-model_urls = urls({"mobilenetv1_1.0": "3033ab1975b1670bef51545feb65fc45"})
+model_urls: dict[str, tuple[str, str]] = urls({"mobilenetv1_1.0": "3033ab1975b1670bef51545feb65fc45"})
 _BLOCKS = [  # name, channels before and after, stride
     ("conv2_1", 32, 64, 1),
     ("conv2_2", 64, 128, 2),
@@ -92,7 +92,7 @@ class MobileNetV1(nn.Layer):
         self.scale = scale
         self.num_classes = num_classes
         self.with_pool = with_pool
-        self.conv1 = ConvNormActivation(3, int(32 * scale), 3, stride=2, padding=1)
+        self.conv1: ConvNormActivation = ConvNormActivation(3, int(32 * scale), 3, stride=2, padding=1)
         self.dwsl = [
             self.add_sublayer(
                 name, DepthwiseSeparable(int(before * scale), before, after, before, stride, scale)
@@ -100,9 +100,9 @@ class MobileNetV1(nn.Layer):
             for name, before, after, stride in _BLOCKS
         ]
         if with_pool:
-            self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
+            self.pool2d_avg: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.fc = nn.Linear(int(1024 * scale), num_classes)
+            self.fc: nn.Linear = nn.Linear(int(1024 * scale), num_classes)
 
     def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""

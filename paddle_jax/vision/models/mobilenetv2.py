@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-model_urls = {
+model_urls: dict[str, tuple[str, str]] = {
     "mobilenetv2_1.0": (
         "https://paddle-hapi.bj.bcebos.com/models/mobilenet_v2_x1.0.pdparams",
         "0340af0a901346c8d46f4529882fb63d",
@@ -63,7 +63,7 @@ class InvertedResidual(nn.Layer):
             nn.Conv2D(hidden, oup, 1, bias_attr=False),
             norm_layer(oup),
         ]
-        self.conv = nn.Sequential(*layers)
+        self.conv: nn.Sequential = nn.Sequential(*layers)
 
     def forward(self, x: Tensor) -> Tensor:
         """The block's output for `x`."""
@@ -100,7 +100,7 @@ class MobileNetV2(nn.Layer):
         super().__init__()
         self.num_classes = num_classes
         self.with_pool = with_pool
-        self.last_channel = _make_divisible(1280 * max(1.0, scale))
+        self.last_channel: int = _make_divisible(1280 * max(1.0, scale))
         shared = {"norm_layer": nn.BatchNorm2D, "activation_layer": nn.ReLU6}
         before = _make_divisible(32 * scale)
         layers = [ConvNormActivation(3, before, stride=2, **shared)]
@@ -110,11 +110,13 @@ class MobileNetV2(nn.Layer):
                 layers.append(InvertedResidual(before, after, 1 if block else stride, expansion))
                 before = after
         layers.append(ConvNormActivation(before, self.last_channel, 1, **shared))
-        self.features = nn.Sequential(*layers)
+        self.features: nn.Sequential = nn.Sequential(*layers)
         if with_pool:
-            self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
+            self.pool2d_avg: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(self.last_channel, num_classes))
+            self.classifier: nn.Sequential = nn.Sequential(
+                nn.Dropout(0.2), nn.Linear(self.last_channel, num_classes)
+            )
 
     def forward(self, x: Tensor) -> Tensor:
         """The class scores of `x`, before softmax, or its features."""

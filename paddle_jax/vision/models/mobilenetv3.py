@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-model_urls = urls(
+model_urls: dict[str, tuple[str, str]] = urls(
     {
         "mobilenet_v3_small_x1.0": "34fe0e7c1f8b00b2b056ad6788d0590c",
         "mobilenet_v3_large_x1.0": "118db5792b4e183b925d8e8e334db3df",
@@ -77,11 +77,11 @@ class SqueezeExcitation(nn.Layer):
         scale_activation: type[Layer] = nn.Sigmoid,
     ) -> None:
         super().__init__()
-        self.avgpool = nn.AdaptiveAvgPool2D(1)
-        self.fc1 = nn.Conv2D(input_channels, squeeze_channels, 1)
-        self.fc2 = nn.Conv2D(squeeze_channels, input_channels, 1)
-        self.activation = activation()
-        self.scale_activation = scale_activation()
+        self.avgpool: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D(1)
+        self.fc1: nn.Conv2D = nn.Conv2D(input_channels, squeeze_channels, 1)
+        self.fc2: nn.Conv2D = nn.Conv2D(squeeze_channels, input_channels, 1)
+        self.activation: Layer = activation()
+        self.scale_activation: Layer = scale_activation()
 
     def forward(self, input: Tensor) -> Tensor:
         """`input` with its channels scaled."""
@@ -120,10 +120,10 @@ class InvertedResidualConfig:
         stride: int,
         scale: float = 1.0,
     ) -> None:
-        self.in_channels = self.adjust_channels(in_channels, scale)
+        self.in_channels: int = self.adjust_channels(in_channels, scale)
         self.kernel = kernel
-        self.expanded_channels = self.adjust_channels(expanded_channels, scale)
-        self.out_channels = self.adjust_channels(out_channels, scale)
+        self.expanded_channels: int = self.adjust_channels(expanded_channels, scale)
+        self.out_channels: int = self.adjust_channels(out_channels, scale)
         self.use_se = use_se
         if activation == "relu":
             self.activation_layer = nn.ReLU
@@ -173,14 +173,14 @@ class InvertedResidual(nn.Layer):
         norm_layer: type[Layer],
     ) -> None:
         super().__init__()
-        self.use_res_connect = stride == 1 and in_channels == out_channels
+        self.use_res_connect: bool = stride == 1 and in_channels == out_channels
         self.use_se, self.expand = use_se, in_channels != expanded_channels
         shared = {"norm_layer": norm_layer, "activation_layer": activation_layer}
         if self.expand:
-            self.expand_conv = ConvNormActivation(
+            self.expand_conv: ConvNormActivation = ConvNormActivation(
                 in_channels, expanded_channels, 1, stride=1, padding=0, **shared
             )
-        self.bottleneck_conv = ConvNormActivation(
+        self.bottleneck_conv: ConvNormActivation = ConvNormActivation(
             expanded_channels,
             expanded_channels,
             filter_size,
@@ -190,10 +190,10 @@ class InvertedResidual(nn.Layer):
             **shared,
         )
         if use_se:
-            self.mid_se = SqueezeExcitation(
+            self.mid_se: SqueezeExcitation = SqueezeExcitation(
                 expanded_channels, _make_divisible(expanded_channels // 4), scale_activation=nn.Hardsigmoid
             )
-        self.linear_conv = ConvNormActivation(
+        self.linear_conv: ConvNormActivation = ConvNormActivation(
             expanded_channels,
             out_channels,
             1,
@@ -252,13 +252,15 @@ class MobileNetV3(nn.Layer):
         self.last_channel = last_channel
         self.num_classes = num_classes
         self.with_pool = with_pool
-        self.firstconv_in_channels = config[0].in_channels
-        self.lastconv_in_channels = config[-1].out_channels
-        self.lastconv_out_channels = self.lastconv_in_channels * 6
+        self.firstconv_in_channels: int = config[0].in_channels
+        self.lastconv_in_channels: int = config[-1].out_channels
+        self.lastconv_out_channels: int = self.lastconv_in_channels * 6
         norm = functools.partial(nn.BatchNorm2D, epsilon=0.001, momentum=0.99)
         shared = {"norm_layer": norm, "activation_layer": nn.Hardswish}
-        self.conv = ConvNormActivation(3, self.firstconv_in_channels, 3, stride=2, padding=1, **shared)
-        self.blocks = nn.Sequential(
+        self.conv: ConvNormActivation = ConvNormActivation(
+            3, self.firstconv_in_channels, 3, stride=2, padding=1, **shared
+        )
+        self.blocks: nn.Sequential = nn.Sequential(
             *(
                 InvertedResidual(
                     c.in_channels,
@@ -273,13 +275,13 @@ class MobileNetV3(nn.Layer):
                 for c in config
             )
         )
-        self.lastconv = ConvNormActivation(
+        self.lastconv: ConvNormActivation = ConvNormActivation(
             self.lastconv_in_channels, self.lastconv_out_channels, 1, stride=1, padding=0, **shared
         )
         if with_pool:
-            self.avgpool = nn.AdaptiveAvgPool2D(1)
+            self.avgpool: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.classifier = nn.Sequential(
+            self.classifier: nn.Sequential = nn.Sequential(
                 nn.Linear(self.lastconv_out_channels, last_channel),
                 nn.Hardswish(),
                 nn.Dropout(0.2),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # depth -> blocks in each stage
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
-model_urls = urls(
+model_urls: dict[str, tuple[str, str]] = urls(
     {  # MD5 of the published weight files
         "resnet18": "cf548f46534aa3560945be4b95cd11c4",
         "resnet34": "8d2275cf8706028345f78ac0e1d31969",
@@ -74,10 +74,10 @@ class BasicBlock(nn.Layer):
                 f"BasicBlock: dilation: got {dilation}; only 1 is possible, use BottleneckBlock"
             )
         norm = norm_layer or nn.BatchNorm2D
-        self.conv1 = nn.Conv2D(inplanes, planes, 3, stride=stride, padding=1, bias_attr=False)
+        self.conv1: nn.Conv2D = nn.Conv2D(inplanes, planes, 3, stride=stride, padding=1, bias_attr=False)
         self.bn1 = norm(planes)
-        self.relu = nn.ReLU()
-        self.conv2 = nn.Conv2D(planes, planes, 3, padding=1, bias_attr=False)
+        self.relu: nn.ReLU = nn.ReLU()
+        self.conv2: nn.Conv2D = nn.Conv2D(planes, planes, 3, padding=1, bias_attr=False)
         self.bn2 = norm(planes)
         self.downsample = downsample
         self.stride = stride
@@ -127,9 +127,9 @@ class BottleneckBlock(nn.Layer):
         super().__init__()
         norm = norm_layer or nn.BatchNorm2D
         width = int(planes * base_width / 64) * groups
-        self.conv1 = nn.Conv2D(inplanes, width, 1, bias_attr=False)
+        self.conv1: nn.Conv2D = nn.Conv2D(inplanes, width, 1, bias_attr=False)
         self.bn1 = norm(width)
-        self.conv2 = nn.Conv2D(
+        self.conv2: nn.Conv2D = nn.Conv2D(
             width,
             width,
             3,
@@ -140,9 +140,9 @@ class BottleneckBlock(nn.Layer):
             bias_attr=False,
         )
         self.bn2 = norm(width)
-        self.conv3 = nn.Conv2D(width, planes * self.expansion, 1, bias_attr=False)
+        self.conv3: nn.Conv2D = nn.Conv2D(width, planes * self.expansion, 1, bias_attr=False)
         self.bn3 = norm(planes * self.expansion)
-        self.relu = nn.ReLU()
+        self.relu: nn.ReLU = nn.ReLU()
         self.downsample = downsample
         self.stride = stride
 
@@ -211,18 +211,18 @@ class ResNet(nn.Layer):
         self._norm_layer = nn.BatchNorm2D
         self.inplanes = 64
         self.dilation = 1
-        self.conv1 = nn.Conv2D(3, self.inplanes, 7, stride=2, padding=3, bias_attr=False)
+        self.conv1: nn.Conv2D = nn.Conv2D(3, self.inplanes, 7, stride=2, padding=3, bias_attr=False)
         self.bn1 = self._norm_layer(self.inplanes)
-        self.relu = nn.ReLU()
-        self.maxpool = nn.MaxPool2D(3, stride=2, padding=1)
+        self.relu: nn.ReLU = nn.ReLU()
+        self.maxpool: nn.MaxPool2D = nn.MaxPool2D(3, stride=2, padding=1)
         for stage, blocks in enumerate(_BLOCKS[depth]):
             setattr(
                 self, f"layer{stage + 1}", self._make_layer(block, 64 << stage, blocks, 2 if stage else 1)
             )
         if with_pool:
-            self.avgpool = nn.AdaptiveAvgPool2D((1, 1))
+            self.avgpool: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D((1, 1))
         if num_classes > 0:
-            self.fc = nn.Linear(512 * block.expansion, num_classes)
+            self.fc: nn.Linear = nn.Linear(512 * block.expansion, num_classes)
 
     def _make_layer(
         self,
@@ -238,7 +238,7 @@ class ResNet(nn.Layer):
         channels = planes * block.expansion
         downsample = None
         if dilate:
-            self.dilation = self.dilation * stride
+            self.dilation: int = self.dilation * stride
             stride = 1
         if stride != 1 or self.inplanes != channels:
             downsample = nn.Sequential(
@@ -248,7 +248,7 @@ class ResNet(nn.Layer):
         first = block(
             self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, self._norm_layer
         )
-        self.inplanes = channels
+        self.inplanes: int = channels
         shared = {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-model_urls = urls(
+model_urls: dict[str, tuple[str, str]] = urls(
     {
         "shufflenet_v2_x0_25": "1e509b4c140eeb096bb16e214796d03b",
         "shufflenet_v2_x0_33": "3d7b3ab0eaa5c0927ff1026d31b729bd",

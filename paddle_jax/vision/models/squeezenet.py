@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = []
 
 _HOME = "https://paddle-imagenet-models-name.bj.bcebos.com/dygraph/"
-model_urls = {
+model_urls: dict[str, tuple[str, str]] = {
     "squeezenet1_0": (f"{_HOME}SqueezeNet1_0_pretrained.pdparams", "30b95af60a2178f03cf9b66cd77e1db1"),
     "squeezenet1_1": (f"{_HOME}SqueezeNet1_1_pretrained.pdparams", "a11250d3a1f91d7131fd095ebbf09eee"),
 }

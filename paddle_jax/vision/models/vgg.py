@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-model_urls = urls({"vgg16": "89bbffc0f87d260be9b8cdc169c991c4", "vgg19": "23b18bb13d8894f60f54e642be79a0dd"})
+model_urls: dict[str, tuple[str, str]] = urls(
+    {"vgg16": "89bbffc0f87d260be9b8cdc169c991c4", "vgg19": "23b18bb13d8894f60f54e642be79a0dd"}
+)
 _CHANNELS = (64, 128, 256, 512, 512)
 # depth -> convolutions in each stage
 _REPEATS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
@@ -44,9 +46,9 @@ class VGG(nn.Layer):
         self.num_classes = num_classes
         self.with_pool = with_pool
         if with_pool:
-            self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
+            self.avgpool: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D((7, 7))
         if num_classes > 0:
-            self.classifier = nn.Sequential(
+            self.classifier: nn.Sequential = nn.Sequential(
                 nn.Linear(512 * 7 * 7, 4096),
                 nn.ReLU(),
                 nn.Dropout(),

@@ -99,7 +99,7 @@ class BaseTransform:
         """The transformed inputs: one result for one input, else a tuple."""
         if not isinstance(inputs, tuple):
             inputs = (inputs,)
-        self.params = self._get_params(inputs)
+        self.params: Any = self._get_params(inputs)
         outputs = [self._get_apply(key)(given) for key, given in zip(self.keys, inputs, strict=False)]
         outputs += inputs[len(self.keys) :]
         if len(outputs) == 1:

@@ -44,7 +44,7 @@ class _Adjust(BaseTransform):
 
     def __init__(self, value: Any, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
-        self.value = _check_input(value, self._name, self._center, self._bound, self._clip)
+        self.value: Any = _check_input(value, self._name, self._center, self._bound, self._clip)
 
     def _apply_image(self, img: Any) -> Any:
         if self.value is None:

@@ -94,7 +94,7 @@ class RandomResizedCrop(BaseTransform):
         keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(keys)
-        self.size = (size, size) if isinstance(size, int) else size
+        self.size: tuple[int, int] | Sequence[int] = (size, size) if isinstance(size, int) else size
         self.scale = scale
         self.ratio = ratio
         self.interpolation = interpolation
@@ -140,7 +140,7 @@ class CenterCrop(BaseTransform):
         if isinstance(size, numbers.Number):
             self.size = (int(size), int(size))
         else:
-            self.size = size
+            self.size: tuple[int, int] = size
 
     def _apply_image(self, img: Any) -> Any:
         return F.center_crop(img, self.size)
@@ -271,7 +271,7 @@ class RandomCrop(BaseTransform):
         keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(keys)
-        self.size = pair(size)
+        self.size: tuple[int, ...] = pair(size)
         self.padding = padding
         self.pad_if_needed = pad_if_needed
         self.fill = fill

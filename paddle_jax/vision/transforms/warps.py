@@ -69,7 +69,7 @@ class RandomAffine(BaseTransform):
         center: Any = None,
         keys: Sequence[str] | None = None,
     ) -> None:
-        self.degrees = _setup_angle(degrees, "RandomAffine: degrees")
+        self.degrees: list[float] = _setup_angle(degrees, "RandomAffine: degrees")
         super().__init__(keys)
         if translate is not None:
             _check_sequence_input(translate, "RandomAffine: translate", (2,))
@@ -84,7 +84,7 @@ class RandomAffine(BaseTransform):
         if shear is None:
             self.shear = None
         else:
-            self.shear = _setup_angle(shear, "RandomAffine: shear", (2, 4))
+            self.shear: list[float] | None = _setup_angle(shear, "RandomAffine: shear", (2, 4))
         if center is not None:
             _check_sequence_input(center, "RandomAffine: center", (2,))
         if not isinstance(fill, numbers.Number | str | list | tuple):

@@ -75,7 +75,7 @@ def parallelize(
     cut = pipeline.get("split_spec") is not None
     if data_config is None and not cut and all(part is None for part, _ in parts):
         return model, optimizer
-    mesh_of: Callable = lambda layer: mesh  # noqa: E731  the mesh that a layer of the model lies on
+    mesh_of: Callable[..., Any] = lambda layer: mesh  # noqa: E731  the mesh that a layer of the model lies on
     if cut:
         mesh_of = Stages(model, mesh, pipeline).mesh_of
     before = {key: param for key, param in model.named_parameters()}

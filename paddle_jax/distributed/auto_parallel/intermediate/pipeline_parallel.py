@@ -50,13 +50,13 @@ class Stages:
         of_layers: {id of a layer: its stage}.
     """
 
-    def __init__(self, model: Layer, mesh: ProcessMesh, config: dict) -> None:
+    def __init__(self, model: Layer, mesh: ProcessMesh, config: dict[Any, Any]) -> None:
         if STAGES not in mesh.dim_names:
             raise CheckError(
                 f"parallelize: mesh: got dimensions {mesh.dim_names}; a pp_config needs one named {STAGES!r}"
             )
         self.mesh = mesh
-        self.of_layers = {id(model): 0}
+        self.of_layers: dict[int, int] = {id(model): 0}
         count = mesh.get_dim_size(STAGES)
         layers = dict(model.named_sublayers())
         cuts = _cuts(list(layers), config["split_spec"], count)
@@ -73,7 +73,7 @@ class Stages:
             layer.register_forward_post_hook(self._behind, always_call=True)
             if cuts.get(name) is SplitPoint.END:
                 layer.register_forward_post_hook(self._hand_on)
-        self._lent: list[list[tuple[dict, str, Tensor]]] = []
+        self._lent: list[list[tuple[dict[Any, Any], str, Tensor]]] = []
         for name in _listed(config.get("global_spec")):
             _named(layers, name, "global_spec").register_forward_post_hook(self._share)
 
@@ -128,7 +128,7 @@ def moved(value: Any, mesh: ProcessMesh, whole: bool = False) -> Any:
     return value
 
 
-def _listed(names: Any) -> list:
+def _listed(names: Any) -> list[Any]:
     if names is None:
         return []
     if isinstance(names, str):

@@ -53,8 +53,8 @@ class DeviceGrid:
         lengths = {_SHORT[axis]: topology.get_dim(axis) for axis in axes}
         kept = {name: length for name, length in lengths.items() if length > 1 or name == "dp"}
         ids = np.arange(topology.world_size()).reshape(list(kept.values()))
-        self.mesh = ProcessMesh(ids, list(kept))
-        self.stages = topology.get_dim("pipe")
+        self.mesh: ProcessMesh = ProcessMesh(ids, list(kept))
+        self.stages: int = topology.get_dim("pipe")
         self.stage = 0
 
     def stage_mesh(self, stage: int) -> ProcessMesh:
@@ -77,7 +77,7 @@ class DeviceGrid:
         try:
             yield
         finally:
-            self.stage = before
+            self.stage: int = before
 
     def cut(self, tensor: Tensor, axis: int, name: str = "mp") -> None:
         """Cuts a Tensor in place along a dimension of the mesh of the stage that is made."""

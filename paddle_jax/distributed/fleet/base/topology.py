@@ -174,9 +174,9 @@ class HybridCommunicateGroup:
         for short, axis in SHORT_NAMES.items():
             setattr(self, f"_{short}_degree", self._sizes.get(axis, 1))
             setattr(self, f"_{short}_comm_group", self._groups.get(axis))
-        self.stage_id = self._place.get("pipe", 0)
-        self.is_first_stage = self.stage_id == 0
-        self.is_last_stage = self.stage_id == self._sizes.get("pipe", 1) - 1
+        self.stage_id: Any = self._place.get("pipe", 0)
+        self.is_first_stage: Any = self.stage_id == 0
+        self.is_last_stage: Any = self.stage_id == self._sizes.get("pipe", 1) - 1
 
     def _create_groups(self, names: Sequence[str]) -> Group:
         groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]

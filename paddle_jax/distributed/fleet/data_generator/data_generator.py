@@ -25,7 +25,7 @@ class DataGenerator:
         Args:
             batch_size: int. Default: 32.
         """
-        self.batch_size_ = batch_size
+        self.batch_size_: int = batch_size
 
     def run_from_memory(self) -> None:
         """Prints what `generate_sample(None)` gives.

@@ -18,7 +18,7 @@ class PipelineDatasetPreprocessor:
         function: called without arguments, gives what `train_batch` takes as data.
     """
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def __call__(self) -> Any:
@@ -40,10 +40,10 @@ class MicroBatches:
         if isinstance(data, PipelineDatasetPreprocessor):
             self.data = data()
         else:
-            self.data = data
+            self.data: Any = data
         self.count = count
         self.size = size
-        self._taken: dict[int, tuple] = {}
+        self._taken: dict[int, tuple[Any, ...]] = {}
 
     def inputs(self, micro_batch: int) -> Any:
         """The inputs of a micro-batch."""
@@ -66,7 +66,7 @@ class MicroBatches:
 
     def _drawn(self, micro_batch: int) -> tuple[Any, ...]:
         """The pair of a micro-batch from an iterator; a stage that is first and last draws it once."""
-        iterator: Iterator = self.data
+        iterator: Iterator[Any] = self.data
         while micro_batch not in self._taken:
             try:
                 self._taken[len(self._taken)] = _checked(next(iterator))

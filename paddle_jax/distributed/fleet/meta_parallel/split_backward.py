@@ -49,7 +49,11 @@ class SplitBackward:
     """
 
     def __init__(
-        self, function: Callable, wanted: Sequence[int], weights: Sequence[int], floating: Sequence[int]
+        self,
+        function: Callable[..., Any],
+        wanted: Sequence[int],
+        weights: Sequence[int],
+        floating: Sequence[int],
     ) -> None:
         self._function = function
         self._places = [*wanted, *weights]
@@ -57,14 +61,14 @@ class SplitBackward:
         self._floating = list(floating)
         self._tree: Any = None
         self._forward = jax.jit(self._with_residuals)
-        self._programs: tuple | None = None
+        self._programs: tuple[Any, ...] | None = None
         self.equations = (0, 0)
 
-    def forward(self, arrays: Sequence[Any]) -> tuple[tuple, list]:
+    def forward(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any]]:
         """(results, what the backward pass needs)."""
         return MultiDevice.run(self._forward, arrays)
 
-    def of_inputs(self, residuals: list, cotangents: Sequence[Any]) -> tuple[list, list]:
+    def of_inputs(self, residuals: list[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """(gradients of the inputs, what `of_weights` needs)."""
         given = [*residuals, *cotangents]
         if self._programs is None:
@@ -73,7 +77,7 @@ class SplitBackward:
         out = MultiDevice.run(first, given)
         return list(out[: self._inputs]), [*(given[place] for place in kept), *out[self._inputs :]]
 
-    def of_weights(self, kept: list) -> list:
+    def of_weights(self, kept: list[Any]) -> list[Any]:
         """The gradients of the weights."""
         if self._programs is None:
             raise AssertionError("SplitBackward: of_weights: call of_inputs before")

@@ -55,7 +55,8 @@ class MetaParallelBase(Layer):
         """Loads a state into the Layer within."""
         return self._layers.set_state_dict(*args, **kwargs)
 
-    set_dict = load_dict = set_state_dict
+    set_dict = set_state_dict
+    load_dict = set_state_dict
 
 
 class TensorParallel(MetaParallelBase):

@@ -30,8 +30,8 @@ class _Split(NamedTuple):
     """
 
     programs: SplitBackward
-    residuals: list
-    results: list
+    residuals: list[Any]
+    results: list[Any]
     weights: list[Tensor]
 
 

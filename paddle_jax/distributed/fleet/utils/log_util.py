@@ -23,7 +23,7 @@ def _create_logger() -> Any:
     return found
 
 
-logger = _create_logger()
+logger: Any = _create_logger()
 
 
 def set_log_level(level: str) -> None:

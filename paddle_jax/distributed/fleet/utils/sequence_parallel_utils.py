@@ -102,22 +102,22 @@ def _exchange(name: str, forward: Callable[..., Any], backward: Callable[..., An
     return Exchange
 
 
-ScatterOp = _exchange(
+ScatterOp: Any = _exchange(
     "ScatterOp", scatter, all_gather, "`apply(x)`: `scatter`; gradients are put together again."
 )
-GatherOp = _exchange(
+GatherOp: Any = _exchange(
     "GatherOp",
     all_gather,
     scatter,
     "`apply(x)`: `all_gather`, for what all processes go on with alike: each takes its part of the gradient.",
 )
-AllGatherOp = _exchange(
+AllGatherOp: Any = _exchange(
     "AllGatherOp",
     all_gather,
     reduce_scatter,
     "`apply(x)`: `all_gather`, for layers in parts: gradients are added up.",
 )
-ReduceScatterOp = _exchange(
+ReduceScatterOp: Any = _exchange(
     "ReduceScatterOp",
     reduce_scatter,
     all_gather,

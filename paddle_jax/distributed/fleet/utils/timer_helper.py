@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from paddle_jax.device import synchronize
 
@@ -25,7 +26,7 @@ class _Timer:
         if self.started_:
             raise AssertionError("timer has already started")
         synchronize()
-        self.start_time = time.time()
+        self.start_time: float = time.time()
         self.started_ = True
 
     def stop(self) -> None:
@@ -42,8 +43,8 @@ class _Timer:
 
     def reset(self) -> None:
         """Forgets the time."""
-        self.elapsed_ = 0.0
-        self.started_ = False
+        self.elapsed_: float = 0.0
+        self.started_: bool = False
 
     def elapsed(self, reset: bool = True) -> float:
         """The seconds that it has run, up to now. reset: whether it begins at 0 afterwards."""
@@ -62,7 +63,7 @@ class Timers:
     """Stop watches by name: `timers("forward").start()`."""
 
     def __init__(self) -> None:
-        self.timers = {}
+        self.timers: dict[Any, Any] = {}
 
     def __call__(self, name: str) -> _Timer:
         if name not in self.timers:

@@ -61,6 +61,6 @@ def _glu(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     return binary(w, "multiply", first, w.op("sigmoid", [second], out[0]), out[0])
 
 
-gelu = Lowering(_gelu, onnx=_onnx_gelu)
-prelu = Lowering(_prelu, onnx=_onnx_prelu)
-glu = Lowering(_glu)
+gelu: Lowering = Lowering(_gelu, onnx=_onnx_gelu)
+prelu: Lowering = Lowering(_prelu, onnx=_onnx_prelu)
+glu: Lowering = Lowering(_glu)

@@ -319,29 +319,29 @@ def _matrix_exp(a: Any, x: Any) -> Any:
     return while_loop(lambda count, value: count < most, step, [start, found])[1]
 
 
-vector_norm = Lowering(write_norm, read_norm, onnx_norm, _vector_norm)
-norm = Lowering(write_norm, decompose=_norm)
-matrix_norm = Lowering(decompose=_matrix_norm)
-cond = Lowering(decompose=_cond)
-cdist = Lowering(decompose=_cdist)
-pdist = Lowering(decompose=_pdist)
+vector_norm: Lowering = Lowering(write_norm, read_norm, onnx_norm, _vector_norm)
+norm: Lowering = Lowering(write_norm, decompose=_norm)
+matrix_norm: Lowering = Lowering(decompose=_matrix_norm)
+cond: Lowering = Lowering(decompose=_cond)
+cdist: Lowering = Lowering(decompose=_cdist)
+pdist: Lowering = Lowering(decompose=_pdist)
 inner, contract, vecdot, cross = (
     Lowering(_inner),
     Lowering(decompose=_contract),
     Lowering(decompose=_vecdot),
     Lowering(_cross),
 )
-qr = Lowering(_qr, _read_qr)
-cholesky_inverse = Lowering(decompose=_cholesky_inverse)
-lu = Lowering(_lu)
-unpacked = Lowering(_unpacked)
-least_squares = Lowering(_least_squares)
-pinv = Lowering(decompose=_pinv)
-rank = Lowering(_rank, decompose=_rank_by_limits)
-householder = Lowering(decompose=_householder)
-ormqr = Lowering(decompose=_ormqr)
-solve = Lowering(_solve, decompose=_solve_from_right)
-matrix_exp = Lowering(decompose=_matrix_exp)
+qr: Lowering = Lowering(_qr, _read_qr)
+cholesky_inverse: Lowering = Lowering(decompose=_cholesky_inverse)
+lu: Lowering = Lowering(_lu)
+unpacked: Lowering = Lowering(_unpacked)
+least_squares: Lowering = Lowering(_least_squares)
+pinv: Lowering = Lowering(decompose=_pinv)
+rank: Lowering = Lowering(_rank, decompose=_rank_by_limits)
+householder: Lowering = Lowering(decompose=_householder)
+ormqr: Lowering = Lowering(decompose=_ormqr)
+solve: Lowering = Lowering(_solve, decompose=_solve_from_right)
+matrix_exp: Lowering = Lowering(decompose=_matrix_exp)
 
 
 # sums of products -------------------------------------------------------------------------------------------
@@ -426,4 +426,4 @@ def _write_einsum(w: Builder, a: Any, out: Sequence[Any], operands: Sequence[Val
     return w.op("einsum", [w.combine(operands)], [out[0], None, None], equation=a.equation)[0]
 
 
-einsum = Lowering(_write_einsum, decompose=_einsum)
+einsum: Lowering = Lowering(_write_einsum, decompose=_einsum)

@@ -194,9 +194,13 @@ def _onnx_transpose(g: Any, op: Any, x: Any, w: Any, size: Any = None) -> Any:
     )
 
 
-conv1d = Lowering(flat(_conv(2)))
-conv1d_transpose = Lowering(flat(_conv_transpose(2)))
-conv2d = Lowering(_conv(2), _read_conv("conv2d"), _onnx_conv)
-conv3d = Lowering(_conv(3), _read_conv("conv3d"), _onnx_conv)
-conv2d_transpose = Lowering(_conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose)
-conv3d_transpose = Lowering(_conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose)
+conv1d: Lowering = Lowering(flat(_conv(2)))
+conv1d_transpose: Lowering = Lowering(flat(_conv_transpose(2)))
+conv2d: Lowering = Lowering(_conv(2), _read_conv("conv2d"), _onnx_conv)
+conv3d: Lowering = Lowering(_conv(3), _read_conv("conv3d"), _onnx_conv)
+conv2d_transpose: Lowering = Lowering(
+    _conv_transpose(2), _read_transpose("conv2d_transpose"), _onnx_transpose
+)
+conv3d_transpose: Lowering = Lowering(
+    _conv_transpose(3), _read_transpose("conv3d_transpose"), _onnx_transpose
+)

@@ -85,9 +85,9 @@ def _coded(w: Any, a: Any, out: Any, priors: Any, targets: Any, factors: Any) ->
     )
 
 
-deformable = Lowering(_deformable)
-yolo_loss = Lowering(_yolo_loss)
-coded = Lowering(_coded)
-roi_align = Lowering(_pooled("roi_align", "sampling_ratio", "aligned"))
-roi_pool = Lowering(_pooled("roi_pool", second="int64"))
-psroi_pool = Lowering(_pooled("psroi_pool", channels=True))
+deformable: Lowering = Lowering(_deformable)
+yolo_loss: Lowering = Lowering(_yolo_loss)
+coded: Lowering = Lowering(_coded)
+roi_align: Lowering = Lowering(_pooled("roi_align", "sampling_ratio", "aligned"))
+roi_pool: Lowering = Lowering(_pooled("roi_pool", second="int64"))
+psroi_pool: Lowering = Lowering(_pooled("psroi_pool", channels=True))

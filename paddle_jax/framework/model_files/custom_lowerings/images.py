@@ -266,7 +266,7 @@ def _fold(w: Any, a: Any, out: Any, x: Any) -> Any:
     )
 
 
-fold = Lowering(_fold)
-resize = Lowering(_resize, _read_resize, _onnx_resize)
-pad = Lowering(_pad, _read_pad, _onnx_pad)
-windows = Lowering(_unfold, _read_unfold)
+fold: Lowering = Lowering(_fold)
+resize: Lowering = Lowering(_resize, _read_resize, _onnx_resize)
+pad: Lowering = Lowering(_pad, _read_pad, _onnx_pad)
+windows: Lowering = Lowering(_unfold, _read_unfold)

@@ -99,10 +99,10 @@ def _read_huber(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
     return P.smooth_l1_loss(x, label, "none", a.delta), P.subtract(label, x)
 
 
-mse_loss = Lowering(_loss(_square))
-l1_loss = Lowering(_loss(_distance))
-square_error_cost = Lowering(_square_error)
-smooth_l1_loss = Lowering(_loss(_huber), _read_huber, decompose=huber)
-cross_entropy = Lowering(_hard, _read_cross_entropy, decompose=hard)
-binary_cross_entropy = Lowering(_bce, _read_bce, decompose=weighted_bce)
-binary_cross_entropy_with_logits = Lowering(_logits, _read_logits, decompose=weighted_logits)
+mse_loss: Lowering = Lowering(_loss(_square))
+l1_loss: Lowering = Lowering(_loss(_distance))
+square_error_cost: Lowering = Lowering(_square_error)
+smooth_l1_loss: Lowering = Lowering(_loss(_huber), _read_huber, decompose=huber)
+cross_entropy: Lowering = Lowering(_hard, _read_cross_entropy, decompose=hard)
+binary_cross_entropy: Lowering = Lowering(_bce, _read_bce, decompose=weighted_bce)
+binary_cross_entropy_with_logits: Lowering = Lowering(_logits, _read_logits, decompose=weighted_logits)

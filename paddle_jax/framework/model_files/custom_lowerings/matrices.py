@@ -84,9 +84,9 @@ def _read_c2r(a: Any, x: Any) -> Any:
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-outer = Lowering(_outer)
-linear = Lowering(_linear)
-matmul = Lowering(onnx=_onnx_matmul)
-fft_c2c = Lowering(_write_fft("fft_c2c"), _read_c2c, decompose=resized_transform("c2c"))
-fft_r2c = Lowering(_write_fft("fft_r2c"), _read_r2c, decompose=resized_transform("r2c"))
-fft_c2r = Lowering(_write_fft("fft_c2r"), _read_c2r, decompose=resized_transform("c2r", True))
+outer: Lowering = Lowering(_outer)
+linear: Lowering = Lowering(_linear)
+matmul: Lowering = Lowering(onnx=_onnx_matmul)
+fft_c2c: Lowering = Lowering(_write_fft("fft_c2c"), _read_c2c, decompose=resized_transform("c2c"))
+fft_r2c: Lowering = Lowering(_write_fft("fft_r2c"), _read_r2c, decompose=resized_transform("r2c"))
+fft_c2r: Lowering = Lowering(_write_fft("fft_c2r"), _read_c2r, decompose=resized_transform("c2r", True))

@@ -232,10 +232,10 @@ def _onnx_group_norm(g: Any, op: Any, x: Any, w: Any, b: Any) -> list[Any]:
     return [y, None, None]
 
 
-batch_norm = Lowering(_batch_norm, _read_batch_norm, _onnx_batch_norm)
-batch_norm_train = Lowering(_batch_norm_train)
-layer_norm = Lowering(_layer_norm, _read_layer_norm, _onnx_layer_norm)
-group_norm = Lowering(_group_norm, _read_group_norm, _onnx_group_norm)
-instance_norm = Lowering(_instance_norm, _read_instance_norm, _onnx_instance_norm)
-rms_norm = Lowering(_rms_norm)
-local_response_norm = Lowering(_local_response_norm, decompose=_response_by_parts)
+batch_norm: Lowering = Lowering(_batch_norm, _read_batch_norm, _onnx_batch_norm)
+batch_norm_train: Lowering = Lowering(_batch_norm_train)
+layer_norm: Lowering = Lowering(_layer_norm, _read_layer_norm, _onnx_layer_norm)
+group_norm: Lowering = Lowering(_group_norm, _read_group_norm, _onnx_group_norm)
+instance_norm: Lowering = Lowering(_instance_norm, _read_instance_norm, _onnx_instance_norm)
+rms_norm: Lowering = Lowering(_rms_norm)
+local_response_norm: Lowering = Lowering(_local_response_norm, decompose=_response_by_parts)

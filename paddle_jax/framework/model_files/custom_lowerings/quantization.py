@@ -29,6 +29,6 @@ def _read_fake_quantizer(a: Any, x: Tensor, scale: Tensor, *_: Any) -> tuple[Any
     return functions.fake_quantize_dequantize(x, scale.detach(), a.bit_length), None, None, None
 
 
-quantize_linear = _linear("quantize_linear")
-dequantize_linear = _linear("dequantize_linear")
-fake_quantize_dequantize = Lowering(read=_read_fake_quantizer)
+quantize_linear: Lowering = _linear("quantize_linear")
+dequantize_linear: Lowering = _linear("dequantize_linear")
+fake_quantize_dequantize: Lowering = Lowering(read=_read_fake_quantizer)

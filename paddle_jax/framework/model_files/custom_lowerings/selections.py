@@ -183,11 +183,11 @@ def _sequence_mask(
     return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
 
 
-nonzero = Lowering(record_composite=_nonzero)
-masked_select = Lowering(record_composite=_masked_select)
-nms = Lowering(record_composite=_nms)
-unique = Lowering(record_composite=_unique)
-unique_consecutive = Lowering(record_composite=_unique_consecutive)
-bincount = Lowering(record_composite=_bincount)
-repeat_interleave = Lowering(record_composite=_repeat_interleave)
-sequence_mask = Lowering(record_composite=_sequence_mask)
+nonzero: Lowering = Lowering(record_composite=_nonzero)
+masked_select: Lowering = Lowering(record_composite=_masked_select)
+nms: Lowering = Lowering(record_composite=_nms)
+unique: Lowering = Lowering(record_composite=_unique)
+unique_consecutive: Lowering = Lowering(record_composite=_unique_consecutive)
+bincount: Lowering = Lowering(record_composite=_bincount)
+repeat_interleave: Lowering = Lowering(record_composite=_repeat_interleave)
+sequence_mask: Lowering = Lowering(record_composite=_sequence_mask)

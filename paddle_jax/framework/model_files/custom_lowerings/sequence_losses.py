@@ -48,7 +48,7 @@ def _mask(w: Any, a: Any, out: Any, x: Any) -> Any:
     return w.op("sequence_mask", [x, w.number(a.maxlen, "int32", (1,))], out[0], out_dtype=out[0][0])
 
 
-mask = Lowering(_mask)
-ctc = Lowering(_ctc)
-rnnt = Lowering(_rnnt)
-tree = Lowering(_tree)
+mask: Lowering = Lowering(_mask)
+ctc: Lowering = Lowering(_ctc)
+rnnt: Lowering = Lowering(_rnnt)
+tree: Lowering = Lowering(_tree)

@@ -120,25 +120,29 @@ def _grid(a: Any, xs: Sequence[Tensor]) -> list[Any] | None:
     return [P.transpose(one, perm) for one in mesh_grid(xs, "ij")]
 
 
-grid = Lowering(decompose=_grid)
-shape = Lowering(read=_read_shape)
-reshape_form = Lowering(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)]))
-view = Lowering(_view)
-transposed = Lowering(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
-matrix_transposed = Lowering(
+grid: Lowering = Lowering(decompose=_grid)
+shape: Lowering = Lowering(read=_read_shape)
+reshape_form: Lowering = Lowering(
+    _reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])
+)
+view: Lowering = Lowering(_view)
+transposed: Lowering = Lowering(
+    lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1])
+)
+matrix_transposed: Lowering = Lowering(
     lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 )
-expand_as = Lowering(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
-rank = Lowering(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
-split = Lowering(onnx=_onnx_split)
-split_at = Lowering(_split_at)
-pieces = Lowering(decompose=_pieces)
-stack = Lowering(onnx=_onnx_stack)
-unbind = Lowering(onnx=_onnx_unbind)
-unstack = Lowering(
+expand_as: Lowering = Lowering(lambda w, a, out, x, y: w.op("expand", [x, w.ints(y.shape)], out[0]))
+rank: Lowering = Lowering(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
+split: Lowering = Lowering(onnx=_onnx_split)
+split_at: Lowering = Lowering(_split_at)
+pieces: Lowering = Lowering(decompose=_pieces)
+stack: Lowering = Lowering(onnx=_onnx_stack)
+unbind: Lowering = Lowering(onnx=_onnx_unbind)
+unstack: Lowering = Lowering(
     lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)), onnx=_onnx_unbind
 )
-expand = Lowering(onnx=_onnx_expand)
-flatten = Lowering(onnx=_onnx_flatten)
-flip = Lowering(onnx=_onnx_flip)
-meshgrid = Lowering(onnx=_onnx_meshgrid)
+expand: Lowering = Lowering(onnx=_onnx_expand)
+flatten: Lowering = Lowering(onnx=_onnx_flatten)
+flip: Lowering = Lowering(onnx=_onnx_flip)
+meshgrid: Lowering = Lowering(onnx=_onnx_meshgrid)

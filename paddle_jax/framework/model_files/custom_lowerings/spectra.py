@@ -117,5 +117,5 @@ def _istft(a: Any, x: Any, window: Any) -> Any:
     return done[..., a.start : a.stop] / total[a.start : a.stop]
 
 
-stft = Lowering(decompose=_stft)
-istft = Lowering(decompose=_istft)
+stft: Lowering = Lowering(decompose=_stft)
+istft: Lowering = Lowering(decompose=_istft)

@@ -168,9 +168,9 @@ def _histograms(a: Any, x: Any, weights: Any) -> list[Any] | None:
     return [counts, *edges]
 
 
-median = Lowering(_median)
-quantile = Lowering(decompose=_quantile)
-cov = Lowering(decompose=_cov)
-corrcoef = Lowering(decompose=_corrcoef)
-bin_edges = Lowering(decompose=_bin_edges)
-histograms = Lowering(decompose=_histograms)
+median: Lowering = Lowering(_median)
+quantile: Lowering = Lowering(decompose=_quantile)
+cov: Lowering = Lowering(decompose=_cov)
+corrcoef: Lowering = Lowering(decompose=_corrcoef)
+bin_edges: Lowering = Lowering(decompose=_bin_edges)
+histograms: Lowering = Lowering(decompose=_histograms)

@@ -47,7 +47,7 @@ class FusedDropout(Layer):
         elif isinstance(axis, int):
             self.axis = [axis]
         else:
-            self.axis = list(axis)
+            self.axis: list[Any] | list[int] | None = list(axis)
 
     def forward(self, input: Tensor) -> Tensor:
         return dropout(input, self.p, axis=self.axis, training=self.training, mode=self.mode)

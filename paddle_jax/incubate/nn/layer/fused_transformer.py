@@ -76,11 +76,11 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self._bias_attr = bias_attr
         self._weight_attr = weight_attr
         self.embed_dim = embed_dim
-        self.linear_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
-        self.ln_scale = self.create_parameter(
+        self.linear_bias: Any = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
+        self.ln_scale: Any = self.create_parameter(
             [embed_dim], attr=weight_attr, default_initializer=Constant(1.0)
         )
-        self.ln_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
+        self.ln_bias: Any = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
         self.dropout_rate = dropout_rate
         self._epsilon = epsilon
         self.name = name
@@ -192,12 +192,12 @@ class FusedMultiHeadAttention(Layer):
             shape = [embed_dim, 3 * embed_dim]
         else:
             shape = [3, num_heads, width, embed_dim]
-        self.qkv_weight = self.create_parameter(shape, attr=qkv_weight_attr)
-        self.qkv_bias = self.create_parameter(
+        self.qkv_weight: Any = self.create_parameter(shape, attr=qkv_weight_attr)
+        self.qkv_bias: Any = self.create_parameter(
             shape[1:] if transpose_qkv_wb else shape[:3], attr=qkv_bias_attr, is_bias=True
         )
-        self.linear_weight = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
-        self.linear_bias = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
+        self.linear_weight: Any = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
+        self.linear_bias: Any = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
         scale, bias = (
             (pre_ln_scale_attr, pre_ln_bias_attr) if normalize_before else (ln_scale_attr, ln_bias_attr)
         )
@@ -430,7 +430,7 @@ class FusedTransformerEncoderLayer(Layer):
         self.normalize_before = normalize_before
         weights = _convert_param_attr_to_list(weight_attr, 2)
         biases = _convert_param_attr_to_list(bias_attr, 2)
-        self.fused_attn = FusedMultiHeadAttention(
+        self.fused_attn: FusedMultiHeadAttention = FusedMultiHeadAttention(
             d_model,
             nhead,
             dropout_rate,
@@ -445,7 +445,7 @@ class FusedTransformerEncoderLayer(Layer):
             ln_scale_attr=weights[0],
             ln_bias_attr=biases[0],
         )
-        self.ffn = FusedFeedForward(
+        self.ffn: FusedFeedForward = FusedFeedForward(
             d_model,
             dim_feedforward,
             dropout_rate,

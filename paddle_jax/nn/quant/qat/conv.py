@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.quant.format import ConvertibleQuantedLayer
@@ -37,16 +37,16 @@ class QuantedConv2D(ConvertibleQuantedLayer):
             self._reversed_padding_repeated_twice = layer._reversed_padding_repeated_twice
         self._dilation = layer._dilation
         self._data_format = layer._data_format
-        self.weight = layer.weight
-        self.bias = layer.bias
+        self.weight: Any = layer.weight
+        self.bias: Any = layer.bias
         if q_config.weight is None:
             self.weight_quanter = None
         else:
-            self.weight_quanter = q_config.weight._instance(layer)
+            self.weight_quanter: Any = q_config.weight._instance(layer)
         if q_config.activation is None:
             self.activation_quanter = None
         else:
-            self.activation_quanter = q_config.activation._instance(layer)
+            self.activation_quanter: Any = q_config.activation._instance(layer)
 
     def forward(self, input: Tensor) -> Tensor:
         if self.activation_quanter is None:

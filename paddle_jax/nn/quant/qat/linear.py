@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.quant.format import ConvertibleQuantedLayer
@@ -23,17 +23,17 @@ class QuantedLinear(ConvertibleQuantedLayer):
 
     def __init__(self, layer: Layer, q_config: SingleLayerConfig) -> None:
         super().__init__()
-        self.weight = layer.weight
-        self.bias = layer.bias
-        self.name = layer.name
+        self.weight: Any = layer.weight
+        self.bias: Any = layer.bias
+        self.name: Any = layer.name
         if q_config.weight is None:
             self.weight_quanter = None
         else:
-            self.weight_quanter = q_config.weight._instance(layer)
+            self.weight_quanter: Any = q_config.weight._instance(layer)
         if q_config.activation is None:
             self.activation_quanter = None
         else:
-            self.activation_quanter = q_config.activation._instance(layer)
+            self.activation_quanter: Any = q_config.activation._instance(layer)
 
     def forward(self, input: Tensor) -> Tensor:
         if self.activation_quanter is None:

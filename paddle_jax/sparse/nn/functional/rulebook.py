@@ -8,7 +8,7 @@ der Maaten, 3D Semantic Segmentation with Submanifold Sparse Convolutional Netwo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,10 @@ _TABLE = 1 << 26  # cells up to which numbers are looked up in a table; beyond i
 class Window(NamedTuple):
     """Lengths of a kernel and how it moves; one number per axis of space."""
 
-    kernel: tuple
-    stride: tuple
-    padding: tuple
-    dilation: tuple
+    kernel: tuple[Any, ...]
+    stride: tuple[Any, ...]
+    padding: tuple[Any, ...]
+    dilation: tuple[Any, ...]
 
     def lengths(self, shape: Sequence[int]) -> list[int]:
         """The lengths of the axes of the result."""

@@ -29,8 +29,8 @@ class _Divided(Layer):
         if mp_group is None:
             self.model_parallel_group = Current.groups().get_model_parallel_group()
         else:
-            self.model_parallel_group = mp_group
-        self.world_size = self.model_parallel_group.nranks
+            self.model_parallel_group: Any = mp_group
+        self.world_size: Any = self.model_parallel_group.nranks
         self.rank, self.is_mp, self._name = max(self.model_parallel_group.rank, 0), self.world_size > 1, name
         if length % self.world_size:
             raise CheckError(
@@ -91,11 +91,11 @@ class ColumnParallelLinear(_Divided):
     ) -> None:
         super().__init__(name, mp_group, out_features, "out_features")
         self.gather_output = gather_output
-        self.weight = self._create_shard([in_features, out_features // self.world_size], weight_attr, 1)
+        self.weight: Any = self._create_shard([in_features, out_features // self.world_size], weight_attr, 1)
         if has_bias:
             self.bias = self._create_shard([out_features // self.world_size], None, 0, is_bias=True)
         else:
-            self.bias = None
+            self.bias: Any = None
 
     def forward(self, x: Any) -> Any:
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
@@ -138,11 +138,11 @@ class RowParallelLinear(_Divided):
     ) -> None:
         super().__init__(name, mp_group, in_features, "in_features")
         self.input_is_parallel = input_is_parallel
-        self.weight = self._create_shard([in_features // self.world_size, out_features], weight_attr, 0)
+        self.weight: Any = self._create_shard([in_features // self.world_size, out_features], weight_attr, 0)
         if has_bias:
             self.bias = self._create_shard([out_features], None, None, is_bias=True)
         else:
-            self.bias = None
+            self.bias: Any = None
 
     def forward(self, x: Any) -> Any:
         """Tensor [..., in_features] (or the part of this process) to [..., out_features]."""
@@ -181,9 +181,9 @@ class VocabParallelEmbedding(_Divided):
         name: str | None = None,
     ) -> None:
         super().__init__(name, mp_group, num_embeddings, "num_embeddings")
-        self.per_part_size = num_embeddings // self.world_size
-        self.vocab_start_index = self.rank * self.per_part_size
-        self.weight = self._create_shard([self.per_part_size, embedding_dim], weight_attr, 0)
+        self.per_part_size: Any = num_embeddings // self.world_size
+        self.vocab_start_index: Any = self.rank * self.per_part_size
+        self.weight: Any = self._create_shard([self.per_part_size, embedding_dim], weight_attr, 0)
 
     def forward(self, x: Any) -> Any:
         """Tensor of numbers [...] to [..., embedding_dim]."""
@@ -208,7 +208,7 @@ class ParallelCrossEntropy(Layer):
         if mp_group is None:
             self.model_parallel_group = Current.groups().get_model_parallel_group()
         else:
-            self.model_parallel_group = mp_group
+            self.model_parallel_group: Any = mp_group
         self.ignore_index = ignore_index
 
     def forward(self, input: Any, label: Any) -> Any:

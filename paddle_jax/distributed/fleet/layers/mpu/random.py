@@ -36,7 +36,8 @@ class RNGStatesTracker:
 
     def reset(self) -> None:
         """Forgets all states."""
-        self.states_, self.seeds_ = {}, set()
+        self.states_ = {}
+        self.seeds_: set[Any] = set()
 
     def add(self, name: str, seed: Any) -> None:
         """Adds a state that begins with a seed.
@@ -60,7 +61,7 @@ class RNGStatesTracker:
 
     def set_states_tracker(self, states: dict[str, Any]) -> None:
         """Takes over states that get_states_tracker has given."""
-        self.states_ = dict(states)
+        self.states_: dict[str, Any] = dict(states)
 
     @contextlib.contextmanager
     def rng_state(self, name: Any = MODEL_PARALLEL_RNG) -> Iterator[None]:

@@ -37,7 +37,7 @@ class PipelineLayerChunk(Layer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.run_function = []
+        self.run_function: list[Any] = []
 
     def append(self, sublayer: Any) -> None:
         """Adds a Layer or a function; a Layer is named by its place in the chunk."""
@@ -45,7 +45,7 @@ class PipelineLayerChunk(Layer):
             self.add_sublayer(str(len(self.run_function)), sublayer)
         self.run_function.append(sublayer)
 
-    def get_run_function(self) -> list:
+    def get_run_function(self) -> list[Any]:
         """Its layers and functions, in order."""
         return self.run_function
 
@@ -59,7 +59,7 @@ class PipelineLayerChunk(Layer):
             "PipelineLayerChunk: its forward cannot be called; call the PipelineLayer with chunk_id"
         )
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.run_function)
 
 
@@ -114,13 +114,13 @@ class PipelineLayer(Layer):
 
     def __init__(
         self,
-        layers: list,
+        layers: list[Any],
         num_stages: int | None = None,
         topology: CommunicateTopology | None = None,
-        loss_fn: Callable | list | None = None,
+        loss_fn: Callable[..., Any] | list[Any] | None = None,
         seg_method: str | list[int] = "uniform",
         recompute_interval: int = 0,
-        recompute_ctx: dict | None = None,
+        recompute_ctx: dict[Any, Any] | None = None,
         num_virtual_pipeline_stages: int | None = None,
         use_cudagraph: bool = False,
         use_dualpipev: bool = False,
@@ -140,7 +140,7 @@ class PipelineLayer(Layer):
         # The DeviceGrid of a process that has the layers of all stages; None where it has those of one.
         self._grid = Current.grid if self._num_stages > 1 else None
         self._total_stages_with_virtual_stages = self._num_stages * self._num_virtual_pipeline_stages
-        self.global_rank = get_rank()
+        self.global_rank: int = get_rank()
         self._stage_id = self._topo.get_coord(self.global_rank).pipe
         self._layers_desc = list(layers)
         self._num_layers = len(self._layers_desc)
@@ -154,10 +154,10 @@ class PipelineLayer(Layer):
             chunks = None
         else:
             chunks = self._num_virtual_pipeline_stages
-        self.segment_parts = SegmentLayers(
+        self.segment_parts: list[int] = SegmentLayers(
             self._layers_desc, self._num_stages, seg_method, chunks
         ).do_segment()
-        self.shared_layers = LayerDict()
+        self.shared_layers: LayerDict = LayerDict()
         self.run_function = []
         # {place in the list: shared Layer that lies on the devices of another stage}
         self._borrowed = {}
@@ -311,7 +311,7 @@ class PipelineLayer(Layer):
             )
         if chunk_id >= len(self._model_chunks):
             raise CheckError(f"PipelineLayer: chunk_id: got {chunk_id} of {len(self._model_chunks)} chunks")
-        self.run_function = self._model_chunks[chunk_id].get_run_function()
+        self.run_function: list[Any] = self._model_chunks[chunk_id].get_run_function()
         return self.run_function
 
     def get_stage_from_index(self, layer_idx: int) -> int:

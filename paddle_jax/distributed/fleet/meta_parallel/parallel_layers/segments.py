@@ -36,7 +36,7 @@ class SegmentLayers:
 
     def __init__(
         self,
-        layers_desc: list,
+        layers_desc: list[Any],
         num_parts: int,
         method: str | list[int] = "uniform",
         num_virtual_pipeline_stage: int | None = None,
@@ -44,10 +44,10 @@ class SegmentLayers:
         self._layers_desc = layers_desc
         self.method = method
         self.num_parts = num_parts
-        self.num_items = len(layers_desc)
+        self.num_items: int = len(layers_desc)
         self.num_virtual_pipeline_stage = num_virtual_pipeline_stage
         if num_virtual_pipeline_stage is not None:
-            self.total_parts = num_parts * num_virtual_pipeline_stage
+            self.total_parts: int = num_parts * num_virtual_pipeline_stage
         if self.num_items < num_parts:
             raise CheckError(
                 f"SegmentLayers: got {self.num_items} layers for {num_parts} parts; "

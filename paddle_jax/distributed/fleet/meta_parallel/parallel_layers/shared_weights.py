@@ -34,7 +34,7 @@ class SharedWeights(NamedTuple):
     names: list[str]
     group: Any
 
-    def parameters(self) -> list:
+    def parameters(self) -> list[Any]:
         """The shared Parameters of this stage."""
         return [getattr(self.layer, name) for name in self.names]
 
@@ -53,7 +53,7 @@ class SharedWeights(NamedTuple):
             all_reduce(parameter.grad, group=self.group)
 
 
-def places_of(layers: list, stage_of: Callable[..., Any]) -> dict[str, tuple[list[int], list[str]]]:
+def places_of(layers: list[Any], stage_of: Callable[..., Any]) -> dict[str, tuple[list[int], list[str]]]:
     """{key: (stages that have a copy, names of the shared attributes)} of a list of layers.
 
     Raises:
@@ -76,7 +76,7 @@ def places_of(layers: list, stage_of: Callable[..., Any]) -> dict[str, tuple[lis
 
 
 def shared_weights(
-    layers: list, stage_of: Callable[..., Any], topology: CommunicateTopology, rank: int, copies: Layer
+    layers: list[Any], stage_of: Callable[..., Any], topology: CommunicateTopology, rank: int, copies: Layer
 ) -> dict[str, SharedWeights]:
     """{key: SharedWeights} of this process; all processes of the pipeline must call it, as it makes groups.
 

@@ -123,8 +123,8 @@ class StageMessages:
     def __init__(self, group: Group, chunks: int) -> None:
         self.group = group
         self.sent = []
-        self.stage = group.rank
-        self.stages = group.nranks
+        self.stage: int = group.rank
+        self.stages: int = group.nranks
         self.chunks = chunks
 
     def neighbour(self, chunk: int, step: int) -> tuple[int, int] | None:
@@ -150,7 +150,7 @@ class StageMessages:
         """
         wire = self.group.process_group
         sent = self.sent
-        self.sent = []
+        self.sent: list[Any] = []
         for kind, rank, message in sent:
             what = f"pipeline stage {self.stage}: {kind}"
             Groups.channel.wait_until_delivered(message, what, wire.description, rank, wire.timeout)

@@ -90,7 +90,7 @@ class MoELayer(Layer):
         self.recompute_interval = recompute_interval
         self.recompute_ctx = recompute_ctx
         self.experts = experts
-        self.num_expert = len(experts)
+        self.num_expert: int = len(experts)
         self.d_model = d_model
         if self.world_size > 1:
             for parameter in experts.parameters():
@@ -110,7 +110,7 @@ class MoELayer(Layer):
                 d_model, num_expert=len(experts), world_size=self.world_size, topk=self.top_k, **group
             )
         elif isinstance(gate, NaiveGate):
-            self.top_k = gate.top_k
+            self.top_k: int = gate.top_k
         elif isinstance(gate, BaseGate):
             raise TypeError(
                 f"MoELayer: gate: got {type(gate).__name__}; it must be a NaiveGate or a class made of it"

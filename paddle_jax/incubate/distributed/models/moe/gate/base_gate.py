@@ -45,5 +45,5 @@ class BaseGate(Layer):
         """
         loss = self.loss
         if clear:
-            self.loss = None
+            self.loss: Tensor | None = None
         return loss

@@ -30,7 +30,7 @@ class NaiveGate(BaseGate):
 
     def __init__(self, d_model: int, num_expert: Any, world_size: Any, topk: int = 2) -> None:
         super().__init__(num_expert, world_size)
-        self.gate = Linear(d_model, self.tot_expert)
+        self.gate: Linear = Linear(d_model, self.tot_expert)
         for p in (self.gate.weight, self.gate.bias):
             p.name = f"gate_{p.name}"
         self.top_k = topk
