@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 LoDTensor = DenseTensor
-Tensor = DenseTensor
+Tensor: type[DenseTensor] = DenseTensor
 
 __all__ = [
     "AttrType",

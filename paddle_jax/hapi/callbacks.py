@@ -195,7 +195,7 @@ class ProgBarLogger(Callback):
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         self.epochs = None
         self.steps = None
-        self.progbar = None
+        self.progbar: Any = None
         self.verbose = verbose
         self.log_freq = log_freq
 

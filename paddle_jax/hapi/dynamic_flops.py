@@ -134,8 +134,8 @@ class _Counted:
     def __init__(self, layer: Layer) -> None:
         self.__dict__["layer"] = layer
         self.total_ops = self.total_params = 0
-        self.input_shape = None
-        self.output_shape = None
+        self.input_shape: Any = None
+        self.output_shape: Any = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.layer, name)

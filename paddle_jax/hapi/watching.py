@@ -77,7 +77,7 @@ class EarlyStopping(Callback):
         self.baseline = baseline
         self.wait_epoch = self.stopped_epoch = 0
         self.best_weights = None
-        self.save_dir = None
+        self.save_dir: Any = None
         self.save_best_model = save_best_model
         grow = _larger_is_better(mode, monitor, "EarlyStopping")
         self.monitor_op = np.greater if grow else np.less

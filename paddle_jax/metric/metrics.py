@@ -211,8 +211,8 @@ class Precision(Metric):
 
     def reset(self) -> None:
         """Forgets all batches."""
-        self.tp = 0
-        self.fp = 0
+        self.tp: int = 0
+        self.fp: int = 0
 
     def accumulate(self) -> float:
         """Returns the precision over all batches, 0.0 before the first positive prediction."""
@@ -254,8 +254,8 @@ class Recall(Metric):
 
     def reset(self) -> None:
         """Forgets all batches."""
-        self.tp = 0
-        self.fn = 0
+        self.tp: int = 0
+        self.fn: int = 0
 
     def accumulate(self) -> float:
         """Returns the recall over all batches, 0.0 before the first true one."""

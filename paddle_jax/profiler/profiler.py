@@ -266,7 +266,7 @@ class Profiler:
         else:
             self.on_trace_ready: Callable[..., Any] = on_trace_ready
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
-        self.record_event = None
+        self.record_event: Any = None
         self.profiler_result = None
         self.profiler = None
         self.timer_only = timer_only

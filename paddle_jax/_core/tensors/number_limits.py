@@ -44,8 +44,8 @@ class finfo:
         self.resolution: float = 1.0
         if info.bits > 8:
             self.resolution = 10.0**-info.precision
-        self.smallest_normal = float(info.smallest_normal)
-        self.tiny = self.smallest_normal
+        self.smallest_normal: float = float(info.smallest_normal)
+        self.tiny: float = self.smallest_normal
         self.bits: int = info.bits
         self.dtype: str = str(real).removeprefix("paddle.")
 

@@ -348,7 +348,7 @@ class Output:
     stop_gradient: bool
     undefined_name: str
     is_python_number: bool = False
-    numbers: tuple = ()
+    numbers: tuple[Any, ...] = ()
     is_host_value: bool = False
     possible_sources: list[Tensor] = dataclasses.field(default_factory=list)
 
