@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 LoDTensor = DenseTensor
-Tensor: type[DenseTensor] = DenseTensor
+Tensor: Any = DenseTensor
 
 __all__ = [
     "AttrType",
