@@ -47,12 +47,12 @@ class Linear(Layer):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             [out_features, in_features], dtype=dtype, default_initializer=self._initializer(), device=device
         )
         self.bias = None
         if bias:
-            self.bias: Any = self.create_parameter(
+            self.bias = self.create_parameter(
                 [out_features],
                 dtype=dtype,
                 is_bias=True,

@@ -155,8 +155,7 @@ class GroupSharded(Layer):
             self._parts.release()
         return found
 
-    set_dict = set_state_dict
-    load_dict = set_state_dict
+    set_dict = load_dict = set_state_dict
 
     def clear_gradients(self, set_to_zero: Any = True) -> None:
         """Forgets the gradients."""

@@ -114,7 +114,7 @@ class AdaptiveMaxPool1D(Layer):
 
     return_indices = linked("return_mask", "return_mask, under its other name.")
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor:  # with return_mask also the mask
         return F.adaptive_max_pool1d(input, self.output_size, self.return_mask)
 
     def extra_repr(self) -> str:
@@ -144,7 +144,7 @@ class AdaptiveMaxPool2D(Layer):
     return_indices = linked("_return_mask", "return_mask, under its other name.")
 
     @alias(input="x")
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
         return F.adaptive_max_pool2d(x, self._output_size, self._return_mask)
 
     def extra_repr(self) -> str:
@@ -174,7 +174,7 @@ class AdaptiveMaxPool3D(Layer):
     return_indices = linked("_return_mask", "return_mask, under its other name.")
 
     @alias(input="x")
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
         return F.adaptive_max_pool3d(x, self._output_size, self._return_mask)
 
     def extra_repr(self) -> str:
@@ -363,7 +363,7 @@ class FractionalMaxPool2D(Layer):
         self._return_mask = return_mask
         self._name = name
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
         return F.fractional_max_pool2d(
             x, self._output_size, self._kernel_size, self._random_u, self._return_mask
         )
@@ -401,7 +401,7 @@ class FractionalMaxPool3D(Layer):
         self._return_mask = return_mask
         self._name = name
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
         return F.fractional_max_pool3d(
             x, self._output_size, self._kernel_size, self._random_u, self._return_mask
         )

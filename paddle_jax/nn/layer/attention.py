@@ -130,7 +130,7 @@ class MultiHeadAttention(Layer):
         value: Tensor | None = None,
         attn_mask: Tensor | None = None,
         cache: Cache | StaticCache | None = None,
-    ) -> Tensor | tuple[Any, ...]:
+    ) -> Tensor:  # with weights or a cache a tuple
         """Returns the output [B, L, embed_dim]; with need_weights also the weights; with a cache
         also the new cache.
 
@@ -150,7 +150,8 @@ class MultiHeadAttention(Layer):
         extra = [weights] if self.need_weights else []
         extra += [] if cache is None else [cache]
         if extra:
-            return (out, *extra)
+            outputs: Any = (out, *extra)
+            return outputs
         return out
 
     def _prepare_qkv(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.base.state import local
@@ -81,12 +81,10 @@ class _BatchNormBase(Layer):
             self._dtype = "float32"
         else:
             self._dtype = get_default_dtype()
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             [num_features], attr=weight_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
-        self.bias: Any = self.create_parameter(
-            [num_features], attr=bias_attr, dtype=self._dtype, is_bias=True
-        )
+        self.bias = self.create_parameter([num_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
         running_statistics(
             self,
             num_features,
@@ -405,12 +403,10 @@ class BatchNorm(Layer):
         self._in_place = in_place
         self._data_layout = data_layout
         self._dtype = "float32" if dtype == "float16" else dtype
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             [num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
-        self.bias: Any = self.create_parameter(
-            [num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True
-        )
+        self.bias = self.create_parameter([num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True)
         running_statistics(self, num_channels, self._dtype, moving_mean_name, moving_variance_name)
         self._momentum = momentum
         self._epsilon = epsilon

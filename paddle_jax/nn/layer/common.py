@@ -91,12 +91,8 @@ class Linear(Layer):
         self._dtype = get_default_dtype()
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
-        self.weight: Any = self.create_parameter(
-            [in_features, out_features], attr=weight_attr, dtype=self._dtype
-        )
-        self.bias: Any = self.create_parameter(
-            [out_features], attr=bias_attr, dtype=self._dtype, is_bias=True
-        )
+        self.weight = self.create_parameter([in_features, out_features], attr=weight_attr, dtype=self._dtype)
+        self.bias = self.create_parameter([out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
         self.name = name
 
     def forward(self, input: Tensor) -> Tensor:
@@ -144,12 +140,10 @@ class Bilinear(Layer):
         self._in1_features = in1_features
         self._in2_features = in2_features
         self._out_features = out_features
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             [out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype
         )
-        self.bias: Any = self.create_parameter(
-            [1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True
-        )
+        self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.bilinear(x1, x2, self.weight, self.bias)

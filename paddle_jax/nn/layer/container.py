@@ -146,7 +146,7 @@ class Sequential(Layer):
             self.append(layer)
         return self
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:  # what the last layer returns
         """Hands `input` through all layers."""
         for layer in self._sub_layers.values():
             input = layer(input)

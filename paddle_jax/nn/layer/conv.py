@@ -78,14 +78,14 @@ class _ConvNd(Layer):
         # The other modes pad before the convolution, which then pads nothing itself.
         if padding_mode != "zeros":
             self._reversed_padding_repeated_twice = [padding] * (2 * self._spatial)
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             self._weight_shape(),
             attr=weight_attr,
             dtype=dtype,
             default_initializer=self._default(),
             device=device,
         )
-        self.bias: Any = self.create_parameter(
+        self.bias = self.create_parameter(
             [out_channels], attr=bias_attr, dtype=dtype, is_bias=True, device=device
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,14 @@ from paddle_jax.nn.layer.tree import TreeMixin
 if TYPE_CHECKING:
     from paddle_jax._annotations import DeviceLike, DTypeLike, ParamAttrLike
     from paddle_jax.nn.initializer import Initializer
+
+    _Inputs = ParamSpec("_Inputs")
+    _Output_co = TypeVar("_Output_co", covariant=True)
+
+    class _HasForward(Protocol[_Inputs, _Output_co]):
+        """A layer, for type checkers: calling it takes and returns what its `forward` does."""
+
+        def forward(self, *inputs: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output_co: ...
 
 
 _WORD_START = re.compile("(.)([A-Z][a-z]+)")
@@ -80,26 +88,34 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     # calling ------------------------------------------------------------------------------------------------
 
-    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        # While a function is compiled, an observer reads `forward` to follow what it does.
-        observer = Observing.observer
-        if observer is None or not observer.is_current_thread():
-            forward = self.forward
-        else:
-            forward = observer.observed_forward(self)
-        try:
-            if self._forward_pre_hooks or self._forward_post_hooks:
-                return self._call_hooked(forward, inputs, kwargs)
-            return forward(*inputs, **kwargs)
-        except (*ARGUMENT_ERRORS, AssertionError) as error:
-            note(self, error)
-            raise
-        except AttributeError as error:
-            # An argument that is no Tensor fails somewhere inside; the error then names the argument.
-            if (clearer_error := no_tensor(self, error, inputs, kwargs)) is error:
+    if TYPE_CHECKING:
+
+        def __call__(
+            self: _HasForward[_Inputs, _Output_co], *inputs: _Inputs.args, **kwargs: _Inputs.kwargs
+        ) -> _Output_co: ...
+
+    else:
+
+        def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+            # While a function is compiled, an observer reads `forward` to follow what it does.
+            observer = Observing.observer
+            if observer is None or not observer.is_current_thread():
+                forward = self.forward
+            else:
+                forward = observer.observed_forward(self)
+            try:
+                if self._forward_pre_hooks or self._forward_post_hooks:
+                    return self._call_hooked(forward, inputs, kwargs)
+                return forward(*inputs, **kwargs)
+            except (*ARGUMENT_ERRORS, AssertionError) as error:
+                note(self, error)
                 raise
-            note(self, clearer_error)
-            raise clearer_error from None
+            except AttributeError as error:
+                # An argument that is no Tensor fails somewhere inside; the error then names the argument.
+                if (clearer_error := no_tensor(self, error, inputs, kwargs)) is error:
+                    raise
+                note(self, clearer_error)
+                raise clearer_error from None
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Computes the output; every subclass defines it."""
@@ -181,7 +197,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         is_bias: bool = False,
         default_initializer: Initializer | None = None,
         device: DeviceLike | None = None,
-    ) -> Any:  # Parameter, None for attr=False, a Variable in a static program
+    ) -> Parameter:  # None for attr=False, a Variable in a static program
         """Makes a parameter named after this layer; assign it to an attribute to add it.
 
         Args:
@@ -197,7 +213,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             TypeError: the shape is not made of ints, or the default initializer cannot fill the dtype.
             ValueError: the name in attr is in use.
         """
-        return new_parameter(shape, attr, dtype, is_bias, default_initializer, self._full_name, device)
+        made: Any = new_parameter(shape, attr, dtype, is_bias, default_initializer, self._full_name, device)
+        return made
 
     def create_tensor(
         self, name: str | None = None, persistable: bool | None = None, dtype: DTypeLike | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddle_jax._core.base.dtype import get_default_dtype
 from paddle_jax._core.tape.grad_mode import no_grad
@@ -84,12 +84,10 @@ class LayerNorm(Layer):
             self._bias_attr = False
         self._dtype = get_default_dtype() if dtype is None else dtype
         shape = [math.prod(self._normalized_shape)]
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             shape, self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
         )
-        self.bias: Any = self.create_parameter(
-            shape, self._bias_attr, self._dtype, is_bias=True, device=device
-        )
+        self.bias = self.create_parameter(shape, self._bias_attr, self._dtype, is_bias=True, device=device)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(
@@ -159,10 +157,10 @@ class GroupNorm(Layer):
         self._weight_attr = weight_attr if affine else False
         self._bias_attr = bias_attr if affine else False
         self._dtype = get_default_dtype() if dtype is None else dtype
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             [num_channels], self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
         )
-        self.bias: Any = self.create_parameter(
+        self.bias = self.create_parameter(
             [num_channels], self._bias_attr, self._dtype, is_bias=True, device=device
         )
 
@@ -213,10 +211,10 @@ class _InstanceNormBase(Layer):
         self._bias_attr = bias_attr
         self._num_features = num_features
         self._data_format = data_format
-        self.scale: Any = self.create_parameter(
+        self.scale = self.create_parameter(
             [num_features], attr=weight_attr, default_initializer=Constant(1.0)
         )
-        self.bias: Any = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
+        self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self._ndims:

@@ -59,7 +59,7 @@ class MaxPool1D(Layer):
         self.ceil_mode = ceil_mode
         self.name = name
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor:  # with return_mask also the mask
         return F.max_pool1d(
             input,
             kernel_size=self.kernel_size,
@@ -110,7 +110,7 @@ class MaxPool2D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
         return F.max_pool2d(
             x,
             kernel_size=self.ksize,
@@ -162,7 +162,7 @@ class MaxPool3D(Layer):
         self.data_format = data_format
         self.name = name
 
-    def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
         return F.max_pool3d(
             x,
             kernel_size=self.ksize,

@@ -148,7 +148,7 @@ class TransformerEncoderLayer(_Block):
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None
-    ) -> Tensor | tuple[Tensor, Any]:
+    ) -> Tensor:  # with a cache also the cache
         """Returns the output [B, L, d_model]; with a cache also the new cache."""
         mask = _convert_attention_mask(src_mask, src.dtype)
         src, new_cache = self._residual(
@@ -160,7 +160,8 @@ class TransformerEncoderLayer(_Block):
         src, _ = self._residual(src, self.norm2, self.dropout2, self._feed_forward)
         if cache is None:
             return src
-        return (src, new_cache)
+        outputs: Any = (src, new_cache)
+        return outputs
 
     def gen_cache(self, src: Tensor) -> Any:
         """Makes an empty cache for decoding step by step; src gives batch size and dtype."""
@@ -193,7 +194,7 @@ class TransformerEncoder(Layer):
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, cache: Sequence[Any] | None = None
-    ) -> Tensor | tuple[Tensor, list[Any]]:
+    ) -> Tensor:  # with a cache also the cache
         """Returns the output [B, L, d_model]; with a list of caches also the list of new ones."""
         mask = _convert_attention_mask(src_mask, src.dtype)
         new_caches = []
@@ -207,7 +208,8 @@ class TransformerEncoder(Layer):
             src = self.norm(src)
         if cache is None:
             return src
-        return (src, new_caches)
+        outputs: Any = (src, new_caches)
+        return outputs
 
     def gen_cache(self, src: Tensor) -> list[Any]:
         """Makes empty caches, one for each layer."""
@@ -291,7 +293,7 @@ class TransformerDecoderLayer(_Block):
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         cache: tuple[Any, Any] | None = None,
-    ) -> Tensor | tuple[Tensor, tuple[Any, Any]]:
+    ) -> Tensor:  # with a cache also the cache
         """Returns the output [B, L, d_model]; with a cache (Cache, StaticCache) also the new pair."""
         self_cache, cross_cache = (None, None) if cache is None else cache
         mask, memory_mask = (_convert_attention_mask(m, tgt.dtype) for m in (tgt_mask, memory_mask))
@@ -310,7 +312,8 @@ class TransformerDecoderLayer(_Block):
         tgt, _ = self._residual(tgt, self.norm3, self.dropout3, self._feed_forward)
         if cache is None:
             return tgt
-        return (tgt, (self_cache, cross_cache))
+        outputs: Any = (tgt, (self_cache, cross_cache))
+        return outputs
 
     def gen_cache(self, memory: Tensor) -> tuple[Any, Any]:
         """Makes the pair of an empty cache and the projected memory."""
@@ -346,7 +349,7 @@ class TransformerDecoder(Layer):
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         cache: Sequence[Any] | None = None,
-    ) -> Tensor | tuple[Tensor, list[Any]]:
+    ) -> Tensor:  # with a cache also the cache
         """Returns the output [B, L, d_model]; with a list of caches also the list of new ones."""
         mask, memory_mask = (_convert_attention_mask(m, tgt.dtype) for m in (tgt_mask, memory_mask))
         new_caches = []
@@ -360,7 +363,8 @@ class TransformerDecoder(Layer):
             tgt = self.norm(tgt)
         if cache is None:
             return tgt
-        return (tgt, new_caches)
+        outputs: Any = (tgt, new_caches)
+        return outputs
 
     def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
         """Makes the caches of all layers: a list of pairs, or with do_zip a pair of tuples as a list."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -189,10 +189,10 @@ class DeformConv2D(nn.Layer):
         )
         shape = [out_channels, in_channels // groups, *self._kernel_size]
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
-        self.weight: Any = self.create_parameter(
+        self.weight = self.create_parameter(
             shape, attr=weight_attr, default_initializer=nn.initializer.Normal(0.0, spread)
         )
-        self.bias: Any = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
+        self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
     def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
         """Tensor [N, out_channels, H', W']: see `deform_conv2d`."""

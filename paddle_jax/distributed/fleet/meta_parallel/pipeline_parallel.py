@@ -88,7 +88,7 @@ class _Batched(MetaParallelBase):
         Returns:
             Tensor [], or [micro-batches]; a list of them for several loss functions. The same on all stages.
         """
-        self.scaler: Any = scaler
+        self.scaler = scaler
         self._begin()
         batches = self._batches(data)
         for micro_batch in range(self.accumulate_steps):
@@ -119,8 +119,8 @@ class _Batched(MetaParallelBase):
         Raises:
             AssertionError: there is no such loss function.
         """
-        self.optimizer: Any = optimizer
-        self.lr_scheduler: Any = lr_scheduler
+        self.optimizer = optimizer
+        self.lr_scheduler = lr_scheduler
         self._layers.train()
         self._choose_loss(loss_fn_idx)
         loss = self.forward_backward_pipeline(data, scaler, return_micro_batch_loss)
@@ -153,7 +153,7 @@ class _Batched(MetaParallelBase):
     # parts of a step ----------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        self.total_loss: list[list[Any]] | None = [[] for _ in self._layers._loss_fn]
+        self.total_loss = [[] for _ in self._layers._loss_fn]
 
     def _batches(self, data: Any) -> MicroBatches:
         rows = self.micro_batch_size
@@ -174,7 +174,7 @@ class _Batched(MetaParallelBase):
                 f"{type(self).__name__}: loss_fn_idx: got {index}; the PipelineLayer has no such loss_fn, "
                 "give it one"
             )
-        self.loss_fn_idx: int = index
+        self.loss_fn_idx = index
 
     def _loss(self, output: Tensor, labels: Tensor) -> Tensor:
         """The loss of a micro-batch that is made small, as its share of the whole; all are noted."""
@@ -260,8 +260,8 @@ class Held:
     __slots__ = ("input", "output")
 
     def __init__(self, input: Any, output: Any) -> None:
-        self.input: Any = input
-        self.output: Any = output
+        self.input = input
+        self.output = output
 
 
 class PipelineParallel(_Batched):
@@ -288,9 +288,9 @@ class PipelineParallel(_Batched):
     ) -> None:
         super().__init__(layers, strategy, hcg)
         self.pp_group = hcg.get_pipe_parallel_group()
-        self.num_stages: int = hcg.get_pipe_parallel_world_size()
-        self.stage_id: int = hcg.get_stage_id()
-        self.num_model_chunks: Any = layers.get_num_virtual_stages()
+        self.num_stages = hcg.get_pipe_parallel_world_size()
+        self.stage_id = hcg.get_stage_id()
+        self.num_model_chunks = layers.get_num_virtual_stages()
         self._check_sizes()
         self._messages = None
         if self.num_stages > 1:

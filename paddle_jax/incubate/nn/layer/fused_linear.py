@@ -39,8 +39,8 @@ class FusedLinear(Layer):
             shape = [out_features, in_features]
         else:
             shape = [in_features, out_features]
-        self.weight: Any = self.create_parameter(shape, attr=weight_attr)
-        self.bias: Any = self.create_parameter([out_features], attr=bias_attr, is_bias=True)
+        self.weight = self.create_parameter(shape, attr=weight_attr)
+        self.bias = self.create_parameter([out_features], attr=bias_attr, is_bias=True)
         self.transpose_weight = transpose_weight
         self.name = name
 

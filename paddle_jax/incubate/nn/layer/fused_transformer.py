@@ -76,11 +76,11 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self._bias_attr = bias_attr
         self._weight_attr = weight_attr
         self.embed_dim = embed_dim
-        self.linear_bias: Any = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
-        self.ln_scale: Any = self.create_parameter(
+        self.linear_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
+        self.ln_scale = self.create_parameter(
             [embed_dim], attr=weight_attr, default_initializer=Constant(1.0)
         )
-        self.ln_bias: Any = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
+        self.ln_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
         self.dropout_rate = dropout_rate
         self._epsilon = epsilon
         self.name = name
@@ -192,12 +192,12 @@ class FusedMultiHeadAttention(Layer):
             shape = [embed_dim, 3 * embed_dim]
         else:
             shape = [3, num_heads, width, embed_dim]
-        self.qkv_weight: Any = self.create_parameter(shape, attr=qkv_weight_attr)
-        self.qkv_bias: Any = self.create_parameter(
+        self.qkv_weight = self.create_parameter(shape, attr=qkv_weight_attr)
+        self.qkv_bias = self.create_parameter(
             shape[1:] if transpose_qkv_wb else shape[:3], attr=qkv_bias_attr, is_bias=True
         )
-        self.linear_weight: Any = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
-        self.linear_bias: Any = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
+        self.linear_weight = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
+        self.linear_bias = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
         scale, bias = (
             (pre_ln_scale_attr, pre_ln_bias_attr) if normalize_before else (ln_scale_attr, ln_bias_attr)
         )
@@ -216,7 +216,7 @@ class FusedMultiHeadAttention(Layer):
         value: Any = None,
         attn_mask: Tensor | None = None,
         cache: Tensor | None = None,
-    ) -> Tensor | tuple[Tensor, ...]:
+    ) -> Tensor:  # with a cache also the cache
         """Returns the output [B, L, embed_dim]; with a cache a pair of that and the new cache.
 
         Args:

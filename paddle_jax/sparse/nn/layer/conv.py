@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.layers import Layer
@@ -69,10 +69,8 @@ class _Conv(Layer):
         self._backend = backend
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
         shape = [*self._kernel_size, in_channels, out_channels]
-        self.weight: Any = self.create_parameter(
-            shape, attr=weight_attr, default_initializer=Normal(0.0, spread)
-        )
-        self.bias: Any = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
+        self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=Normal(0.0, spread))
+        self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
     def _check(
         self,

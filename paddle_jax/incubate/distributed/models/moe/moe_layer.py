@@ -117,7 +117,7 @@ class MoELayer(Layer):
             )
         else:
             raise AssertionError(f"MoELayer: gate: got {type(gate).__name__}; give a dict or a NaiveGate")
-        self.gate = gate
+        self.gate: Any = gate
 
     def forward(self, inp: Tensor) -> Tensor:
         if inp.ndim != 3:
