@@ -633,5 +633,12 @@ from paddle_jax.version import commit as __git_commit__, full_version as __versi
 
 from paddle_jax import _paths
 
+from paddle_jax._notebook import (
+    install_where_ipython_runs as _install_where_ipython_runs,
+    load_ipython_extension,
+    unload_ipython_extension,
+)
+
 _paths.complete()
+_install_where_ipython_runs()
 _config.collect_as_before()

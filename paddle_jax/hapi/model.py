@@ -19,6 +19,7 @@ from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.hapi.adapters import DynamicGraphAdapter, listed
 from paddle_jax.hapi.callbacks import EarlyStopping, config_callbacks
+from paddle_jax.hapi.history import numbers_of
 from paddle_jax.hapi.model_summary import summary
 from paddle_jax.hapi.static_adapter import StaticGraphAdapter
 from paddle_jax.io import DataLoader, Dataset, DistributedBatchSampler
@@ -86,6 +87,8 @@ class Model:
         _place: the device.
         _accumulate: int, the batches of one update.
         num_iters: int or None, after how many batches `fit` stops.
+        _history: list with a dict for each epoch of the last `fit`: epoch, loss, metrics, and with an
+            evaluation these again as "eval loss" and so on.
     Example:
         >>> model = paddle.Model(paddle.nn.Linear(4, 2))
         >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()),
@@ -108,6 +111,7 @@ class Model:
         self.stop_training = False
         self._amp_level = "O0"
         self._amp_lists = {}
+        self._history = []
         if not in_dynamic_mode() and not isinstance(inputs, list | tuple | dict | InputSpec):
             raise TypeError(f"Model: inputs: got {inputs!r}; static mode needs InputSpecs with names")
         self._inputs = self._verify_spec(inputs, is_input=True)
@@ -446,13 +450,16 @@ class Model:
         if eval_loader is None and any(isinstance(callback, EarlyStopping) for callback in chosen):
             warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
         logs = {}
+        self._history = []
         chosen.on_begin("train")
         for epoch in range(epochs):
             chosen.on_epoch_begin(epoch)
             logs = self._run_one_epoch(train_loader, chosen, "train", logs)
+            self._history.append({"epoch": epoch, **numbers_of(logs)})
             chosen.on_epoch_end(epoch, logs)
             if eval_loader is not None and epoch % eval_freq == 0:
                 logs = self._evaluated(eval_loader, chosen, logs)
+                self._history[-1].update(numbers_of(logs, "eval "))
             if self.stop_training:
                 break
         chosen.on_end("train", logs)

@@ -26,12 +26,13 @@ from paddle_jax._core.lazy.signature_cache import evict_if_due
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tensors.held_values import holds_tracer
 from paddle_jax._program.capture.capture_run import capture
-from paddle_jax._program.capture.compiled_function import CompiledFunction
+from paddle_jax._program.capture.compiled_function import CompiledFunction, CompileRecord
 from paddle_jax._program.capture.unobserved_code import CodeRecorder
 from paddle_jax._program.guards.call_signature import (
     call_signature,
     describe_differences,
     signature_structure,
+    signature_texts,
     tensors_of_arguments,
 )
 from paddle_jax._program.guards.closure_scan import ClosureScan
@@ -192,6 +193,16 @@ class StaticFunction:
             if key not in called and not (compiled and key[:1] == ("spec",))
         ]
         return ProgramCache(compiled, asked, self._latest_concrete, self._concrete)
+
+    def compiled_forms(self) -> list[tuple[list[str], list[CompiledFunction] | None]]:
+        """For each signature its arguments in words and its compiled forms, the newest first.
+
+        None stands for a signature whose calls run op by op.
+        """
+        return [
+            (signature_texts(key[-1]), None if programs is _EAGER else list(programs))
+            for key, programs in self._programs.items()
+        ]
 
     def get_traced_count(self) -> int:
         """How often the function has been run to be compiled."""
@@ -420,10 +431,11 @@ class StaticFunction:
             # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         evict_if_due()
+        record = CompileRecord(time.perf_counter() - start, user_line(), str(why or self._news()))
+        program.record = record
         log.add(
-            f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
-            f"{user_line()}: {why or self._news()}; it rests on {len(program.reads)} values that it has "
-            f"read{_runs(program.captured.again)}"
+            f"to_static: compiled {self._name()} in {record.seconds:.2f} s at {record.where}: {record.why}; "
+            f"it rests on {len(program.reads)} values that it has read{_runs(program.captured.again)}"
         )
         return out
 

@@ -39,6 +39,7 @@ def test_claimed_versions_agree():
         "metrics",
         "model-files",
         "nan",
+        "notebooks",
         "slow",
         "static",
         "to_static",

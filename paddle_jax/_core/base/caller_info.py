@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -78,9 +79,25 @@ def caller(packages: tuple[str, ...] = ENGINE) -> types.FrameType | None:
     return frame
 
 
+class CellNames:
+    """How cells of notebooks are called.
+
+    Attributes:
+        of_file: function from the name of a file to that of the cell that it is, or None for other files;
+            None outside IPython.
+    """
+
+    of_file: Callable[[str], str | None] | None = None
+
+
 def user_line() -> str:
-    """`file:line` of the innermost frame outside this package and JAX."""
+    """`file:line` of the innermost frame outside this package and JAX; in notebooks `In [9], line 2`."""
     frame = caller()
-    if frame is not None:
-        return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    return "?"
+    if frame is None:
+        return "?"
+    file = frame.f_code.co_filename
+    if CellNames.of_file is not None:
+        cell = CellNames.of_file(file)
+        if cell is not None:
+            return f"{cell}, line {frame.f_lineno}"
+    return f"{file}:{frame.f_lineno}"

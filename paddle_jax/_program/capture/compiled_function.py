@@ -8,7 +8,7 @@ changes to the new values.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.interrupt_safe import set_all
@@ -55,6 +55,20 @@ if TYPE_CHECKING:
 _NODE = operator.attrgetter("_node")
 
 
+class CompileRecord(NamedTuple):
+    """How one compiled form came to be.
+
+    Attributes:
+        seconds: float, the time that running and compiling the code took.
+        where: str, `file:line` of the call.
+        why: str, the reason for it.
+    """
+
+    seconds: float
+    where: str
+    why: str
+
+
 class CompiledFunction:
     """A captured run that is repeated as a program while its guards hold.
 
@@ -87,7 +101,10 @@ class CompiledFunction:
         has_effects: whether the program prints or asserts.
         spent_node: the tape node of results that backward has used up inside.
         direct: DirectProgram.
+        record: CompileRecord, once it has been compiled.
     """
+
+    record: CompileRecord | None = None
 
     def __init__(
         self,

@@ -145,6 +145,25 @@ def _described(leaf: Any) -> Any:
     return rest[0]
 
 
+def signature_texts(key: Any) -> list[str]:
+    """The arguments of a description in words, such as `float32[2, 3]` and `training=True`."""
+    positional, named = _parted(key)
+    return [*map(_leaf_text, positional), *[f"{name}={_leaf_text(leaf)}" for name, leaf in named]]
+
+
+def _leaf_text(leaf: Any) -> str:
+    kind, *rest = leaf
+    if kind == "t":
+        return f"{rest[1]}{list(rest[0])}"
+    if kind is dict:
+        return "{" + ", ".join(f"{key!r}: {_leaf_text(value)}" for key, value in rest) + "}"
+    if issubclass(kind, list | tuple):
+        return f"{kind.__name__}({', '.join(map(_leaf_text, rest))})"
+    if kind in (bool, int, float, str, type(None)):
+        return repr(rest[0])
+    return kind.__name__
+
+
 def describe_differences(old: Any, new: Any) -> list[str]:
     """In words, what differs between two descriptions of arguments."""
     before, now = [

@@ -22,6 +22,15 @@ def value_change(guards: ReadGuards, owner: Any, key: Any, before: Any, now: Any
     return change_text(_name(guards, owner, key, _MAX_DEPTH), before, now) + _read_at(line)
 
 
+def read_values(guards: ReadGuards) -> list[tuple[str, str, str]]:
+    """(name, text of the value, `file:line` of the read) of all that was read by name."""
+    return [
+        (_name(guards, owner, key, _MAX_DEPTH), _text(value), line)
+        for table in guards.tables
+        for owner, key, value, line in zip(table.owners, table.keys, table.values, table.lines, strict=True)
+    ]
+
+
 def change_text(name: str, before: Any, now: Any) -> str:
     """The sentence that a named value has changed."""
     old = _text(before)
