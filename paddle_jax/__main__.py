@@ -1,6 +1,7 @@
 """`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which
 `import paddle` is paddle_jax. `python -m paddle_jax check`: says what is installed and whether it works.
-`python -m paddle_jax compare script.py`: where it differs from Paddle."""
+`python -m paddle_jax compare script.py`: where it differs from Paddle.
+`python -m paddle_jax compile script.py`: what it needs on a chip that is not there."""
 
 import builtins
 import functools
@@ -11,18 +12,22 @@ import runpy
 import sys
 import types
 import zipfile
+from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 
 _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -m module [args]
        python -m paddle_jax -c code [args]
-       python -m paddle_jax check
+       python -m paddle_jax check [--target v5e]
        python -m paddle_jax compare script.py [args]
+       python -m paddle_jax compile script.py --target h100 [args]
        python -m paddle_jax --version
 Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives
 paddle_jax.
 `check` prints versions, devices, memory and the cache directory, and trains a small network on each device.
-`compare` runs a script with the real Paddle too, and reports the first call that gives something else."""
+With `--target` it compiles one for a chip that is not there.
+`compare` runs a script with the real Paddle too, and reports the first call that gives something else.
+`compile` runs a script here, and reports what its compiled programs need on another chip."""
 
 
 def main(argv):
@@ -34,17 +39,9 @@ def main(argv):
         if argv and argv[0] in ("-h", "--help"):
             return 0
         return 2
-    if argv[0] == "--version":
-        print(_version_text())
-        return 0
-    if argv == ["check"] and not pathlib.Path("check").exists():
-        from paddle_jax.utils.install_check import check
-
-        return check()
-    if argv[0] == "compare" and not pathlib.Path("compare").exists():
-        from paddle_jax.compare import main as compare
-
-        return compare(argv[1:])
+    command = _command(argv)
+    if command is not None:
+        return command()
     install_as_paddle()
     sys.modules["__mp_main__"] = Main("__mp_main__")
     sys.excepthook = functools.partial(_hide_frames, sys.excepthook)
@@ -74,6 +71,37 @@ def main(argv):
                 )
         else:
             runpy.run_path(argv[0], run_name="__main__")
+    return 0
+
+
+def _command(argv: list[str]) -> Callable[[], int] | None:
+    """The command that the arguments name, or None where they name a program."""
+    name = argv[0]
+    if name == "--version":
+        return _print_version
+    if pathlib.Path(name).exists():
+        return None
+    if argv == ["check"]:
+        from paddle_jax.utils.install_check import check
+
+        return check
+    if name == "check" and argv[1] == "--target" and len(argv) == 3:
+        from paddle_jax.aot.commands import check_target
+
+        return functools.partial(check_target, argv[2])
+    if name == "compare":
+        from paddle_jax.compare import main as compare
+
+        return functools.partial(compare, argv[1:])
+    if name == "compile":
+        from paddle_jax.aot.commands import compile_script
+
+        return functools.partial(compile_script, argv[1:], main)
+    return None
+
+
+def _print_version() -> int:
+    print(_version_text())
     return 0
 
 

@@ -24,6 +24,7 @@ from paddle_jax.tensor.creation import zeros
 
 if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.runner.compiled_segment import CompiledSegment
     from paddle_jax._core.tensors.tensor import Tensor
 
 
@@ -36,12 +37,14 @@ class Traced:
         traced: what `jax.jit(...).trace` gave.
         operands: list of the shapes, dtypes and layouts of what it gets.
         lines: list of the user's lines, by the number of the operation.
+        tensors: list of the Tensors that it gets, where that is known.
     """
 
     name: str
     traced: Any
     operands: list[Any]
     lines: list[str]
+    tensors: Sequence[Tensor] = ()
 
     @property
     def devices(self) -> int:
@@ -64,7 +67,8 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     try:
         with traced_for(platform), swapped_attributes(local.ctx.frame, executor=_naming(lines)):
             program, inputs = static._capture(args, kwargs)
-            operands = [_operand(tensor) for tensor in program._tensors(inputs)]
+            tensors = program._tensors(inputs)
+            operands = [_operand(tensor) for tensor in tensors]
             numbers = [get() for get in program.numbers.getters]
             donated = () if program.differentiable else tuple(program.direct.donated)
             jitted = jax.jit(program._call_captured, donate_argnums=donated)
@@ -75,7 +79,22 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
         raise RuntimeError(
             f"compile: {static._name()} cannot be traced as a whole: {text} ({where})"
         ) from error
-    return Traced(static._name(), traced, operands, lines)
+    return Traced(static._name(), traced, operands, lines, tensors)
+
+
+def trace_segment(segment: CompiledSegment, structs: Sequence[Any], platform: str) -> Traced:
+    """Traces what the deferred tier compiles.
+
+    Args:
+        segment: CompiledSegment.
+        structs: its arguments, as `argument_structs` gives them.
+        platform: the platform to trace for.
+    """
+    with traced_for(platform):
+        traced = segment.trace_for_target(structs)
+    lines = [entry[0].user_line for entry in segment.key.ops]
+    name = f"{len(lines)} operations at {segment.where}"
+    return Traced(name, traced, jax.tree.leaves(structs), lines)
 
 
 def _static(function: Any) -> Any:

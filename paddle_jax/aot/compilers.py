@@ -41,7 +41,7 @@ class CompilerError(RuntimeError):
 
 def module_path(name: str) -> str | None:
     """The folder of an installed package, found without importing it."""
-    folders = _search_path()
+    folders = search_path()
     for part in name.split("."):
         spec = importlib.machinery.PathFinder.find_spec(part, folders)
         if spec is None or not spec.submodule_search_locations:
@@ -50,7 +50,7 @@ def module_path(name: str) -> str | None:
     return folders[0]
 
 
-def _search_path() -> list[str]:
+def search_path() -> list[str]:
     """The folders that packages are imported from, with that of the compilers."""
     extra = os.environ.get(FOLDER)
     return [*sys.path, *([extra] if extra else [])]
@@ -73,7 +73,7 @@ def require(target: Target) -> None:
 def _environment(platform: str) -> dict[str, str]:
     """The environment of the child process."""
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "2"}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, _search_path()))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, search_path()))
     user_flags = os.environ.get("XLA_FLAGS", "").split()
     if platform == "cuda":
         # the last one of two counts; a compiler stops the process at a flag that it does not know

@@ -137,19 +137,22 @@ def _table(head: Sequence[str], rows: Sequence[Any]) -> list[str]:
     ]
 
 
-def plan(step: Any, *args: Any, **kwargs: Any) -> Plan:
+def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Plan:
     """Compiles a step for the devices of its mesh without running it, and says what it will need and send.
 
     Args:
         step: function or Layer over sharded Tensors, one that `to_static` has compiled, or a DistModel in the
             mode train or eval or predict.
         args, kwargs: what it will be called with. Nothing is computed, and nothing changes.
+        target: a chip that need not be there, such as "v5e:2x4" or "h100:8" (see `paddle_jax.aot`); None
+            plans for the devices of this machine. For a target the layouts of `ops` are not known.
     Returns:
         Plan: memory on each device (`arguments`, `results`, `temporaries`, `peak`), `collectives` with bytes,
         `moved`, the layout of `tensors` and of the results of `ops`, and `warnings` about values that are
         gathered whole. Printed it is a table.
     Raises:
         RuntimeError: the step cannot be compiled whole; the error says which line is why.
+        ValueError, ModuleNotFoundError: the target is unknown or too small, or has no compiler here.
     Example:
         >>> import paddle_jax
         >>> dist = paddle_jax.distributed
@@ -161,6 +164,8 @@ def plan(step: Any, *args: Any, **kwargs: Any) -> Plan:
     """
     from paddle_jax.aot.collectives import collectives  # lazy: import time
 
+    if target is not None:
+        return _plan_for(step, args, kwargs, target)
     static = _static(step)
     found = Plan()
     ops = []
@@ -184,9 +189,21 @@ def plan(step: Any, *args: Any, **kwargs: Any) -> Plan:
         found.results = memory.output_size_in_bytes
         found.temporaries = memory.temp_size_in_bytes
         found.shared = memory.alias_size_in_bytes
+    _describe(found, tensors, operands, collectives(compiled.as_text(), ops))
+    layouts.sort(key=lambda row: row[0])
+    found.ops = [
+        (name, shape, layout_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts
+    ]
+    return found
+
+
+def _describe(
+    found: Plan, tensors: Sequence[Tensor], operands: Sequence[Any], communication: list[Any]
+) -> None:
+    """Stores the Tensors and the communication of a step, and warns of what is gathered whole."""
     found.devices = max([len(t.sharding.device_set) for t in operands], default=1)
     found.tensors = sorted(map(_described, tensors), key=lambda row: -row[-1])
-    found.collectives = collectives(compiled.as_text(), ops)
+    found.collectives = communication
     largest = max([math.prod(t.shape) * t.dtype.itemsize for t in operands], default=0)
     for each in found.collectives:
         if each.kind == "all-gather" and each.result >= _LARGE * largest > 0:
@@ -196,10 +213,27 @@ def plan(step: Any, *args: Any, **kwargs: Any) -> Plan:
                 "the step; if that is not meant (as in ShardingStage3), give its operands "
                 "layouts that fit"
             )
-    layouts.sort(key=lambda row: row[0])
-    found.ops = [
-        (name, shape, layout_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts
-    ]
+
+
+def _plan_for(step: Any, args: Sequence[Any], kwargs: dict[str, Any], target: str) -> Plan:
+    """The plan of a step for devices that are not there."""
+    from paddle_jax.aot import report_of  # lazy: import time
+    from paddle_jax.aot.capture import trace  # lazy: import time
+    from paddle_jax.aot.compilers import require  # lazy: import time
+    from paddle_jax.aot.target import parse  # lazy: import time
+
+    parsed = parse(target)
+    require(parsed)
+    traced = trace(_static(step), args, kwargs, parsed.platform)
+    report = report_of(traced, parsed)
+    if not report.compiles:
+        raise RuntimeError(f"plan: {report.name} does not compile for {parsed.chip.title}: {report.error}")
+    found = Plan()
+    found.arguments = report.arguments
+    found.results = report.results
+    found.temporaries = report.temporaries
+    found.shared = report.shared
+    _describe(found, traced.tensors, traced.operands, report.collectives)
     return found
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.base.errors import TRACING, Unsupported, first_line
-from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes, without_collection
 from paddle_jax._core.base.state import LayerVersion, Observing, local
 from paddle_jax._core.execution.python_state import Snapshot
@@ -416,6 +416,8 @@ class StaticFunction:
             program, tensors = self._capture(args, kwargs)
         except (Unsupported, *TRACING) as error:
             return self._give_up(key, args, kwargs, error)
+        for listen in compile_listeners:
+            listen("to_static", self, (args, kwargs))
         if why is None:
             self._advise()
         else:

@@ -13,7 +13,7 @@ import pytest
 
 import paddle_jax as paddle
 import paddle_jax.aot as aot
-from paddle_jax.aot import compilers, hlo, target
+from paddle_jax.aot import commands, compilers, hlo, target
 from paddle_jax.aot.chips import CHIPS
 from paddle_jax.static import InputSpec
 
@@ -222,6 +222,9 @@ report = aot.compile(step, x, target={chip!r})
 assert report.compiles and report.devices == 8, report
 assert {{c.kind for c in report.collectives}} & {{"all-reduce", "reduce-scatter"}}, report
 assert report.products["f32"] == 2 * 32 * 64 * 64 / 8, report.products
+plan = dist.plan(step, x, target={chip!r})
+assert (plan.devices, plan.arguments, plan.moved) == (8, report.arguments, report.moved), plan
+assert plan.tensors[0][2] == mesh, plan
 try:
     aot.compile(step, x, target={chip!r}.partition(":")[0])
 except ValueError as error:
@@ -258,3 +261,49 @@ print((after - before) * 1024, report.peak - report.arguments, report.arguments)
     assert matrix == 4 * 4000**2
     # the compiler itself takes some memory, too
     assert 0.9 * said < real < said + matrix + (64 << 20), (real, said)
+
+
+SCRIPT = """
+import sys, paddle
+net = paddle.nn.Linear(64, 64)
+sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for i in range(int(sys.argv[1])):
+    loss = net(paddle.ones([32, 64])).square().mean()
+    loss.backward()
+    sgd.step()
+    sgd.clear_grad()
+    print("loss", float(loss) < 10)
+@paddle.jit.to_static
+def product(x):
+    return x @ x
+if sys.argv[1] == "5":
+    product(paddle.ones([4, 4]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "texts"),
+    [
+        (
+            ["--target", "cpu", "5"],
+            0,
+            ["operations at", "product compiles", f"{2 * 2 * 32 * 64 * 64 // 1000} k"],
+        ),
+        (["--target", "cpu", "1"], 2, ["nothing was compiled"]),
+        (["--target", "v9", "1"], 2, ["chips are cpu"]),
+    ],
+)
+def test_compile_a_script(tmp_path, arguments, status, texts):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, "-m", "paddle_jax", "compile", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    output = done.stdout + done.stderr
+    assert done.returncode == status, output
+    assert all(text in output for text in texts), output
+
+
+def test_check_a_target(capsys):
+    assert commands.check_target("cpu") == 0
+    assert "step compiles for the processor of this machine" in capsys.readouterr().out
+    assert commands.check_target("v9") == 2

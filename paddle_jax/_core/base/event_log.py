@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
+from typing import Any
 
 from paddle_jax._core.base.vlog import vlog
 
@@ -57,3 +59,7 @@ class _Log:
 
 
 log = _Log()
+
+# called with each new compiled form: ("segment", CompiledSegment, leaves), or
+# ("to_static", StaticFunction, (arguments, keyword arguments))
+compile_listeners: list[Callable[[str, Any, Any], None]] = []

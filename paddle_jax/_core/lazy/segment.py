@@ -14,10 +14,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import jax
+
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.state import Context
 from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
+from paddle_jax._core.lazy.devices import target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.multi_device import committed_device, replicate_over
 from paddle_jax._core.lazy.pending_memory import limit_memory
@@ -84,6 +87,20 @@ class OpSignature:
             if aval.dtype.kind in INEXACT:
                 mask |= 1 << i
         return mask & ~self.kernel.constant_mask
+
+    def traced_equations(self, number: int) -> Callable[..., Any]:
+        """The equations to trace a segment with, in which it is operation `number`.
+
+        Under `traced_for` they are those of another platform, and have a name that its program keeps.
+        """
+        if target_platform() is None:
+            return self.equations
+
+        def run(*operands: Any) -> Any:
+            with jax.named_scope(f"paddle.{self.kernel.name}.{number}"):
+                return self.kernel.trace(self.operand_avals)(*operands)
+
+        return run
 
     def __repr__(self) -> str:
         return f"{self.kernel.name}({', '.join(map(repr, self.operand_avals))})"

@@ -24,7 +24,7 @@ from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.compiler import compiler_options, quick_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import first_line
-from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
 from paddle_jax._core.kernels.kernel import has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
@@ -266,6 +266,16 @@ class CompiledSegment:
         if first_options != options:
             self.better = _BetterProgram(self._jitted(options))
         self._use(self._jitted(first_options))
+        for listen in compile_listeners:
+            listen("segment", self, leaves)
+
+    def trace_for_target(self, structs: Sequence[Any]) -> Any:
+        """What `jax.jit(...).trace` gives for the platform of `traced_for`.
+
+        Args:
+            structs: the arguments as `argument_structs` gives them.
+        """
+        return jax.jit(self._trace, donate_argnums=0).trace(*structs)
 
     def _jitted(self, options: dict[str, Any]) -> Any:
         """What `jax.jit` gives, with options of XLA."""
@@ -330,7 +340,7 @@ class CompiledSegment:
                 cotangents = operands[derivation.operand_count :]
                 env[i] = pull_back(env[loop], pulls[loop], derivation.has_cotangent, cotangents)
             else:
-                env[i] = signature.equations(*operands)
+                env[i] = signature.traced_equations(i)(*operands)
         return [value_of(position) for position in live]
 
     def argument_structs(self, leaves: Sequence[LazyArray]) -> tuple[list[Any], list[Any], list[Any]]:

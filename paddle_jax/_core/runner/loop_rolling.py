@@ -264,7 +264,7 @@ def trace_repetition(
         for k in range(repetition.period):
             signature = ops[repetition.start + k][0]
             operands = [_operand(source, results, carry, items, value_of) for source in repetition.sources[k]]
-            results[k] = signature.equations(*operands)
+            results[k] = signature.traced_equations(repetition.start + k)(*operands)
         return results
 
     def body(carry: Sequence[Any], items: Sequence[Any]) -> tuple[list[Any], None]:
