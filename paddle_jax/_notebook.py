@@ -5,21 +5,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from paddle_jax import alias
 from paddle_jax._core.base import caller_info
+from paddle_jax._core.base.notebook_shell import running_shell
 from paddle_jax._core.base.traceback_displays import install_in_ipython
-
-
-def running_shell() -> Any:
-    """IPython's shell that runs this program, or None."""
-    ipython = sys.modules.get("IPython")
-    get_ipython = getattr(ipython, "get_ipython", None)
-    if get_ipython is None:  # not there, or being imported
-        return None
-    return get_ipython()
 
 
 def install_where_ipython_runs() -> None:

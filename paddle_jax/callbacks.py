@@ -10,6 +10,7 @@ from paddle_jax.hapi.callbacks import (
     VisualDL,
     WandbCallback,
 )
+from paddle_jax.hapi.live_plot import LivePlot as LivePlot
 from paddle_jax.hapi.tensorboard import TensorBoard as TensorBoard
 
 __all__ = [

@@ -9,6 +9,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from paddle_jax._core.base.notebook_shell import is_notebook
+
 _UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))  # from so many seconds on, factor, unit
 
 
@@ -72,6 +74,7 @@ class ProgressBar:
         _shown: int, the columns of the last line.
         _last: float, when a line was printed last.
         _start: float, when the pass began.
+        _cell_bar: bar of tqdm in a notebook, or None.
     Raises:
         TypeError: `num` is not positive.
     Example:
@@ -99,6 +102,7 @@ class ProgressBar:
         self.name = name
         self._shown = 0  # characters in the line that is drawn over
         self._last = 0.0
+        self._cell_bar = None
         if start:
             self._start = time.time()
 
@@ -122,7 +126,9 @@ class ProgressBar:
             return
         spent = time.time() - self._start
         pace = spent / current_num if current_num else 0.0
-        if self._verbose == 1:
+        if self._verbose == 1 and self.file is None and is_notebook():
+            self._show_in_cell(current_num, values, pace)
+        elif self._verbose == 1:
             self._draw(current_num, values, pace)
         else:
             self._emit(f"{self._count(current_num)}{_values(values)}{_pace(pace, self.name)}\n")
@@ -131,6 +137,22 @@ class ProgressBar:
         if self._num is None:
             return f"{self.name} {done:3d}"
         return f"{self.name} {done:{len(str(self._num))}d}/{self._num}"
+
+    def _show_in_cell(self, done: int, values: Any, pace: float) -> None:
+        """Shows a bar of tqdm in a notebook, where backspaces do not draw over; without tqdm as elsewhere."""
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            self._draw(done, values, pace)
+            return
+        if self._cell_bar is None:
+            self._cell_bar = tqdm(total=self._num, unit=self.name)
+        self._cell_bar.set_postfix_str(_values(values).removeprefix(" - "), refresh=False)
+        self._cell_bar.n = done
+        self._cell_bar.refresh()
+        if self._num is None or done >= self._num:
+            self._cell_bar.close()
+            self._cell_bar = None
 
     def _draw(self, done: int, values: Any, pace: float) -> None:
         back = "\b" * self._shown + "\r"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from paddle_jax._core.runner.explain import Explanation
+from paddle_jax._core.tensors.held_values import element_count, holds_abstract
 from paddle_jax._core.tensors.memory_report import LiveTensors
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.program import Program
@@ -41,6 +42,7 @@ _VIEWS: dict[type, Callable[[Any], str]] = {
     Profiler: profiler_view,
     ProfilerResult: result_view,
 }
+_FRAME_MODULES = ("pandas", "pandas.core.frame")  # of DataFrame, since pandas 3 and before
 _log = logging.getLogger("paddle_jax.views")
 
 errors: collections.deque[tuple[str, BaseException]] = collections.deque(maxlen=20)
@@ -94,6 +96,31 @@ def _state_or_none(value: Any) -> str | None:
     return _guarded(state_view)(value)
 
 
+def _frame_with_numbers(frame: Any) -> str | None:
+    """The view of pandas' DataFrame, with numbers for Tensors of one element; the frame stays as it is."""
+    shown = frame
+    for position, dtype in enumerate(frame.dtypes):
+        column = frame.iloc[:, position]
+        if dtype.kind == "O" and any(isinstance(value, Tensor) for value in column):
+            if shown is frame:
+                shown = frame.copy(deep=False)
+            shown.isetitem(position, [_number_or_value(value) for value in column])
+    return shown._repr_html_()
+
+
+def _number_or_value(value: Any) -> Any:
+    """The number of a Tensor of one element; other values as they are."""
+    if isinstance(value, Tensor) and not value.is_sparse() and not holds_abstract(value):
+        if element_count(value) == 1:
+            return value.item()
+    return value
+
+
+def _show_frame(frame: Any) -> str | None:
+    """The view of a DataFrame, that of pandas where ours fails."""
+    return _guarded(_frame_with_numbers)(frame) or frame._repr_html_()
+
+
 def install(shell: Any = None) -> None:
     """Has notebooks show views: the classes get `_repr_html_`.
 
@@ -111,6 +138,8 @@ def install(shell: Any = None) -> None:
     formatter = _html_formatter(shell)
     if formatter is not None:
         formatter.for_type(collections.OrderedDict, _state_or_none)
+        for module in _FRAME_MODULES:
+            formatter.for_type_by_name(module, "DataFrame", _show_frame)
 
 
 def remove(shell: Any = None) -> None:
@@ -123,8 +152,12 @@ def remove(shell: Any = None) -> None:
         if _METHOD in vars(kind):
             delattr(kind, _METHOD)
     formatter = _html_formatter(shell)
-    if formatter is not None and formatter.type_printers.get(collections.OrderedDict) is _state_or_none:
-        formatter.pop(collections.OrderedDict)
+    if formatter is None:
+        return
+    ours = {_state_or_none, _show_frame}
+    for printers in (formatter.type_printers, formatter.deferred_printers):
+        for key in [key for key, printer in printers.items() if printer in ours]:
+            del printers[key]
 
 
 def _html_formatter(shell: Any) -> Any:

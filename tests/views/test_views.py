@@ -419,3 +419,33 @@ def test_ipython(tmp_path):
 def test_state_dicts_are_ordered_dicts():
     """The class for which IPython is given the table."""
     assert type(paddle.nn.Linear(2, 2).state_dict()) is collections.OrderedDict
+
+
+FRAMES = """
+from IPython.core.interactiveshell import InteractiveShell
+import pandas
+shell = InteractiveShell.instance(colors="nocolor")
+shell.run_cell("%load_ext paddle_jax")
+shell.run_cell("import paddle, pandas\\nloss = paddle.to_tensor(0.5)\\n"
+    "frame = pandas.DataFrame({'step': [1, 2], 'loss': [loss, loss * 3], 'row': [paddle.ones([2])] * 2})")
+frame = shell.user_ns["frame"]
+
+shown = shell.display_formatter.format(frame)[0]["text/html"]
+print("<td>0.5</td>" in shown, "<td>1.5</td>" in shown, frame.dtypes["loss"], "Tensor(shape=[2]" in shown)
+"""
+
+
+def test_frames_show_numbers(tmp_path):
+    pytest.importorskip("pandas")
+    pytest.importorskip("IPython")
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+    (tmp_path / "program.py").write_text(FRAMES, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=environment | {"IPYTHONDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.splitlines()[-1:] == ["True True object True"], done.stderr

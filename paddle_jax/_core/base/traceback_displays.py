@@ -22,6 +22,7 @@ from paddle_jax._core.base.hidden_frames import (
     show_trimmed,
     shown_frames,
 )
+from paddle_jax._core.base.notebook_shell import running_shell
 
 _Hook = Callable[[type[BaseException], BaseException, types.TracebackType | None], Any]
 _MARK = "_hides_frames"  # on functions that were replaced already
@@ -109,16 +110,12 @@ def install() -> None:
         setattr(formatException, _MARK, True)
         logging.Formatter.formatException = formatException
     logging.getLogger("jax._src.debugging").addFilter(_is_not_raised_here)
-    if "IPython" in sys.modules:
-        install_in_ipython()
+    install_in_ipython()
 
 
 def install_in_ipython() -> None:
     """Has the shell that runs, if there is one, show the user's frames alone."""
-    get_ipython = getattr(sys.modules["IPython"], "get_ipython", None)
-    if get_ipython is None:  # IPython itself is being imported
-        return
-    display = getattr(get_ipython(), "InteractiveTB", None)
+    display = getattr(running_shell(), "InteractiveTB", None)
     if display is None or hasattr(display.structured_traceback, _MARK):
         return
     previous = display.structured_traceback
