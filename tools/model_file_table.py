@@ -64,7 +64,7 @@ REASONS = {
             "create_array",
             "create_array_like",
         ),
-        "lists that grow are refused",
+        "lists that grow are written as one Tensor",
     ),
     **dict.fromkeys(("expand_as", "broadcast_tensors"), "written as `expand`"),
     **dict.fromkeys(("full_", "fill", "full_batch_size_like", "empty"), "written as `full`"),

@@ -129,6 +129,25 @@ def variables_of(function: types.FunctionType) -> Iterator[tuple[Any, str, Any]]
 # containers and objects -------------------------------------------------------------------------------------
 
 
+class RowsOrItems(list):
+    """A list whose items may be the rows of one Tensor.
+
+    Attributes:
+        rows: Tensor whose first axis counts the items, or None while it is a list as any other.
+        may_lack_lengths: bool, whether the rows of an empty list have other lengths than its items will have.
+    """
+
+    rows: Tensor | None = None
+    may_lack_lengths = False
+
+
+def _items_of(container: Any) -> Any:
+    """The items of a list, by no method of a class of its own; other containers themselves."""
+    if isinstance(container, list):
+        return list.copy(container)
+    return container
+
+
 def stores_of(owner: Any) -> list[Any]:
     """The containers with what an object holds: of a Layer, where its attributes may be; of a
     container itself."""
@@ -142,7 +161,9 @@ def stores_of(owner: Any) -> list[Any]:
 
 def members(container: Any) -> list[tuple[Any, Any]]:
     """[(key or place, value)] of what a container or a tuple holds now."""
-    return list(container.items() if isinstance(container, dict) else enumerate(container))
+    if isinstance(container, dict):
+        return list(container.items())
+    return list(enumerate(_items_of(container)))
 
 
 def copy_contents(owner: Any) -> list[Any]:
@@ -162,11 +183,17 @@ def _copied(store: Any) -> Any:
         return dict(store)
     if isinstance(store, set):
         return set(store)
+    if isinstance(store, RowsOrItems):
+        return store.copy()
     return list(store)
 
 
 def content_differs(store: Any, before: Any) -> bool:
     """Whether a container holds anything else than a copy of its content does."""
+    if getattr(store, "rows", None) is not getattr(before, "rows", None):
+        return True
+    store = _items_of(store)
+    before = _items_of(before)
     if isinstance(store, set):
         return store != before
     if len(store) != len(before):
@@ -179,7 +206,12 @@ def content_differs(store: Any, before: Any) -> bool:
 def _put(store: Any, before: Any) -> bool:
     """Gives a container the content that it had. Returns whether it held anything else."""
     changed = content_differs(store, before)
-    if changed:
+    if changed and isinstance(store, RowsOrItems):
+        list.clear(store)
+        list.extend(store, _items_of(before))
+        store.rows = getattr(before, "rows", None)
+        store.may_lack_lengths = getattr(before, "may_lack_lengths", False)
+    elif changed:
         store.clear()
         if isinstance(before, list):
             store.extend(before)

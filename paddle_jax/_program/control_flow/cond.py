@@ -23,7 +23,12 @@ from paddle_jax._core.lazy.symbol import NoValueError, SymbolError, known_length
 from paddle_jax._core.tensors.held_values import element_count, numpy_dtype
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax._program.control_flow.container_contents import Container, run_with_contents
+from paddle_jax._program.control_flow.container_contents import (
+    Container,
+    put_contents,
+    run_with_contents,
+    with_contents,
+)
 from paddle_jax._program.control_flow.effects import kernel_of
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
@@ -192,9 +197,7 @@ def _select(
         # One result stands for all branches, so a gradient in one of them is enough.
         versions[0].has_gradient = any(change.has_gradient for change in versions)
         write_back(versions[0], results[output.index])
-    for container, content in zip(containers, contents, strict=True):
-        container.put(joined.fill(content, results))
-    filled = [joined.fill(value, results) for value in values]
+    filled = put_contents(containers, [joined.fill(value, results) for value in (*values, *contents)])
     if names is None:
         return filled[0]
     return filled
@@ -202,7 +205,15 @@ def _select(
 
 def _with_contents(code: Callable[[], Any], containers: Sequence[Container]) -> Callable[[], Any]:
     """Function that gives (what the code gives, the contents of the containers afterwards)."""
-    return lambda: (code(), [container.take() for container in containers])
+
+    def run() -> tuple[Any, Sequence[Any]]:
+        value = code()
+        if not containers or not isinstance(value, tuple):
+            return value, [container.take() for container in containers]
+        parts = with_contents(containers, value)
+        return tuple(parts[: len(value)]), parts[len(value) :]
+
+    return run
 
 
 def _run_branches(

@@ -20,7 +20,13 @@ from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing, local
-from paddle_jax._core.execution.python_state import Snapshot, stores_of
+from paddle_jax._core.execution.python_state import (
+    RowsOrItems,
+    Snapshot,
+    make_sequence,
+    members,
+    stores_of,
+)
 from paddle_jax._core.execution.trace import Trace, constants_last, trace
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.lazy.lengths import is_length
@@ -114,7 +120,24 @@ class Leaf:
 
 def flatten(value: Any) -> tuple[list[Any], Any]:
     """(leaves, structure) of nested lists, tuples and dicts; everything else counts as a leaf."""
+    if local.ctx.frame.symbolic:
+        value = _with_plain_lists(value)
     return jax.tree.flatten(value, is_leaf=lambda x: not isinstance(x, list | tuple | dict))
+
+
+def _with_plain_lists(value: Any) -> Any:
+    """The same value with plain lists in place of those that might become rows."""
+    if isinstance(value, RowsOrItems) and value.rows is not None:
+        return value
+    if isinstance(value, list | tuple | dict):
+        items = [(key, _with_plain_lists(one)) for key, one in members(value)]
+        if isinstance(value, RowsOrItems):
+            return [one for _, one in items]
+        if any(new is not old for (_, new), (_, old) in zip(items, members(value), strict=True)):
+            if isinstance(value, dict):
+                return type(value)(items)
+            return make_sequence(type(value), [one for _, one in items])
+    return value
 
 
 def pick_of(value: Any, dtype: np.dtype) -> Pick:

@@ -18,6 +18,7 @@ from paddle_jax._core.lazy import lengths
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.control_flow.cond import TryState, cond, select, truth
+from paddle_jax._program.control_flow.growing_lists import is_open
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import as_host_value, numeral
 from paddle_jax._program.control_flow.region import Undefined, is_traced
@@ -265,6 +266,8 @@ def for_stmt(
     opts: Any,
 ) -> None:
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
+    if is_open(over):
+        over = over.rows
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
     rows = _recorded_rows(over, body)

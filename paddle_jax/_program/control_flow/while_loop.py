@@ -32,8 +32,17 @@ from paddle_jax._program.control_flow.cond import (
     truth,
     undefined_fill,
 )
-from paddle_jax._program.control_flow.container_contents import Container, run_with_contents
+from paddle_jax._program.control_flow.container_contents import (
+    Container,
+    ContainersChanged,
+    changed_in_place,
+    copy_of,
+    put_contents,
+    run_with_contents,
+    with_contents,
+)
 from paddle_jax._program.control_flow.effects import kernel_of
+from paddle_jax._program.control_flow.growing_lists import started
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
 from paddle_jax._program.control_flow.region import (
     Change,
@@ -187,6 +196,10 @@ class State:
             self.columns[k] = [_first_defined(x) for x in new_leaves], new_tree
             return True
         if tree != new_tree:
+            rows = self._grown(k, value)
+            if rows is not None:
+                self.columns[k] = rows
+                return True
             raise Mismatch(
                 f"{name} changes its structure in a loop over a tensor; "
                 "give it all its items before the loop",
@@ -195,6 +208,22 @@ class State:
         pairs = [_adapt_leaf(name, old, new) for old, new in zip(leaves, new_leaves, strict=True)]
         self.columns[k] = [leaf for leaf, _ in pairs], tree
         return any(is_changed for _, is_changed in pairs)
+
+    def _grown(self, k: int, value: Any) -> tuple[list, Any] | None:
+        """(leaves, structure) of a list that a step has made longer, as rows of a Tensor; None for
+        others."""
+        leaves, tree = self.columns[k]
+        before = jax.tree.unflatten(tree, leaves)
+        if not local.ctx.frame.symbolic or type(before) is not list or not isinstance(value, list):
+            return None
+        if any(isinstance(one, _Carried) for one in leaves):
+            return None
+        start = started(before, value)
+        if start is None:
+            return None
+        items, avals, stop_gradient = start
+        rows, structure = flatten(items)
+        return [_Carried(rows[0], stop_gradient, avals=avals)], structure
 
 
 def _current(carried: _Carried, tensor: Tensor) -> Any:
@@ -318,6 +347,7 @@ class _Loop:
         body: function of the values and the number of the step, gives the next values.
         state: State, of the values and the contents of the containers.
         containers: list of the lists and dicts that the body changes.
+        values: list of the values before the loop.
         changing: dict from ids to Changes of Tensors that the body changes in place.
         length: int, the number of steps; None for a test.
         roots: functions through which test and body may reach Python objects.
@@ -331,6 +361,7 @@ class _Loop:
     roots: Sequence[Any]
     explicit: bool
     containers: Sequence[Container] = ()
+    values: Sequence[Any] = ()
     changing: dict[int, Change] = dataclasses.field(default_factory=dict)
 
     def run_until_stable(self) -> tuple[Region | None, Region]:
@@ -368,15 +399,16 @@ class _Loop:
     def _advance(self, count: Any, *now: Tensor) -> list:
         """The values and contents after a step."""
         values = self._filled(now)
-        return [*self.body(values, count), *[container.take() for container in self.containers]]
+        copies = [copy_of(value) for value in values]
+        after = self.body(values, count)
+        changed = changed_in_place(self.values, values, copies, after, self.state.names)
+        if changed:
+            raise ContainersChanged(f"{changed[0].name} is changed in a loop over a tensor", changed)
+        return with_contents(self.containers, after)
 
     def _filled(self, now: Sequence[Tensor]) -> list:
         """The values of a step; the containers get their contents."""
-        values = self.state.fill(now)
-        count = len(values) - len(self.containers)
-        for container, content in zip(self.containers, values[count:], strict=True):
-            container.put(content)
-        return values[:count]
+        return put_contents(self.containers, self.state.fill(now))
 
     def _run_test(self, inputs: Sequence[_Carried]) -> Region:
         test = self.test
@@ -457,10 +489,9 @@ def _repeat(
     containers: Sequence[Container],
 ) -> list:
     """`repeat`, where the body changes some lists and dicts."""
-    contents = [container.take(container.before) for container in containers]
     all_names = [*names, *[container.name for container in containers]]
-    state = State([*values, *contents], all_names, explicit)
-    loop = _Loop(test, body, state, length, roots, explicit, containers)
+    state = State(with_contents(containers, values, before=True), all_names, explicit)
+    loop = _Loop(test, body, state, length, roots, explicit, containers, values)
     tested, step = loop.run_until_stable()
     results = _emit(loop, tested, step)
     carried_count = len(results) - len(loop.changing)
@@ -473,9 +504,7 @@ def _repeat(
             numeral(result)
     for change, new in zip(loop.changing.values(), results[carried_count:], strict=True):
         write_back(change, new)
-    for container, content in zip(containers, last_values[len(values) :], strict=True):
-        container.put(content)
-    return last_values[: len(values)]
+    return put_contents(containers, last_values)
 
 
 def _emit(loop: _Loop, tested: Region | None, step: Region) -> list[Tensor]:

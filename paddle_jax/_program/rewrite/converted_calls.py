@@ -27,6 +27,7 @@ from paddle_jax._core.lazy import lengths
 from paddle_jax._core.lazy.length_expressions import FUNCTIONS
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.cond import cond, truth
+from paddle_jax._program.control_flow.growing_lists import call_with_open_list, is_open
 from paddle_jax._program.control_flow.host_effects import show
 from paddle_jax._program.control_flow.host_values import as_host_value, is_number, numeral
 from paddle_jax._program.control_flow.region import is_traced
@@ -66,15 +67,10 @@ def converted_call(
 
 
 def _converted_call(function: Any, args: Any, kwargs: Any, scope: Any) -> Any:
-    if local.ctx.frame.symbolic and (lengths.has_lengths(args) or function is len):
-        of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
-        if of_lengths is not None and not kwargs:
-            found = of_lengths(*args)
-            if found is not NotImplemented:
-                return found
-        if _takes_plain_numbers(function):
-            with swapped_attributes(local.ctx.frame, for_user=True):
-                return function(*args, **kwargs)
+    if local.ctx.frame.symbolic:
+        answer = _call_with_unknown(function, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
     if isinstance(function, types.BuiltinFunctionType | type):
         if function is map or function is filter:
             return function(args[0] and ft.partial(_called, args[0]), *args[1:], **kwargs)
@@ -86,6 +82,23 @@ def _converted_call(function: Any, args: Any, kwargs: Any, scope: Any) -> Any:
     if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
         return _call_with_functions(function, args, kwargs)
     return converted_callable(function)(*args, **kwargs)
+
+
+def _call_with_unknown(function: Any, args: Any, kwargs: Any) -> Any:
+    """A call with numbers made of unknown lengths, or with a list of unknown length; NotImplemented for
+    others."""
+    if any(map(is_open, (*args, *kwargs.values()))):
+        return call_with_open_list(function, args, kwargs)
+    if lengths.has_lengths(args) or function is len:
+        of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
+        if of_lengths is not None and not kwargs:
+            answer = of_lengths(*args)
+            if answer is not NotImplemented:
+                return answer
+        if _takes_plain_numbers(function):
+            with swapped_attributes(local.ctx.frame, for_user=True):
+                return function(*args, **kwargs)
+    return NotImplemented
 
 
 def _takes_plain_numbers(function: Any) -> bool:

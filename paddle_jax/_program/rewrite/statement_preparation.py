@@ -47,10 +47,15 @@ class StatementPreparation(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: Any) -> Any:
-        self.generic_visit(node)
         if node.value is None:
             return _like(node, ast.Pass())
-        return _like(node, ast.Assign([node.target], node.value))
+        return self.visit_Assign(_like(node, ast.Assign([node.target], node.value)))
+
+    def visit_Assign(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.List) or ast.unparse(node.value) == "list()":
+            node.value = _like(node.value, operator_call("new_list", node.value))
+        return node
 
     def visit_Attribute(self, node: Any) -> Any:
         self.generic_visit(node)

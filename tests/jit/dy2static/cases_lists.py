@@ -1,7 +1,7 @@
 """Lists and dicts that branches and loops change, in the manner of `cases_written`."""
 # ruff: noqa: B007
 
-from tests.jit.dy2static.kinds import F4, NEG, POS, N, written
+from tests.jit.dy2static.kinds import F4, NEG, POS, N, saved_only, written
 
 
 @written([POS], [NEG])
@@ -247,3 +247,118 @@ def helper_changes_dict(P, x):
         note(x * 2)
         note(x)
     return cache["a"], cache["n"] * 1
+
+
+@saved_only([POS, N(3)], [NEG, N(1)], [POS, N(5)])
+def grows_in_for(P, x, n):
+    found = []
+    for i in range(n):
+        found.append(x * i)
+    return P.stack(found), found[-1], found[0] * len(found), P.concat(found)
+
+
+@saved_only([F4(4, 3)], [F4(1, 3)], [F4(7, 3)])
+def grows_over_rows(P, x):
+    found = []
+    for row in x:
+        found.append(row * 2)
+    return P.stack(found, axis=1), P.concat(found[::-1], axis=-1), found[1:][0] if x.shape[0] > 1 else row
+
+
+@saved_only([F4(4, 3)], [F4(1, 5)], [F4(7, 2)])
+def grows_with_open_items(P, x):
+    found = []
+    for i in range(x.shape[0]):
+        found.append(P.tanh(x[i]) + i)
+    return P.stack(found), P.concat(found)
+
+
+@saved_only([F4(4, 3), F4(2, 3)], [F4(1, 3), F4(5, 3)], [F4(7, 3), F4(1, 3)])
+def recurrent(P, x, h):
+    outputs = []
+    for t in range(x.shape[0]):
+        h = P.tanh(h + x[t])
+        outputs.append(h)
+    return P.stack(outputs, axis=1), h
+
+
+@saved_only([POS, N(3)], [NEG, N(1)], [POS, N(5)])
+def grows_from_some_items(P, x, n):
+    found = [x, x + 1]
+    i = P.zeros([], "int64")
+    while i < n:
+        found.append(found[i] * 2)
+        i = i + 1
+    return P.concat(found), len(found)
+
+
+@saved_only([POS, N(3)], [NEG, N(4)])
+def grows_in_both_branches(P, x, n):
+    found = []
+    for i in range(n):
+        if x.sum() > i:
+            found.append(x)
+        else:
+            found.append(x * 3)
+    return P.stack(found)
+
+
+@saved_only([POS, N(3)], [NEG, N(4)])
+def grows_by_addition(P, x, n):
+    found = []
+    others = [x]
+    for i in range(n):
+        found += [x * i]
+        others = others + [x - i]
+    return P.stack(found), P.stack(others)
+
+
+@saved_only([POS, N(3)], [NEG, N(4)])
+def grows_under_two_names(P, x, n):
+    found = []
+    kept = {"found": found}
+    for i in range(n):
+        found += [x * i]
+    return P.stack(kept["found"]), P.stack(found)
+
+
+@saved_only([POS, N(3)], [NEG, N(4)])
+def grows_then_read_row_by_row(P, x, n):
+    found = []
+    for i in range(n):
+        found.append(x * i)
+    y = x * 0
+    for item in found:
+        y = y + item
+    found.append(y)
+    return y, P.concat(found)
+
+
+@saved_only([POS, N(3)], [NEG, N(4)])
+def grows_in_two_loops(P, x, n):
+    found = []
+    for i in range(n):
+        found.append(x * i)
+    for i in range(n):
+        found.append(x + i)
+    return P.stack(found)
+
+
+@saved_only([POS, N(3), N(2)], [NEG, N(2), N(4)])
+def grows_in_nested_loops(P, x, n, m):
+    found = []
+    for i in range(n):
+        for j in range(m):
+            found.append(x * i + j)
+    return P.stack(found)
+
+
+@saved_only([POS, N(3)], [NEG, N(4)])
+def grows_until_break(P, x, n):
+    found = []
+    for i in range(n):
+        x = x + 1
+        found.append(x)
+        if x.sum() > 11:
+            break
+    return P.stack(found)

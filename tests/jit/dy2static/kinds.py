@@ -46,6 +46,7 @@ def layer(*inputs, **options):
 
 
 WRITTEN = {}
+SAVED = {}
 
 
 def written(*inputs):
@@ -53,6 +54,16 @@ def written(*inputs):
 
     def add(function):
         WRITTEN[function.__name__] = (function, inputs)
+        return function
+
+    return add
+
+
+def saved_only(*inputs):
+    """As `written`, for what is one program only where it is saved."""
+
+    def add(function):
+        SAVED[function.__name__] = (function, inputs)
         return function
 
     return add

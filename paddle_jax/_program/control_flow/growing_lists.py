@@ -1,0 +1,249 @@
+"""Lists that grow in a loop while a Program is recorded: their length is known only when it runs.
+
+`found = []` of converted code makes a GrowingList. A loop that makes it longer carries one Tensor of all
+items in its place. Reading it gives operations on that Tensor; what no operation can do is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from paddle_jax._core.base.caller_info import is_ours
+from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.python_state import RowsOrItems
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.tensors.held_values import numpy_dtype
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow.cond import cond
+from paddle_jax._program.control_flow.region import Leaf
+from paddle_jax.tensor.attribute import shape
+from paddle_jax.tensor.creation import full
+from paddle_jax.tensor.joining import concat, stack
+
+_SOME_ROWS = 7
+_OTHER_ROWS = 11
+
+
+class GrowingList(RowsOrItems):
+    """A list of converted code that may grow in a loop."""
+
+    def append(self, item: Any) -> None:
+        if self.rows is None:
+            return super().append(item)
+        if not isinstance(item, Tensor) or numpy_dtype(item) != numpy_dtype(self.rows):
+            raise Unsupported(
+                "a list that grows in a loop holds Tensors of one dtype; cast what is appended to it"
+            )
+        rows = self.rows
+        new = item.unsqueeze(0)
+        if self.may_lack_lengths:
+            # the first item gives the lengths
+            self.rows = cond(shape(rows)[0] == 0, lambda: new, lambda: concat([rows, new]))
+        else:
+            self.rows = concat([rows, new])
+        return None
+
+    def extend(self, items: Any) -> None:
+        if self.rows is None:
+            return super().extend(items)
+        for item in items:
+            self.append(item)
+        return None
+
+    def __iadd__(self, items: Any) -> GrowingList:
+        self.extend(items)
+        return self
+
+    def __add__(self, items: Any) -> Any:
+        new = self.copy()
+        new.extend(items)
+        return new
+
+    def copy(self) -> Any:
+        new = GrowingList(list.copy(self))
+        new.rows = self.rows
+        new.may_lack_lengths = self.may_lack_lengths
+        return new
+
+    def pop(self, index: Any = -1) -> Any:
+        if self.rows is None:
+            return super().pop(index)
+        if index not in (-1, 0):
+            raise _refusal("pop() of an item in the middle")
+        rows = self.rows
+        self.rows = rows[:-1] if index == -1 else rows[1:]
+        return rows[index]
+
+    def __getitem__(self, index: Any) -> Any:
+        if self.rows is None:
+            return super().__getitem__(index)
+        if not isinstance(index, slice):
+            return self.rows[index]
+        new = self.copy()
+        new.rows = self.rows[index]
+        return new
+
+    def __len__(self) -> int:
+        if self.rows is None:
+            return super().__len__()
+        raise _refusal("its length as a plain number")
+
+    def __iter__(self) -> Any:
+        if self.rows is None:
+            return super().__iter__()
+        raise _refusal("iterating outside of a plain `for item in items`")
+
+    def __reversed__(self) -> Any:
+        if self.rows is None:
+            return super().__reversed__()
+        raise _refusal("reversed(); write items[::-1]")
+
+    def __bool__(self) -> bool:
+        if self.rows is None:
+            return bool(super().__len__())
+        raise _refusal("its truth; compare len(items)")
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    """A method of lists that no operation does."""
+
+    def method(self: GrowingList, *args: Any, **kwargs: Any) -> Any:
+        if self.rows is None:
+            return getattr(list, name)(self, *args, **kwargs)
+        raise _refusal(f"{name.strip('_')}()")
+
+    method.__name__ = name
+    return method
+
+
+_OTHERS = "insert remove sort reverse index count clear __setitem__ __delitem__ __contains__ __eq__ __ne__ "
+_OTHERS += "__lt__ __le__ __gt__ __ge__ __mul__ __rmul__ __imul__ __reduce_ex__"
+for _name in _OTHERS.split():
+    setattr(GrowingList, _name, _refused(_name))
+
+
+def _refusal(what: str) -> Unsupported:
+    return Unsupported(
+        "a list that grew in a loop has a length that only the running program knows, which excludes "
+        f"{what}; use paddle.stack or paddle.concat of it, an item, a slice, append, or len()"
+    )
+
+
+def new_list(items: Any) -> Any:
+    """A list of converted code: one that may grow in a loop, where a model is saved."""
+    if type(items) is list and local.ctx.frame.symbolic:
+        return GrowingList(items)
+    return items
+
+
+def is_open(value: Any) -> bool:
+    """Whether a value is a list whose length only the running program knows."""
+    return isinstance(value, GrowingList) and value.rows is not None
+
+
+def rows_of_items(rows: Tensor, may_lack_lengths: bool) -> GrowingList:
+    """The list whose items are the rows of a Tensor."""
+    new = GrowingList()
+    new.rows = rows
+    new.may_lack_lengths = may_lack_lengths
+    return new
+
+
+def started(before: list, after: Any) -> tuple[GrowingList, tuple, bool] | None:
+    """For a list that a step makes longer: (its items before the loop as rows, the avals of the rows in all
+    steps, whether no gradient flows to them).
+
+    Args:
+        before: list of what it held before the loop.
+        after: list of what it holds after a step, with Leafs in place of Tensors.
+    Returns:
+        None where its items are no rows of a Tensor.
+    """
+    if is_open(after):
+        leaves = [after.rows]
+        shapes = [tuple(aval.shape[1:]) for aval in leaves[0].avals]
+        recorded = leaves[0].shape[1:]
+    elif len(after) > len(before) and all(isinstance(one, Leaf) for one in after):
+        leaves = list(after)
+        shapes = [tuple(aval.shape) for aval in leaves[-1].avals]
+        recorded = leaves[-1].shape
+    else:
+        return None
+    kinds = {(len(leaf.shape), leaf.dtype) for leaf in leaves}
+    if len(kinds) != 1 or not all(isinstance(one, Tensor) for one in before):
+        return None
+    dtype = leaves[-1].dtype
+    if before:
+        rows = stack(list(before))
+    else:
+        rows = full([0, *recorded], 0, np.dtype(dtype).name)
+    if numpy_dtype(rows) != dtype:
+        return None
+    stop_gradient = rows.stop_gradient and all(leaf.stop_gradient for leaf in leaves)
+    counts = (_SOME_ROWS, _OTHER_ROWS)
+    avals = tuple([aval_of((count, *shape), dtype) for count, shape in zip(counts, shapes, strict=True)])
+    return rows_of_items(rows, not before and shapes[0] != shapes[1]), avals, stop_gradient
+
+
+def stacked(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
+    """`paddle.stack` of such a list."""
+    return _rows_of(items).moveaxis(0, axis)
+
+
+def concatenated(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
+    """`paddle.concat` of such a list."""
+    rows = _rows_of(items)
+    at = axis + rows.ndim - 1 if axis < 0 else axis
+    return rows.moveaxis(0, at).flatten(at, at + 1)
+
+
+def _rows_of(items: GrowingList) -> Tensor:
+    if items.rows is None:
+        raise ValueError("a list as any other has no rows; ask is_open(items) first")
+    return items.rows
+
+
+def call_with_open_list(function: Any, args: Sequence[Any], kwargs: Any) -> Any:
+    """A call with a list whose length only the running program knows; NotImplemented for functions of the
+    user, and for those that ask the list themselves."""
+    if function is len:
+        return _rows_of(args[0]).shape[0]
+    if not is_ours(getattr(function, "__globals__", {})):
+        return NotImplemented
+    way = {"stack": stacked, "concat": concatenated}.get(function.__name__)
+    given = dict(zip(("items", "axis", "name"), args, strict=False)) | kwargs
+    given = {"items" if key in ("x", "tensors") else key: value for key, value in given.items()}
+    if way is None or not isinstance(given.get("axis", 0), int) or set(given) - {"items", "axis", "name"}:
+        raise _refusal(f"{function.__name__}()")
+    return way(**given)
+
+
+def _flatten(items: GrowingList) -> tuple[Any, Any]:
+    if items.rows is None:
+        return list.copy(items), None
+    return [items.rows], items.may_lack_lengths
+
+
+def _unflatten(rows_setting: Any, parts: Any) -> Any:
+    if rows_setting is None:
+        return list(parts)
+    return rows_of_items(parts[0], rows_setting)
+
+
+jax.tree_util.register_pytree_node(GrowingList, _flatten, _unflatten)
+
+__all__ = [
+    "GrowingList",
+    "call_with_open_list",
+    "is_open",
+    "new_list",
+    "rows_of_items",
+    "started",
+]
