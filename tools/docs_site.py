@@ -1,0 +1,254 @@
+"""Writes the pages of the documentation site into build/site_source, for `mkdocs build --strict`.
+
+    python tools/docs_site.py
+
+The pages of docs/ are copied. Added are: the home page from README.md, pages of the project from the root,
+the examples, and a reference of all public names from their docstrings. docs/start.md is run, and its outputs
+become a part of it. Links to files that are no page lose their target.
+"""
+
+import ast
+import contextlib
+import html
+import importlib
+import inspect
+import io
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("FLAGS_compile_cache", "off")
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import paddle_jax  # noqa: E402
+from paddle_jax import views  # noqa: E402
+
+SOURCE = ROOT / "build" / "site_source"
+PROJECT = {
+    "CHANGELOG.md": "changelog",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+    "RELEASING.md": "releasing",
+    "CODE_OF_CONDUCT.md": "conduct",
+}
+SECTIONS = (
+    "Args",
+    "Attributes",
+    "Returns",
+    "Yields",
+    "Raises",
+    "Example",
+    "Examples",
+    "See",
+    "Differs from Paddle",
+)
+ONLY_HERE = ("paddle_jax.bounded", "paddle_jax.func", "paddle_jax.interop", "paddle_jax.views")
+
+
+def pages():
+    """{file of the repository: page of the site}."""
+    found = {
+        f"docs/{p.relative_to(ROOT / 'docs')}": str(p.relative_to(ROOT / "docs"))
+        for p in (ROOT / "docs").rglob("*.md")
+    }
+    found |= {name: f"project/{page}.md" for name, page in PROJECT.items()}
+    found |= {f"examples/{p.name}": f"examples/{p.stem}.md" for p in (ROOT / "examples").glob("*.py")}
+    found |= {f"examples/{p.name}": f"examples/{p.name}" for p in (ROOT / "examples").glob("*.ipynb")}
+    return found | {"README.md": "index.md", "benchmarks/results/history.md": "benchmarks/history.md"}
+
+
+def with_links(text, file, page, known):
+    """A text of a file with links that lead to pages; others become plain text."""
+
+    def replaced(match):
+        words, target = match[1], match[2]
+        if target.startswith(("http", "#", "mailto:")):
+            return match[0]
+        path, _, anchor = target.partition("#")
+        wanted = os.path.normpath(pathlib.PurePosixPath(file).parent / path)
+        if wanted not in known:
+            return words
+        relative = os.path.relpath(known[wanted], pathlib.PurePosixPath(page).parent)
+        return f"[{words}]({relative}{'#' + anchor if anchor else ''})"
+
+    parts = re.split(r"(^ *```.*?^ *```)", text, flags=re.DOTALL | re.MULTILINE)
+    return "".join(
+        part if i % 2 else re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", replaced, part)
+        for i, part in enumerate(parts)
+    )
+
+
+def write(page, text):
+    path = SOURCE / page
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def inline(text):
+    """A view without empty lines and indents, which Markdown would read."""
+    return re.sub(r"\n\s*(?=\n)", "", text)
+
+
+def output_of(value):
+    """The output of a cell: its view, or its text."""
+    try:
+        return f"\n<div>{inline(views.html(value))}</div>\n"
+    except TypeError:
+        return f"\n```text\n{value!r}\n```\n"
+
+
+def run_cells(text):
+    """A page with the outputs of its blocks of Python, which run one after the other."""
+    variables = {"__name__": "__main__"}
+
+    def run(match):
+        code = match[1]
+        tree = ast.parse(code)
+        file = pathlib.Path(f"cell_{match.start()}.py")
+        file.write_text(code, encoding="utf-8")  # to_static reads the source of functions
+        printed = io.StringIO()
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        with contextlib.redirect_stdout(printed):
+            exec(compile(tree, str(file.resolve()), "exec"), variables)  # noqa: S102  our own page
+            value = None
+            if last is not None:
+                value = eval(compile(ast.Expression(last.value), str(file), "eval"), variables)  # noqa: S307
+        shown = f"\n```text\n{printed.getvalue()}```\n" if printed.getvalue() else ""
+        return match[0] + shown + ("" if value is None else output_of(value))
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return re.sub(r"```python\n(.*?)```\n", run, text, flags=re.DOTALL)
+
+
+def orders():
+    """{name of an op: the highest order of its derivatives that tests check}, from docs/derivatives.md."""
+    found = {}
+    for line in (ROOT / "docs" / "derivatives.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 9 and cells[3] in ("yes", "no"):
+            best = max((order for order in range(1, 5) if cells[2 + order] == "yes"), default=0)
+            found[cells[1]] = max(best, found.get(cells[1], 0))
+    return found
+
+
+def section(name, lines):
+    """One section of a docstring as Markdown."""
+    text = inspect.cleandoc("\n".join(lines))
+    if name.startswith("Example"):
+        return f"**{name}**\n\n```pycon\n{text}\n```"
+    if name in ("Args", "Attributes", "Raises"):
+        items = re.split(r"\n(?=\S)", text)
+        return f"**{name}**\n\n" + "\n".join(
+            "- " + html.escape(" ".join(i.split()), quote=False) for i in items
+        )
+    return f"**{name}**: " + html.escape(" ".join(text.split()), quote=False)
+
+
+def docstring(text):
+    """A docstring as Markdown."""
+    parts = []
+    name, lines = "", []
+
+    def close():
+        if name:
+            parts.append(section(name, lines))
+        elif lines:
+            parts.append(html.escape("\n".join(lines), quote=False))
+
+    for line in inspect.cleandoc(text).splitlines():
+        match = re.match(rf"({'|'.join(SECTIONS)}):\s*(.*)", line)
+        if match:
+            close()
+            name, lines = match[1], [match[2]] if match[2] else []
+        else:
+            lines.append(line)
+    close()
+    return "\n\n".join(parts)
+
+
+def entry(name, value, namespace, known_orders):
+    """One public name."""
+    try:
+        signature = re.sub(r" at 0x[0-9a-f]+", "", str(inspect.signature(value)))
+    except (TypeError, ValueError):
+        signature = ""
+    badges = []
+    if name in known_orders:
+        badges.append(f"derivatives to order {known_orders[name]}")
+    if namespace.startswith(ONLY_HERE):
+        badges.append("only here")
+    text = inspect.getdoc(value) if not isinstance(value, int | float | str | tuple) else None
+    lines = [f"## {name}", f"```python\n{name}{signature}\n```" if signature else ""]
+    lines += [" ".join(f"`{badge}`" for badge in badges), docstring(text) if text else ""]
+    return "\n\n".join(filter(None, lines))
+
+
+def namespaces():
+    """{public namespace: its public names}."""
+    found = {"paddle_jax": sorted(n for n in vars(paddle_jax) if not n.startswith("_"))}
+    for name, module in sorted(sys.modules.items()):
+        public = not any(part.startswith("_") for part in name.split("."))
+        names = getattr(module, "__all__", None)
+        if name.startswith("paddle_jax.") and public and names and hasattr(module, "__path__"):
+            found[name] = sorted(names)
+    return found
+
+
+def write_reference():
+    known_orders = orders()
+    index = ["# Reference", "", "Each page has the public names of one namespace, from their docstrings.", ""]
+    index += ["Platforms: every operation runs where JAX does: CPU, NVIDIA and AMD GPUs, TPU.", ""]
+    index += ["| namespace | names |", "| --- | --- |"]
+    for extra in ("func", "interop", "views"):
+        importlib.import_module(f"paddle_jax.{extra}")
+    for namespace, names in namespaces().items():
+        module = sys.modules[namespace]
+        values = {name: getattr(module, name) for name in names if hasattr(module, name)}
+        values = {name: value for name, value in values.items() if not inspect.ismodule(value)}
+        if not values:
+            continue
+        shown = namespace.replace("paddle_jax", "paddle", 1)
+        index.append(f"| [{shown}]({namespace}.md) | {len(values)} |")
+        entries = [entry(name, value, namespace, known_orders) for name, value in values.items()]
+        write(f"reference/{namespace}.md", "\n\n".join([f"# {shown}", *entries]) + "\n")
+    write("reference/index.md", "\n".join(index) + "\n")
+
+
+def write_examples(known):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    said = dict(re.findall(r"\| \[`?([^\]`]*)`?\]\(examples/[^)]*\) \| ([^|\n]*) \|", readme))
+    rows = ["# Gallery", "", "| example | shows |", "| --- | --- |"]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        words = (
+            (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        )
+        rows.append(f"| [{path.stem}]({path.stem}.md) | {said.get(path.stem) or html.escape(words)} |")
+        write(f"examples/{path.stem}.md", f"# {path.stem}\n\n```python\n{text}```\n")
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
+        rows.append(f"| [{path.stem}]({path.name}) | a notebook |")
+        shutil.copy(path, SOURCE / "examples" / path.name)
+    write("examples/index.md", "\n".join(rows) + "\n")
+
+
+def main():
+    warnings.simplefilter("ignore")
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    known = pages()
+    for file, page in known.items():
+        if not file.startswith("examples/"):
+            text = with_links((ROOT / file).read_text(encoding="utf-8"), file, page, known)
+            write(page, run_cells(text) if page == "start.md" else text)
+    write_examples(known)
+    write_reference()
+    print(f"{len(list(SOURCE.rglob('*.md')))} pages in {SOURCE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
