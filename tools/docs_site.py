@@ -110,12 +110,13 @@ def run_cells(text):
     def run(match):
         code = match[1]
         tree = ast.parse(code)
-        file = pathlib.Path(f"cell_{match.start()}.py")
+        number = text[: match.start()].count("```python") + 1
+        file = pathlib.Path(f"start_{number}.py")
         file.write_text(code, encoding="utf-8")  # to_static reads the source of functions
         printed = io.StringIO()
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         with contextlib.redirect_stdout(printed):
-            exec(compile(tree, str(file.resolve()), "exec"), variables)  # noqa: S102  our own page
+            exec(compile(tree, str(file), "exec"), variables)  # noqa: S102  our own page
             value = None
             if last is not None:
                 value = eval(compile(ast.Expression(last.value), str(file), "eval"), variables)  # noqa: S307
