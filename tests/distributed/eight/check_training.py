@@ -317,3 +317,38 @@ def test_optimizers_refuse():
     net, optimizer = make(MESH)
     with pytest.raises(ValueError, match="the mesh has"):
         dist.shard_optimizer(optimizer, dist.ShardingStage1("none", MESH))
+
+
+def lazy_embedding(placements, lazy):
+    """(losses, weight after each step) of Adam on sparse gradients; placements: of the weight, or None."""
+    embedding = paddle.nn.Embedding(8, 8, sparse=True)
+    embedding.weight.set_value(np.arange(64, dtype="f4").reshape(8, 8) / 20 - 1)
+    if placements is not None:
+        embedding.weight = shard_tensor(embedding.weight, MESH, placements)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=embedding.parameters(), lazy_mode=lazy)
+    losses, weights = [], []
+    for rows in ([0, 1, 1], [5, 7], [1, 2, 7], [0]):
+        loss = (embedding(paddle.to_tensor(rows)) ** 2).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        losses.append(loss.item())
+        weights.append(embedding.weight.numpy())
+    return np.array(losses), np.array(weights), embedding.weight
+
+
+@pytest.mark.parametrize(
+    "placements", [[Shard(0), Replicate()], [Replicate(), Shard(1)], [Shard(0), Shard(1)]]
+)
+def test_lazy_rows_of_sharded_weights(placements):
+    """Adam moves the rows that a step used, and no others, as on one device."""
+    losses, weights, _ = lazy_embedding(None, lazy=True)
+    got_losses, got_weights, weight = lazy_embedding(placements, lazy=True)
+    assert weight.placements == placements
+    np.testing.assert_allclose(got_losses, losses, rtol=1e-5)
+    np.testing.assert_allclose(got_weights, weights, rtol=1e-5, atol=1e-6)
+    moved = [
+        sorted(set(np.nonzero(after != before)[0].tolist()))
+        for before, after in zip(got_weights[:-1], got_weights[1:], strict=True)
+    ]
+    assert moved == [[5, 7], [1, 2, 7], [0]]
