@@ -112,7 +112,10 @@ def verdict(traced, target):
         except Exception as error:
             return f"{type(error).__name__}: {error}".splitlines()[0]
         return YES
-    report = aot.report_of(traced, parse(target), timeout=LIMIT)
+    try:
+        report = aot.report_of(traced, parse(target), timeout=LIMIT)
+    except Exception as error:  # a rule of JAX's that lowers an equation
+        return f"{type(error).__name__}: {error}".splitlines()[0]
     return YES if report.compiles else report.error
 
 
