@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import pickle
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -35,8 +36,32 @@ def as_bits(array: Any) -> np.ndarray:
     return array
 
 
+# How Python's own pickler writes the built-in types.
+_STANDARD_METHODS = {
+    type(None): "save_none",
+    bool: "save_bool",
+    int: "save_long",
+    float: "save_float",
+    bytes: "save_bytes",
+    bytearray: "save_bytearray",
+    pickle.PickleBuffer: "save_picklebuffer",
+    str: "save_str",
+    tuple: "save_tuple",
+    list: "save_list",
+    dict: "save_dict",
+    set: "save_set",
+    frozenset: "save_frozenset",
+    types.FunctionType: "save_global",
+    type: "save_type",
+}
+
+
 class _Writer(pickle._Pickler):
     # The Python version of the pickler: it lets the module name of NumPy's internals be chosen.
+
+    # Its own table: dill (by way of `datasets`, for one) changes that of the class above for the whole
+    # process, and the files would then need dill to be read.
+    dispatch = {kind: getattr(pickle._Pickler, name) for kind, name in _STANDARD_METHODS.items()}
 
     def reducer_override(self, obj: Any) -> Any:
         """How Tensors, dtypes and sizes are written: as (name, array), as Paddle's own dtype objects, as

@@ -138,6 +138,21 @@ def test_module_names_of_any_numpy(tmp_path):
         assert not any("numpy._core" in s for s in strings)
 
 
+def test_a_changed_table_of_the_standard_pickler(tmp_path, monkeypatch):
+    def refuse(pickler, obj):
+        raise AssertionError("dill replaces functions in this table, and its files need dill")
+
+    expected = np.arange(3.0)
+    for kind in list(pickle._Pickler.dispatch):
+        monkeypatch.setitem(pickle._Pickler.dispatch, kind, refuse)
+    monkeypatch.setitem(pickle._Pickler.dispatch, type(len), refuse)
+    ours.save({"x": expected, "rule": [1, "a", None, (2.0,)]}, str(tmp_path / "state"))
+    monkeypatch.undo()
+    found = ours.load(str(tmp_path / "state"), return_numpy=True)
+    np.testing.assert_array_equal(found["x"], expected)
+    assert found["rule"] == [1, "a", None, (2.0,)]
+
+
 @both
 @pytest.mark.parametrize(
     "dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64"]
