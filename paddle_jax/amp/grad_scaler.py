@@ -59,6 +59,7 @@ class AmpScaler:
         _incr_ratio, _decr_ratio: float, the factors of growth and decrease.
         _incr, _decr: Tensor, the steps in a row without, and with, values that are not finite.
         _found_inf: Tensor of bool [1], whether the present step has such values.
+        _cache_found_inf: Tensor of bool [1], whether the last step was left out, for PaddleNLP's trainer.
     Raises:
         AssertionError: a ratio is out of range.
     Example:
@@ -96,6 +97,7 @@ class AmpScaler:
         self._incr = _held(0, np.int32)
         self._decr = _held(0, np.int32)
         self._found_inf = _held([False], np.bool_)
+        self._cache_found_inf = _held([False], np.bool_)
 
     def scale(self, var: Tensor) -> Tensor:
         """A loss times the scale.
@@ -216,6 +218,7 @@ class AmpScaler:
 
     def _guarded(self, optimizer: Any, step: Callable[[], Any]) -> Any:
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
+        self._cache_found_inf._rebind(read_raw(self._found_inf))
         # A class with a `step` of its own does not read `_skip`, so the flag is read on the host.
         if type(optimizer).step is not Optimizer.step:
             if bool(self._found_inf):

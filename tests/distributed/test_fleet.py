@@ -96,7 +96,12 @@ def test_the_rest(found):
         far, named, places, inner, kept = found[rank]["dygraph sharding"]
         assert far < 2e-6 and named and places == [0, 1] and inner and kept < 140
         assert found[rank]["second stage"] < 2e-6 and found[rank]["second stage, refused"][0] == "TypeError"
-        assert "call the model that group_sharded_parallel has given" in found[rank]["called itself"]
+        *names, gradient = found[rank]["by a trainer"]
+        assert names == ["DygraphShardingOptimizer", "AdamW", True, False]
+        assert gradient == [[3.0] * 3] * 4  # two rows of ones, and of twos on the other process
+        far, pieces, whole, states, still_whole, moved = found[rank]["called itself"]
+        assert far == 0.0 and pieces < 0.6 * whole and still_whole == whole
+        assert sum(states) == pieces and 0 < moved < 1
 
 
 def test_one_process():

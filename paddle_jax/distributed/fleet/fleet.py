@@ -27,6 +27,9 @@ from paddle_jax.distributed.fleet.base.topology import (
 )
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
 from paddle_jax.distributed.fleet.layers.mpu.random import model_parallel_random_seed
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import (
+    HybridParallelOptimizer,
+)
 from paddle_jax.distributed.fleet.meta_parallel.device_pipeline import DevicePipeline, plain_mode
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
@@ -42,7 +45,6 @@ from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
     TensorParallel,
 )
 from paddle_jax.distributed.fleet.meta_parallel.zero_bubble import ZeroBubblePipeline
-from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
 from paddle_jax.distributed.fleet.server_methods import ServerMethods
 from paddle_jax.distributed.fleet.static_training import StaticOptimizer, acts
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env

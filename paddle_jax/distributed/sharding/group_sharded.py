@@ -40,16 +40,25 @@ class GroupSharded(Layer):
         level: "os", "os_g" or "p_g_os".
         group: Group.
         size: bytes of gradients that travel together.
+        copies: Group of the processes that have the same parts in other groups, or None: their gradients
+            are averaged too.
     Attributes:
         _layers, _level, _group, _size: as given.
+        _copies: Group with several processes, or None.
         _parts: Pieces or Owned: which process has what.
         _kept: dict of gradients of earlier passes, by the id of the Parameter.
         _armed: bool, whether the next backward pass averages gradients.
         _waiting: bool, whether that is to happen at the end of the pass that runs.
+        _in_forward: bool, whether the Layer within is called by this one, and not by the program.
+        _was_whole: bool, whether parameters were whole before the program called the Layer within.
     """
 
-    def __init__(self, layers: Layer, level: Any, group: Any, size: Any) -> None:
+    def __init__(self, layers: Layer, level: Any, group: Any, size: Any, copies: Any = None) -> None:
         super().__init__(layers.full_name() + "_group_sharded")
+        self._copies = None
+        if copies is not None and copies.is_member():
+            self._copies = copies
+            same_everywhere([*layers.parameters(), *layers.buffers()], copies)
         same_everywhere([*layers.parameters(), *layers.buffers()], group)
         self._layers = layers
         self._level = level
@@ -59,19 +68,31 @@ class GroupSharded(Layer):
         self._kept = {}
         self._armed = False
         self._waiting = False
+        self._in_forward = False
+        self._was_whole = True
         for parameter in self._parts.params:
             parameter._register_backward_hook(self._reached)
         if level == "p_g_os":
-            layers.register_forward_pre_hook(self._need_whole)
+            layers.register_forward_pre_hook(self._before_own_call)
+            layers.register_forward_post_hook(self._after_own_call)
             self._parts.release()
 
-    def _need_whole(self, layer: Any, inputs: Any) -> None:
-        if not self._parts.whole:
-            raise RuntimeError(
-                f"group_sharded_parallel: {layer.full_name()} was called itself, "
-                "and its parameters are pieces; call the model that group_sharded_parallel "
-                "has given, or get_all_parameters() before"
-            )
+    def _before_own_call(self, layer: Any, inputs: Any) -> None:
+        """Makes parameters whole for a call of the Layer within; all processes must make it."""
+        if self._in_forward:
+            return
+        self._was_whole = self._parts.whole
+        if is_grad_enabled():
+            self._set_aside()
+        self._parts.gather()
+
+    def _after_own_call(self, layer: Any, inputs: Any, outputs: Any) -> None:
+        if self._in_forward:
+            return
+        if is_grad_enabled():
+            self._armed = True
+        elif not self._was_whole:
+            self._parts.release()
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within; its parameters are whole meanwhile, and until the end of
@@ -82,12 +103,14 @@ class GroupSharded(Layer):
             self._set_aside()
         if pieces:
             self._parts.gather()
+        self._in_forward = True
         try:
             out = self._layers(*inputs, **kwargs)
         except BaseException:
             learning = False
             raise
         finally:
+            self._in_forward = False
             if pieces and not learning:
                 self._parts.release()
         self._armed = self._armed or learning
@@ -109,12 +132,14 @@ class GroupSharded(Layer):
         active = [p for p in self._parts.params if p._grad is not None]
         if self._level == "os":
             averaged([p._grad for p in active], self._group, self._size)
+            self._average_copies()
             return
         if self._level == "os_g":
             self._parts.average({id(p) for p in active}, self._size)
         else:
             self._parts.average(active, self._size)
             self._parts.release()
+        self._average_copies()
         for p in self._parts.params:
             before = self._kept.pop(id(p), None)
             if before is not None:
@@ -122,6 +147,12 @@ class GroupSharded(Layer):
                     p._grad = before
                 else:
                     p._grad = wrap((p._grad + before)._value)
+
+    def _average_copies(self) -> None:
+        """Averages what this process has of the gradients over the copies of its group."""
+        if self._copies is not None:
+            grads = [p._grad for p in self._parts.params if p._grad is not None]
+            averaged(grads, self._copies, self._size)
 
     def get_all_parameters(self, convert2cpu: Any = False) -> Any:
         """Makes all parameters whole, until the next step. All processes must call it.
@@ -173,7 +204,8 @@ class GroupShardedStage2(GroupSharded):
         group: Group. Default None: all processes.
         sync_buffers, auto_refresh_trainable, device: accepted.
         buffer_max_size: int, bytes of gradients that travel together.
-        dp_group: None; no further group of copies.
+        dp_group: Group of processes that have the same part in other groups; gradients are averaged over it
+            as well. Default None: there is one group.
         level: "os_g", or "os" for gradients that all processes keep.
     Raises:
         TypeError: the optimizer is of another class. RuntimeError, ValueError: see
@@ -202,7 +234,8 @@ class GroupShardedStage2(GroupSharded):
                     f"GroupShardedStage2: sharding_optimizer: got {type(optimizer).__name__}; "
                     "it must be a GroupShardedOptimizerStage2"
                 )
-        super().__init__(layer, level, member_of("GroupShardedStage2", group, dp_group), int(buffer_max_size))
+        group = member_of("GroupShardedStage2", group)
+        super().__init__(layer, level, group, int(buffer_max_size), dp_group)
         for optimizer in optimizers:
             optimizer._model = self
 
@@ -238,13 +271,13 @@ def group_sharded_parallel(
         group: Group. Default None: all processes.
         offload, sync_buffers, segment_size, sync_comm, exclude_layer: accepted.
         buffer_max_size: int, bytes of gradients that travel together.
-        dp_group: None; no further group of copies.
+        dp_group: Group of processes that have the same part in other groups; gradients are averaged over it
+            as well. Default None: there is one group.
     Returns:
         model, optimizer and scaler to go on with.
     Raises:
         AssertionError: an argument has another type, or the level is another one. RuntimeError: there is no
-            group of all processes. ValueError: the optimizer's rule cannot be followed in pieces;
-            there is a dp_group.
+            group of all processes. ValueError: the optimizer's rule cannot be followed in pieces.
     Differs from Paddle: CPUs as well; stage 3 gathers all parameters at once, before the
         model's forward pass.
     Example:
@@ -264,15 +297,17 @@ def group_sharded_parallel(
         raise CheckError(f"{call}: level: got {level!r}; it must be one of {', '.join(_LEVELS)}")
     if scaler is not None and not isinstance(scaler, GradScaler):
         raise CheckError(f"{call}: scaler: got {type(scaler).__name__}; it must be a GradScaler")
-    group = member_of(call, group, dp_group)
+    group = member_of(call, group)
     if level != "p_g_os":
         divided = GroupShardedOptimizerStage2(model.parameters(), optimizer, group)
         return (
-            GroupShardedStage2(model, divided, group, sync_buffers, buffer_max_size, level=level),
+            GroupShardedStage2(
+                model, divided, group, sync_buffers, buffer_max_size, dp_group=dp_group, level=level
+            ),
             divided,
             scaler,
         )
-    wrapped = GroupSharded(model, level, group, int(buffer_max_size))
+    wrapped = GroupSharded(model, level, group, int(buffer_max_size), dp_group)
     try:
         return wrapped, GroupShardedOptimizer(optimizer, wrapped._parts, wrapped), scaler
     except ValueError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools as ft
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -267,6 +269,21 @@ class Pieces:
             for p in self.params:
                 p._fill(put(self.piece(p, p._value)))
 
+    @contextlib.contextmanager
+    def as_pieces(self) -> Iterator[None]:
+        """Parameters are pieces inside, and what they were before afterwards. No other process is asked."""
+        if not self.whole:
+            yield
+            return
+        values = [p._value for p in self.params]
+        self.release()
+        try:
+            yield
+        finally:
+            for p, value in zip(self.params, values, strict=True):
+                p._fill(value)
+            self.whole = True
+
     def gather(self) -> None:
         """Makes the parameters whole. All processes must call it."""
         if not self.whole:
@@ -342,6 +359,17 @@ class GroupShardedOptimizer(Round):
         if self._model is not None:
             self._model._kept.clear()
 
+    def state_dict(self) -> dict[str, Any]:
+        """The states of this process; see `Optimizer.state_dict`. Of a Parameter in pieces: of its piece."""
+        with self._as_pieces():
+            return self._inner.state_dict()
+
+    def _as_pieces(self) -> contextlib.AbstractContextManager[None]:
+        """States have the shapes of pieces, whatever the parameters are at present."""
+        if isinstance(self._parts, Pieces):
+            return self._parts.as_pieces()
+        return contextlib.nullcontext()
+
     def whole_state(self) -> dict[Any | str, Any]:
         """The state of all processes, as one process would have it. All processes must call it.
 
@@ -354,7 +382,7 @@ class GroupShardedOptimizer(Round):
                 "master" if slot == "master" else self._inner._state_name(param, slot),
                 param.name if slot == "master" else None,
             ] = param
-        state = self._inner.state_dict()
+        state = self.state_dict()
         mine = {}
         for (name, owner), param in named.items():
             if owner:
@@ -411,7 +439,8 @@ class GroupShardedOptimizer(Round):
                 name: self._cut_state(by_name.get(name), value)
                 for name, value in state_dict["master_weights"].items()
             }
-        self._inner.set_state_dict(cut)
+        with self._as_pieces():
+            self._inner.set_state_dict(cut)
 
     load_state_dict = set_state_dict
 
@@ -439,10 +468,10 @@ class GroupShardedOptimizerStage2(GroupShardedOptimizer):
         optim: Optimizer of them.
         group: Group. Default None: all processes.
         offload, device, pretrain_sync_models: accepted.
-        dp_group: None; no further group of copies.
+        dp_group: accepted; the model averages gradients over it.
     Raises:
         TypeError: optim is no Optimizer. RuntimeError: there is no group of all processes. ValueError: this
-            process is not in the group; there is a dp_group.
+            process is not in the group.
     Differs from Paddle: CPUs as well.
     """
 
@@ -459,16 +488,11 @@ class GroupShardedOptimizerStage2(GroupShardedOptimizer):
         dp_group: Any = None,
         **kw: Any,
     ) -> None:
-        super().__init__(optim, Owned(params, member_of(type(self).__name__, group, dp_group)), None)
+        super().__init__(optim, Owned(params, member_of(type(self).__name__, group)), None)
 
 
-def member_of(call: str, group: Any, dp_group: Any) -> Any:
+def member_of(call: str, group: Any) -> Any:
     """The group of a call: all processes for None."""
-    if dp_group is not None:
-        raise ValueError(
-            f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out "
-            "and let group have all processes"
-        )
     if group is None:
         group = default_group()
     if not group.is_member():

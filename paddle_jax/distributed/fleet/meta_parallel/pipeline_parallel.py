@@ -296,6 +296,23 @@ class PipelineParallel(_Batched):
         if self.num_stages > 1:
             self._messages = StageMessages(self.pp_group, self.num_model_chunks)
         self._held: dict[tuple[int, int], Held] = {}
+        # PaddleNLP's trainer asks for these: gradients are reduced after the step, not beside it.
+        self._dp_comm_overlap = False
+        self._sharding_comm_overlap = False
+        self._chunk_2_comm_buffers: dict[int, list[Any]] = {}
+
+    def _prepare_training(self, data: Any, optimizer: Any, lr_scheduler: Any) -> Any:
+        """What trainers call before `forward_backward_pipeline`; gives the data.
+
+        Args:
+            data: as in forward_backward_pipeline.
+            optimizer: Optimizer.
+            lr_scheduler: LRScheduler or None.
+        """
+        self.optimizer = optimizer
+        self.lr_scheduler = lr_scheduler
+        self._layers.train()
+        return data
 
     def _check_sizes(self) -> Any:
         """Refuses numbers of stages and micro-batches that the schedule does not take."""
