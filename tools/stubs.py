@@ -30,6 +30,7 @@ from paddle_jax._core.base.dtype import DType  # noqa: E402
 from paddle_jax._core.ops.op import OPS  # noqa: E402
 from paddle_jax._core.tensors.tensor import Tensor  # noqa: E402
 from tests.ops import harness  # noqa: E402
+from tools.alias_stubs import FOLDER, alias_stubs  # noqa: E402
 
 NAMESPACES = [
     "paddle_jax",
@@ -410,18 +411,35 @@ def stubs():
 
 def main():
     made = stubs()
-    old = [
-        path.relative_to(ROOT)
-        for path, text in made.items()
+    # last, since it reads the stubs of the package
+    old = {
+        path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+    if "--check" not in sys.argv:
+        write(made)
+    aliases = alias_stubs()
+    old |= {
+        path
+        for path, text in aliases.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
+    }
+    left_over = {path for path in FOLDER.rglob("*") if path.is_file()} - aliases.keys()
+    names = ", ".join(sorted(str(path.relative_to(ROOT)) for path in old | left_over))
     if "--check" in sys.argv:
-        print(f"not up to date: {', '.join(map(str, old))}" if old else "the stubs are up to date")
-        return 1 if old else 0
-    for path, text in made.items():
-        path.write_text(text, encoding="utf-8")
-    print(f"written: {', '.join(map(str, old)) or 'nothing new'}")
+        print(f"not up to date: {names}" if names else "the stubs are up to date")
+        return 1 if names else 0
+    write(aliases)
+    for path in left_over:
+        path.unlink()
+    print(f"written: {names or 'nothing new'}")
     return 0
+
+
+def write(made):
+    """Writes the files of {file: text}."""
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_jax._core.tensors.place import parse as _parse
-from paddle_jax.amp import debugging
+from paddle_jax.amp import debugging as debugging
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.auto_cast import (
     amp_decorate,
     amp_guard,
     auto_cast,
-    autocast,
+    autocast as autocast,
     decorate,
     get_autocast_cpu_dtype,
     get_autocast_dtype,

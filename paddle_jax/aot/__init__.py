@@ -13,9 +13,9 @@ from typing import Any
 from jax._src.interpreters import mlir  # for the bytecode of a module, which JAX has no public way to give
 
 from paddle_jax._core.base.errors import first_line
-from paddle_jax.aot import capture, compilers, hlo, work
+from paddle_jax.aot import capture as capture, compilers as compilers, hlo as hlo, work as work
 from paddle_jax.aot.chips import CHIPS
-from paddle_jax.aot.collectives import collectives
+from paddle_jax.aot.collectives import collectives as collectives
 from paddle_jax.aot.compilers import CompilerError
 from paddle_jax.aot.report import Report
 from paddle_jax.aot.target import Target, parse

@@ -1,12 +1,12 @@
 """paddle.compat: functions and layers with PyTorch's signatures and results, for programs that were
 converted from it."""
 
-from paddle_jax.compat import nn
+from paddle_jax.compat import nn as nn
 from paddle_jax.compat.tensors import (
-    MedianRetType,
-    MinMaxRetType,
-    SlogdetResult,
-    SortRetType,
+    MedianRetType as MedianRetType,
+    MinMaxRetType as MinMaxRetType,
+    SlogdetResult as SlogdetResult,
+    SortRetType as SortRetType,
     equal,
     max,
     median,

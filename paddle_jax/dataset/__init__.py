@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from importlib import import_module
 
-from paddle_jax.dataset import common
+from paddle_jax.dataset import common as common
 
 if TYPE_CHECKING:
     import types

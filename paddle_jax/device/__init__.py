@@ -20,7 +20,7 @@ from paddle_jax._core.tensors.place import (
     set_device,
 )
 from paddle_jax._core.tensors.random import get_rng_state, seed as manual_seed, set_rng_state
-from paddle_jax.device import cuda, custom_device, memory, xpu
+from paddle_jax.device import cuda, custom_device, memory as memory, xpu
 from paddle_jax.device.other_names import (
     Device,
     amp,

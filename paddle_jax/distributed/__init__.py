@@ -1,6 +1,6 @@
 """Programs of several processes, and Tensors on the devices of a mesh (`paddle.distributed`)."""
 
-from paddle_jax.distributed import auto_parallel, communication, fleet, fsdp, rpc, sharding
+from paddle_jax.distributed import auto_parallel, communication, fleet, fsdp as fsdp, rpc as rpc, sharding
 from paddle_jax.distributed.auto_parallel.api import (
     dtensor_from_fn,
     in_auto_parallel_align_mode,

@@ -1,7 +1,7 @@
 """Probability distributions, transforms of random variables and Kullback-Leibler divergences
 (`paddle.distribution`)."""
 
-from paddle_jax.distribution import transform
+from paddle_jax.distribution import transform as transform
 from paddle_jax.distribution.bernoulli import Bernoulli
 from paddle_jax.distribution.beta import Beta
 from paddle_jax.distribution.binomial import Binomial

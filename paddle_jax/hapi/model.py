@@ -253,7 +253,7 @@ class Model:
             if self._optimizer is not None:
                 self.network, self._optimizer = decorated
 
-    def parameters(self, *args: Any, **kwargs: Any) -> list[Tensor]:
+    def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The parameters of the network, as a list."""
         if in_dynamic_mode():
             return self.network.parameters()

@@ -1,7 +1,14 @@
 """paddle.nn: layers."""
 
 from paddle_jax._core.tensors.tensor import Parameter
-from paddle_jax.nn import attention, functional, init, initializer, parameter, utils
+from paddle_jax.nn import (
+    attention as attention,
+    functional as functional,
+    init as init,
+    initializer as initializer,
+    parameter as parameter,
+    utils as utils,
+)
 from paddle_jax.nn.layer.activation import (
     CELU,
     ELU,
@@ -213,9 +220,9 @@ from paddle_jax.nn.layer.vision import (
 )
 from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from paddle_jax.nn.decode import BeamSearchDecoder, dynamic_decode
-from paddle_jax.nn.layer import loss
-from paddle_jax.nn import quant
-from paddle_jax.nn.utils import spectral_norm
+from paddle_jax.nn.layer import loss as loss
+from paddle_jax.nn import quant as quant
+from paddle_jax.nn.utils import spectral_norm as spectral_norm
 
 __all__ = [
     "AdaptiveAvgPool1D",

@@ -1,6 +1,6 @@
 """Optimizers and learning-rate schedules (`paddle.optimizer`)."""
 
-from paddle_jax.optimizer import lr
+from paddle_jax.optimizer import lr as lr
 from paddle_jax.optimizer.adagrad import Adadelta, Adagrad
 from paddle_jax.optimizer.adam import Adam
 from paddle_jax.optimizer.adamax import Adamax, NAdam, RAdam

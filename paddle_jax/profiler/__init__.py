@@ -1,6 +1,11 @@
 """Where the time of a program goes: `paddle.profiler`. docs/slow.md says how to read it."""
 
-from paddle_jax.profiler import profiler, profiler_statistic, timer, utils
+from paddle_jax.profiler import (
+    profiler as profiler,
+    profiler_statistic as profiler_statistic,
+    timer as timer,
+    utils as utils,
+)
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.profiler import (
     Profiler,

@@ -1,7 +1,7 @@
 """Quantization: networks whose weights and activations are numbers of few bits, trained so (QAT) or converted
 after training (PTQ)."""
 
-from paddle_jax.quantization import observers, quanters
+from paddle_jax.quantization import observers as observers, quanters as quanters
 from paddle_jax.quantization.base_observer import BaseObserver
 from paddle_jax.quantization.base_quanter import BaseQuanter
 from paddle_jax.quantization.config import QuantConfig

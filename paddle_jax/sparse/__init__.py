@@ -1,7 +1,7 @@
 """Sparse Tensors by coordinates and by rows (`paddle.sparse`): making them, functions that keep 0 at 0, sums,
 products, activations."""
 
-from paddle_jax.sparse import creation, nn, pytree
+from paddle_jax.sparse import creation as creation, nn as nn, pytree as pytree
 from paddle_jax.sparse.binary import (
     add,
     divide,

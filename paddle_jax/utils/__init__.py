@@ -10,7 +10,7 @@ import importlib
 import re
 import warnings
 
-from paddle_jax.utils import cpp_extension, dlpack, download, install_check, unique_name
+from paddle_jax.utils import cpp_extension, dlpack, download, install_check as install_check, unique_name
 from paddle_jax.utils.install_check import run_check
 from paddle_jax.utils.nested import flatten, map_structure, pack_sequence_as
 from paddle_jax.version import full_version

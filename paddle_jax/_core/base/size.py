@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -26,6 +26,12 @@ class Size(list[int]):
         return f"paddle.Size({list.__repr__(self)})"
 
     __str__ = __repr__
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
 
     def __getitem__(self, index: Any) -> Any:
         item = list.__getitem__(self, index)

@@ -1,6 +1,6 @@
 """paddle.compat.nn: layers with PyTorch's signatures and parameter layouts."""
 
-from paddle_jax.compat.nn import functional
+from paddle_jax.compat.nn import functional as functional
 from paddle_jax.compat.nn.attention import MultiheadAttention
 from paddle_jax.compat.nn.layers import (
     AvgPool1D,

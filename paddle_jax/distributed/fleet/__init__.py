@@ -2,14 +2,14 @@
 (`paddle.distributed.fleet`)."""
 
 from paddle_jax.distributed.fleet import (
-    base,
-    data_generator,
-    dataset,
-    layers,
-    meta_optimizers,
-    meta_parallel,
-    metrics,
-    recompute,
+    base as base,
+    data_generator as data_generator,
+    dataset as dataset,
+    layers as layers,
+    meta_optimizers as meta_optimizers,
+    meta_parallel as meta_parallel,
+    metrics as metrics,
+    recompute as recompute,
     utils,
 )
 from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy

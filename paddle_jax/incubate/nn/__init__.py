@@ -1,6 +1,6 @@
 """Layers that stand for several at once (`paddle.incubate.nn`)."""
 
-from paddle_jax.incubate.nn import functional
+from paddle_jax.incubate.nn import functional as functional
 from paddle_jax.incubate.nn.layer.fused_dropout_add import FusedDropoutAdd
 from paddle_jax.incubate.nn.layer.fused_dropout_nd import FusedDropout
 from paddle_jax.incubate.nn.layer.fused_linear import FusedLinear

@@ -3,7 +3,7 @@
 from paddle_jax.nn.initializer.constant import Assign, Bilinear, Constant, Dirac
 from paddle_jax.nn.initializer.initializer import Initializer as Initializer
 from paddle_jax.nn.initializer.initializer import calculate_gain, set_global_initializer
-from paddle_jax.nn.initializer import lazy_init
+from paddle_jax.nn.initializer import lazy_init as lazy_init
 from paddle_jax.nn.initializer.random import (
     KaimingNormal,
     KaimingUniform,

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from paddle_jax.tensor.attribute import shape
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
-def alias(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+
+def alias(**names: str) -> Callable[[_Decorated], _Decorated]:
     """Makes the decorated function accept the keyword `extra` for its parameter `name`, for
     each `extra="name"`."""
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: _Decorated) -> _Decorated:
         @ft.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
@@ -31,17 +33,17 @@ def alias(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                         kwargs[name] = kwargs.pop(extra)
             return function(*args, **kwargs)
 
-        return call
+        return cast(_Decorated, call)
 
     return decorate
 
 
-def refuses(names: str, why: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def refuses(names: str, why: str) -> Callable[[_Decorated], _Decorated]:
     """Makes the decorated constructor say `why` where it is called with one of the keywords `names` (a text):
     torch's words for arguments of a layer that `paddle.compat` has."""
     refused = frozenset(names.split())
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: _Decorated) -> _Decorated:
         @ft.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if not refused.isdisjoint(kwargs):
@@ -51,7 +53,7 @@ def refuses(names: str, why: str) -> Callable[[Callable[..., Any]], Callable[...
                 )
             return function(*args, **kwargs)
 
-        return call
+        return cast(_Decorated, call)
 
     return decorate
 

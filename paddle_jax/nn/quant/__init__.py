@@ -1,6 +1,11 @@
 """Layers and functions for quantized networks."""
 
-from paddle_jax.nn.quant import format, functional_layers, qat, quant_layers
+from paddle_jax.nn.quant import (
+    format as format,
+    functional_layers as functional_layers,
+    qat as qat,
+    quant_layers as quant_layers,
+)
 from paddle_jax.nn.quant.functional_layers import (
     FloatFunctionalLayer,
     add,
@@ -13,7 +18,7 @@ from paddle_jax.nn.quant.functional_layers import (
     subtract,
     transpose,
 )
-from paddle_jax.nn.quant.quant_layers import QuantStub
+from paddle_jax.nn.quant.quant_layers import QuantStub as QuantStub
 from paddle_jax.nn.quant.quantized_linear import (
     apply_per_channel_scale,
     llm_int8_linear,

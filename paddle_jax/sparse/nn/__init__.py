@@ -1,6 +1,6 @@
 """Layers of sparse Tensors (`paddle.sparse.nn`)."""
 
-from paddle_jax.sparse.nn import functional
+from paddle_jax.sparse.nn import functional as functional
 from paddle_jax.sparse.nn.layer.activation import LeakyReLU, ReLU, ReLU6, Softmax
 from paddle_jax.sparse.nn.layer.conv import Conv2D, Conv3D, SubmConv2D, SubmConv3D
 from paddle_jax.sparse.nn.layer.norm import BatchNorm, SyncBatchNorm

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 from typing import Any
-from paddle_jax.utils.cpp_extension import cpp_extension, extension_utils
+from paddle_jax.utils.cpp_extension import cpp_extension as cpp_extension, extension_utils as extension_utils
 from paddle_jax.utils.cpp_extension.cpp_extension import CppExtension, load, setup
 from paddle_jax.utils.cpp_extension.extension_utils import get_build_directory
 from paddle_jax.utils.cpp_extension.registered import load_op_meta_info_and_register_op, parse_op_info

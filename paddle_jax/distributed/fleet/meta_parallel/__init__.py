@@ -1,6 +1,6 @@
 """Models of which each process has a part, or works on one."""
 
-from paddle_jax.distributed.fleet.meta_parallel import sharding
+from paddle_jax.distributed.fleet.meta_parallel import sharding as sharding
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import *  # noqa: F403
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import __all__ as _layers
 from paddle_jax.distributed.fleet.meta_parallel.micro_batches import PipelineDatasetPreprocessor

@@ -1,6 +1,6 @@
 """Helpers of `paddle.distributed.fleet.utils`."""
 
-from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, log_util
+from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, log_util as log_util
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
 from paddle_jax.distributed.fleet.utils.fs import LocalFS
 

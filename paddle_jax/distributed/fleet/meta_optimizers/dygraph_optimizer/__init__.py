@@ -1,10 +1,10 @@
 """Optimizers round an optimizer, for steps that run at once."""
 
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer import (
-    DygraphShardingOptimizer,
+    DygraphShardingOptimizer as DygraphShardingOptimizer,
 )
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import (
-    HybridParallelOptimizer,
+    HybridParallelOptimizer as HybridParallelOptimizer,
 )
 
 __all__ = []

@@ -1,0 +1,1 @@
+from paddle_jax.autograd.backward_mode import *

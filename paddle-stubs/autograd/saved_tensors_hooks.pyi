@@ -1,0 +1,1 @@
+from paddle_jax.autograd.saved_tensors_hooks import *

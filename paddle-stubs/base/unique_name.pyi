@@ -1,0 +1,1 @@
+from paddle_jax.base.unique_name import *

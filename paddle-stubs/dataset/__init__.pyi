@@ -1,0 +1,2 @@
+from paddle_jax.dataset import *
+from paddle_jax.dataset import common as common

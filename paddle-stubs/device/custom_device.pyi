@@ -1,0 +1,1 @@
+from paddle_jax.device.custom_device import *

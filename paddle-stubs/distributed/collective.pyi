@@ -1,0 +1,4 @@
+from paddle_jax.distributed.collective import *
+from paddle_jax.distributed.collective import _get_default_group as _get_default_group
+from paddle_jax.distributed.collective import restart_process_group as restart_process_group
+from paddle_jax.distributed.collective import shutdown_process_group as shutdown_process_group

@@ -1,0 +1,2 @@
+from paddle_jax.distributed.entry_attr import *
+from paddle_jax.distributed.entry_attr import EntryAttr as EntryAttr

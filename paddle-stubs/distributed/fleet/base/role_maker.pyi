@@ -1,0 +1,2 @@
+from paddle_jax.distributed.fleet.base.role_maker import *
+from paddle_jax.distributed.fleet.base.role_maker import RoleMakerBase as RoleMakerBase

@@ -1,0 +1,3 @@
+from paddle_jax.distributed.fleet.meta_optimizers import *
+from paddle_jax.distributed.fleet.meta_optimizers import HybridParallelOptimizer as HybridParallelOptimizer
+from paddle_jax.distributed.fleet.meta_optimizers import dygraph_optimizer as dygraph_optimizer

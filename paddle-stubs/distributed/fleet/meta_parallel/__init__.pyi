@@ -1,0 +1,2 @@
+from paddle_jax.distributed.fleet.meta_parallel import *
+from paddle_jax.distributed.fleet.meta_parallel import sharding as sharding

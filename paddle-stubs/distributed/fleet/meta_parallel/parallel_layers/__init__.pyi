@@ -1,0 +1,1 @@
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import *

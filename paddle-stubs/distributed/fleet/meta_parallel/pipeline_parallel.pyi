@@ -1,0 +1,5 @@
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import *
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import NoPipelineParallel as NoPipelineParallel
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import PipelineParallel as PipelineParallel
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import PipelineParallelWithInterleave as PipelineParallelWithInterleave
+from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import PipelineParallelWithInterleaveFthenB as PipelineParallelWithInterleaveFthenB

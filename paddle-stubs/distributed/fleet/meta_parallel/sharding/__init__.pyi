@@ -1,0 +1,3 @@
+from paddle_jax.distributed.fleet.meta_parallel.sharding import *
+from paddle_jax.distributed.fleet.meta_parallel.sharding import group_sharded_optimizer_stage2 as group_sharded_optimizer_stage2
+from paddle_jax.distributed.fleet.meta_parallel.sharding import group_sharded_stage2 as group_sharded_stage2

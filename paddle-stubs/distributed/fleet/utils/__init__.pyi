@@ -1,0 +1,2 @@
+from paddle_jax.distributed.fleet.utils import *
+from paddle_jax.distributed.fleet.utils import log_util as log_util

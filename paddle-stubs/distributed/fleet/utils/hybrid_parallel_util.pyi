@@ -1,0 +1,1 @@
+from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import *

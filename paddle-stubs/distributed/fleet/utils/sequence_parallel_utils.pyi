@@ -1,0 +1,13 @@
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import *
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import AllGatherOp as AllGatherOp
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import ColumnSequenceParallelLinear as ColumnSequenceParallelLinear
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import GatherOp as GatherOp
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import ReduceScatterOp as ReduceScatterOp
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import RowSequenceParallelLinear as RowSequenceParallelLinear
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import ScatterOp as ScatterOp
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import all_gather as all_gather
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import is_sequence_parallel_parameter as is_sequence_parallel_parameter
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import mark_as_sequence_parallel_parameter as mark_as_sequence_parallel_parameter
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import reduce_scatter as reduce_scatter
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import register_sequence_parallel_allreduce_hooks as register_sequence_parallel_allreduce_hooks
+from paddle_jax.distributed.fleet.utils.sequence_parallel_utils import scatter as scatter

@@ -1,0 +1,3 @@
+from paddle_jax.distributed.parallel_helper import *
+from paddle_jax.distributed.parallel_helper import _is_data_parallel_mode as _is_data_parallel_mode
+from paddle_jax.distributed.parallel_helper import _is_parallel_ctx_initialized as _is_parallel_ctx_initialized

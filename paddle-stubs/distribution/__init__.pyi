@@ -1,0 +1,2 @@
+from paddle_jax.distribution import *
+from paddle_jax.distribution import transform as transform

@@ -1,0 +1,2 @@
+from paddle_jax.distribution.bernoulli import *
+from paddle_jax.distribution.bernoulli import _clip_probs as _clip_probs

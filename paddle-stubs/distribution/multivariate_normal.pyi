@@ -1,0 +1,1 @@
+from paddle_jax.distribution.multivariate_normal import *

@@ -1,0 +1,1 @@
+from paddle_jax.framework.model_files.custom_lowerings import *

@@ -1,0 +1,4 @@
+from paddle_jax.framework.random import *
+from paddle_jax.framework.random import _manual_program_seed as _manual_program_seed
+from paddle_jax.framework.random import get_random_seed_generator as get_random_seed_generator
+from paddle_jax.framework.random import set_random_seed_generator as set_random_seed_generator

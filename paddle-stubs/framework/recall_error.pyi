@@ -1,0 +1,1 @@
+from paddle_jax.framework.recall_error import *

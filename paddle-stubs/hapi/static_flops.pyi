@@ -1,0 +1,2 @@
+from paddle_jax.hapi.static_flops import *
+from paddle_jax.hapi.static_flops import Table as Table

@@ -1,0 +1,1 @@
+from paddle_jax.incubate.asp.supported_layer_list import *

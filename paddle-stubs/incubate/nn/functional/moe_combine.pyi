@@ -1,0 +1,1 @@
+from paddle_jax.incubate.nn.functional.moe_combine import *

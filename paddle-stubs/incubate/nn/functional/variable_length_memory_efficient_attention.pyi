@@ -1,0 +1,1 @@
+from paddle_jax.incubate.nn.functional.variable_length_memory_efficient_attention import *

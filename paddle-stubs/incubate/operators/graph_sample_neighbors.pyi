@@ -1,0 +1,1 @@
+from paddle_jax.incubate.operators.graph_sample_neighbors import *

@@ -1,0 +1,1 @@
+from paddle_jax.incubate.operators.softmax_mask_fuse import *

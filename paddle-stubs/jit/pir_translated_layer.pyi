@@ -1,0 +1,1 @@
+from paddle_jax.jit.pir_translated_layer import *

@@ -1,0 +1,1 @@
+from paddle_jax.jit.translated_layer import *

@@ -1,0 +1,22 @@
+from paddle_jax.nn import *
+from paddle_jax.nn import AdaptiveAvgPool1d as AdaptiveAvgPool1d
+from paddle_jax.nn import AdaptiveAvgPool2d as AdaptiveAvgPool2d
+from paddle_jax.nn import AdaptiveAvgPool3d as AdaptiveAvgPool3d
+from paddle_jax.nn import HuberLoss as HuberLoss
+from paddle_jax.nn import MaxUnpool1d as MaxUnpool1d
+from paddle_jax.nn import MaxUnpool2d as MaxUnpool2d
+from paddle_jax.nn import MaxUnpool3d as MaxUnpool3d
+from paddle_jax.nn import UpsamplingBilinear2d as UpsamplingBilinear2d
+from paddle_jax.nn import UpsamplingNearest2d as UpsamplingNearest2d
+from paddle_jax.nn import ZeroPad1d as ZeroPad1d
+from paddle_jax.nn import ZeroPad2d as ZeroPad2d
+from paddle_jax.nn import ZeroPad3d as ZeroPad3d
+from paddle_jax.nn import attention as attention
+from paddle_jax.nn import functional as functional
+from paddle_jax.nn import init as init
+from paddle_jax.nn import initializer as initializer
+from paddle_jax.nn import loss as loss
+from paddle_jax.nn import parameter as parameter
+from paddle_jax.nn import quant as quant
+from paddle_jax.nn import spectral_norm as spectral_norm
+from paddle_jax.nn import utils as utils

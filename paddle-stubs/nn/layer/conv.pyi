@@ -1,0 +1,2 @@
+from paddle_jax.nn.layer.conv import *
+from paddle_jax.nn.layer.conv import _ConvNd as _ConvNd

@@ -1,0 +1,1 @@
+from paddle_jax.nn.utils.transform_parameters import *

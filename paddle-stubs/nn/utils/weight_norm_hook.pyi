@@ -1,0 +1,1 @@
+from paddle_jax.nn.utils.weight_norm_hook import *

@@ -1,0 +1,2 @@
+from paddle_jax.optimizer import *
+from paddle_jax.optimizer import lr as lr

@@ -1,0 +1,2 @@
+from paddle_jax.pir import *
+from paddle_jax.pir import Program as Program

@@ -1,0 +1,3 @@
+from paddle_jax.quantization import *
+from paddle_jax.quantization import observers as observers
+from paddle_jax.quantization import quanters as quanters

@@ -1,0 +1,1 @@
+from paddle_jax.quantization.base_quanter import *

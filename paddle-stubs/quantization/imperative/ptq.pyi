@@ -1,0 +1,1 @@
+from paddle_jax.quantization.imperative.ptq import *

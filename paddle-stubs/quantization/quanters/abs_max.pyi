@@ -1,0 +1,1 @@
+from paddle_jax.quantization.quanters.abs_max import *

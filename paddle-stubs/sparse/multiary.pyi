@@ -1,0 +1,2 @@
+from paddle_jax.sparse.multiary import *
+from paddle_jax.sparse.multiary import addmm as addmm

@@ -1,0 +1,2 @@
+from paddle_jax.sparse.nn import *
+from paddle_jax.sparse.nn import functional as functional

@@ -1,0 +1,24 @@
+from paddle_jax.sparse.unary import *
+from paddle_jax.sparse.unary import abs as abs
+from paddle_jax.sparse.unary import asin as asin
+from paddle_jax.sparse.unary import asinh as asinh
+from paddle_jax.sparse.unary import atan as atan
+from paddle_jax.sparse.unary import atanh as atanh
+from paddle_jax.sparse.unary import cast as cast
+from paddle_jax.sparse.unary import deg2rad as deg2rad
+from paddle_jax.sparse.unary import expm1 as expm1
+from paddle_jax.sparse.unary import isnan as isnan
+from paddle_jax.sparse.unary import log1p as log1p
+from paddle_jax.sparse.unary import neg as neg
+from paddle_jax.sparse.unary import pow as pow
+from paddle_jax.sparse.unary import rad2deg as rad2deg
+from paddle_jax.sparse.unary import reshape as reshape
+from paddle_jax.sparse.unary import sin as sin
+from paddle_jax.sparse.unary import sinh as sinh
+from paddle_jax.sparse.unary import slice as slice
+from paddle_jax.sparse.unary import sqrt as sqrt
+from paddle_jax.sparse.unary import square as square
+from paddle_jax.sparse.unary import sum as sum
+from paddle_jax.sparse.unary import tan as tan
+from paddle_jax.sparse.unary import tanh as tanh
+from paddle_jax.sparse.unary import transpose as transpose

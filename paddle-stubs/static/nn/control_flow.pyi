@@ -1,0 +1,1 @@
+from paddle_jax.static.nn.control_flow import *

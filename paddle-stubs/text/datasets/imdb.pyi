@@ -1,0 +1,2 @@
+from paddle_jax.text.datasets.imdb import *
+from paddle_jax.text.datasets.imdb import Imdb as Imdb

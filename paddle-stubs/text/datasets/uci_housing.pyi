@@ -1,0 +1,2 @@
+from paddle_jax.text.datasets.uci_housing import *
+from paddle_jax.text.datasets.uci_housing import UCIHousing as UCIHousing

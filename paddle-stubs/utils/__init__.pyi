@@ -1,0 +1,2 @@
+from paddle_jax.utils import *
+from paddle_jax.utils import install_check as install_check

@@ -1,0 +1,1 @@
+from paddle_jax.utils.install_check import *

@@ -1,0 +1,2 @@
+from paddle_jax.vision.datasets.flowers import *
+from paddle_jax.vision.datasets.flowers import Flowers as Flowers

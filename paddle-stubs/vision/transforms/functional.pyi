@@ -1,0 +1,21 @@
+from paddle_jax.vision.transforms.functional import *
+from paddle_jax.vision.transforms.functional import _is_numpy_image as _is_numpy_image
+from paddle_jax.vision.transforms.functional import _is_pil_image as _is_pil_image
+from paddle_jax.vision.transforms.functional import _is_tensor_image as _is_tensor_image
+from paddle_jax.vision.transforms.functional import adjust_brightness as adjust_brightness
+from paddle_jax.vision.transforms.functional import adjust_contrast as adjust_contrast
+from paddle_jax.vision.transforms.functional import adjust_hue as adjust_hue
+from paddle_jax.vision.transforms.functional import adjust_saturation as adjust_saturation
+from paddle_jax.vision.transforms.functional import affine as affine
+from paddle_jax.vision.transforms.functional import center_crop as center_crop
+from paddle_jax.vision.transforms.functional import crop as crop
+from paddle_jax.vision.transforms.functional import erase as erase
+from paddle_jax.vision.transforms.functional import hflip as hflip
+from paddle_jax.vision.transforms.functional import normalize as normalize
+from paddle_jax.vision.transforms.functional import pad as pad
+from paddle_jax.vision.transforms.functional import perspective as perspective
+from paddle_jax.vision.transforms.functional import resize as resize
+from paddle_jax.vision.transforms.functional import rotate as rotate
+from paddle_jax.vision.transforms.functional import to_grayscale as to_grayscale
+from paddle_jax.vision.transforms.functional import to_tensor as to_tensor
+from paddle_jax.vision.transforms.functional import vflip as vflip

@@ -1,0 +1,22 @@
+from paddle_jax.vision.transforms.functional_tensor import *
+from paddle_jax.vision.transforms.functional_tensor import _affine_grid as _affine_grid
+from paddle_jax.vision.transforms.functional_tensor import _assert_image_tensor as _assert_image_tensor
+from paddle_jax.vision.transforms.functional_tensor import _blend_images as _blend_images
+from paddle_jax.vision.transforms.functional_tensor import _hsv_to_rgb as _hsv_to_rgb
+from paddle_jax.vision.transforms.functional_tensor import _rgb_to_hsv as _rgb_to_hsv
+from paddle_jax.vision.transforms.functional_tensor import adjust_brightness as adjust_brightness
+from paddle_jax.vision.transforms.functional_tensor import adjust_contrast as adjust_contrast
+from paddle_jax.vision.transforms.functional_tensor import adjust_hue as adjust_hue
+from paddle_jax.vision.transforms.functional_tensor import adjust_saturation as adjust_saturation
+from paddle_jax.vision.transforms.functional_tensor import affine as affine
+from paddle_jax.vision.transforms.functional_tensor import center_crop as center_crop
+from paddle_jax.vision.transforms.functional_tensor import crop as crop
+from paddle_jax.vision.transforms.functional_tensor import erase as erase
+from paddle_jax.vision.transforms.functional_tensor import hflip as hflip
+from paddle_jax.vision.transforms.functional_tensor import normalize as normalize
+from paddle_jax.vision.transforms.functional_tensor import pad as pad
+from paddle_jax.vision.transforms.functional_tensor import perspective as perspective
+from paddle_jax.vision.transforms.functional_tensor import resize as resize
+from paddle_jax.vision.transforms.functional_tensor import rotate as rotate
+from paddle_jax.vision.transforms.functional_tensor import to_grayscale as to_grayscale
+from paddle_jax.vision.transforms.functional_tensor import vflip as vflip
