@@ -1,3 +1,2 @@
 from paddle_jax.distributed.fleet.meta_optimizers import *
-from paddle_jax.distributed.fleet.meta_optimizers import HybridParallelOptimizer as HybridParallelOptimizer
 from paddle_jax.distributed.fleet.meta_optimizers import dygraph_optimizer as dygraph_optimizer

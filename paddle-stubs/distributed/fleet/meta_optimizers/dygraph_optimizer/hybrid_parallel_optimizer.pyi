@@ -1,0 +1,2 @@
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import *
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import HybridParallelOptimizer as HybridParallelOptimizer
