@@ -145,6 +145,11 @@ class Windows:
         """XLA's reduce_window over these windows. The start value is a NumPy number: only then JAX
         knows the gradient."""
         pads = self.over_all_axes(self.extra, (0, 0))
+        if are_known(*(after for _, after in pads)):
+            # Elements after the last window are cut off: the gradient on GPUs takes no negative padding.
+            ends = [length + min(after, 0) for length, (_, after) in zip(x.shape, pads, strict=True)]
+            x = lax.slice(x, [0] * x.ndim, ends)
+            pads = tuple((before, max(after, 0)) for before, after in pads)
         return lax.reduce_window(
             x,
             np.asarray(start, x.dtype)[()],
