@@ -68,7 +68,9 @@ def parsed(argv: Sequence[str]) -> Any:
     master = environment.pop("master", None)
     parser.set_defaults(nnodes=None)
     parser.set_defaults(**environment)
-    found = parser.parse_args(argv)
+    own, of_script = _split_at_script(argv)
+    found = parser.parse_args(own)
+    found.training_script_args = of_script
     if found.nnodes is None and found.servers:
         found.nnodes = "1"  # --servers and --trainers name the machines, not the scheduler
     elif found.nnodes is None:
@@ -78,6 +80,19 @@ def parsed(argv: Sequence[str]) -> Any:
         _take_from_scheduler(found, scheduled)
     _complete(parser, found)
     return found
+
+
+def _split_at_script(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The launcher's arguments with the script, and those of the script.
+
+    argparse alone would compare both with the launcher's options, and refuse a `--train` of the script, which
+    begins both `--trainers` and `--trainer_num`. Each option but help takes one value.
+    """
+    place = 0
+    while place < len(argv) and argv[place].startswith("-"):
+        is_one_word = "=" in argv[place] or argv[place] in ("-h", "--help", "--")
+        place += 1 if is_one_word else 2
+    return list(argv[: place + 1]), list(argv[place + 1 :])
 
 
 def _take_from_scheduler(found: argparse.Namespace, scheduled: dict[str, str]) -> None:

@@ -201,6 +201,9 @@ def test_arguments(monkeypatch):
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     given = arguments.parsed(["--devices", "4,5,6,7", "--nproc_per_node", "2", __file__, "--x", "1"])
     assert given.training_script_args == ["--x", "1"] and given.nnodes == 1
+    like_ours = ["--train", "--nproc_per_node=7", "--", "-h", "--master"]  # `--train` begins two of our names
+    for options in ([], ["--nproc_per_node=1"], ["--nproc_per_node", "1", "--"]):
+        assert arguments.parsed([*options, __file__, *like_ours]).training_script_args == like_ours
     own = pod.described(given, job.OneMachine(given).join())
     assert [each["FLAGS_selected_gpus"] for each in own] == ["4,5", "6,7"]
     several = arguments.parsed(
