@@ -30,6 +30,13 @@ class HybridParallelOptimizer(GridOptimizer):
         optimizer: Optimizer.
         hcg: HybridCommunicateGroup.
         strategy: accepted.
+    Attributes:
+        _hcg, _strategy: as given.
+        _use_dp_mode: bool, whether data parallelism is all there is; the model averages gradients then.
+        _need_dp: bool, whether there are data parallel processes.
+        _dp_enable: bool, whether a step averages gradients over them.
+        _sharding_enable: bool, whether sharding_degree is above 1.
+        _sep_enable: bool, whether sep_degree is above 1.
     """
 
     def __init__(self, optimizer: Optimizer, hcg: Any, strategy: Any = None) -> None:
