@@ -79,42 +79,43 @@ class GroupSharded(Layer):
 
     def _before_own_call(self, layer: Any, inputs: Any) -> None:
         """Makes parameters whole for a call of the Layer within; all processes must make it."""
-        if self._in_forward:
-            return
-        self._was_whole = self._parts.whole
-        if is_grad_enabled():
-            self._set_aside()
-        self._parts.gather()
+        if not self._in_forward:
+            self._was_whole = self._parts.whole
+            self._begin_call()
 
     def _after_own_call(self, layer: Any, inputs: Any, outputs: Any) -> None:
-        if self._in_forward:
-            return
-        if is_grad_enabled():
-            self._armed = True
-        elif not self._was_whole:
-            self._parts.release()
+        if not self._in_forward:
+            self._end_call(release=not self._was_whole)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within; its parameters are whole meanwhile, and until the end of
         the backward pass."""
         pieces = self._level == "p_g_os"
-        learning = is_grad_enabled()
-        if learning and self._level != "os":
-            self._set_aside()
-        if pieces:
-            self._parts.gather()
+        self._begin_call()
         self._in_forward = True
         try:
             out = self._layers(*inputs, **kwargs)
         except BaseException:
-            learning = False
+            if pieces:
+                self._parts.release()
             raise
         finally:
             self._in_forward = False
-            if pieces and not learning:
-                self._parts.release()
-        self._armed = self._armed or learning
+        self._end_call(release=pieces)
         return out
+
+    def _begin_call(self) -> None:
+        if is_grad_enabled() and self._level != "os":
+            self._set_aside()
+        if self._level == "p_g_os":
+            self._parts.gather()
+
+    def _end_call(self, release: bool) -> None:
+        """Waits for the backward pass; without one it releases the parameters, if `release` is set."""
+        if is_grad_enabled():
+            self._armed = True
+        elif release:
+            self._parts.release()
 
     def _set_aside(self) -> None:
         """Keeps means of earlier backward passes apart from what the next one adds."""
