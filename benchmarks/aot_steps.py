@@ -9,7 +9,8 @@ import argparse
 
 import paddle_jax as paddle
 from paddle_jax import aot, nn
-from paddle_jax.aot.report import count_text, size_text, time_text
+from paddle_jax._core.base.report_text import size_text
+from paddle_jax.aot.report import count_text, time_text
 from paddle_jax.static import InputSpec
 
 F = nn.functional

@@ -18,6 +18,7 @@ from paddle_jax.aot.chips import CHIPS
 from paddle_jax.aot.collectives import collectives as collectives
 from paddle_jax.aot.compilers import CompilerError
 from paddle_jax.aot.report import Report
+from paddle_jax.aot.scopes import origin
 from paddle_jax.aot.target import Target, parse
 
 __all__ = ["Report", "compile", "targets"]
@@ -118,19 +119,10 @@ def _count_work(report: Report, traced: capture.Traced) -> None:
 def _name_missing(report: Report, traced: capture.Traced) -> None:
     """Lists the operations that JAX cannot lower for the platform."""
     for primitive, scope in work.without_rule(traced.traced.jaxpr.jaxpr, report.target.platform):
-        name, line = _origin(scope, traced.lines)
+        name, line = origin(scope, traced.lines)
         row = (name or primitive, primitive, line)
         if row not in report.without_implementation:
             report.without_implementation.append(row)
-
-
-def _origin(scope: str, lines: list[str]) -> tuple[str, str]:
-    """(operation, user's line) of a name of JAX's scopes; "" where it is not known."""
-    found = work.scope_of(scope)
-    if found is None:
-        return "", ""
-    name, number = found
-    return name, lines[number] if number < len(lines) else ""
 
 
 def _fill(report: Report, traced: capture.Traced, reply: dict[str, Any], text: str) -> None:
@@ -160,7 +152,7 @@ def _wide(program: hlo.Program, lines: list[str]) -> list[tuple[str, str, str, i
     counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
     sizes: collections.Counter[tuple[str, str, str]] = collections.Counter()
     for instruction in program.wide_instructions():
-        name, line = _origin(instruction.op_name, lines)
+        name, line = origin(instruction.op_name, lines)
         dtype = next(dtype for dtype in instruction.dtypes if dtype in hlo.WIDE)
         key = (dtype, name or instruction.opcode, line)
         counts[key] += 1

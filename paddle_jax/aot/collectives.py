@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from paddle_jax.aot.hlo import SIZES
+from paddle_jax._core.base.report_text import size_text
+from paddle_jax.aot.hlo import shape_sizes
+from paddle_jax.aot.scopes import origin
 
 _KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 _CALL = re.compile(r"= (.*?) (" + "|".join(_KINDS) + r")(?:-start)?\((.*?)\)(.*)")
-_SHAPE = re.compile(r"([a-z]+\d*)\[([\d,]*)\]")
-_SCOPE = re.compile(r"paddle\.(\w+)\.(\d+)")
 
 
 class Collective:
@@ -32,6 +32,10 @@ class Collective:
     """
 
     __slots__ = ("count", "group", "kind", "nbytes", "op", "result", "where")
+
+    def cells(self) -> tuple[Any, ...]:
+        """Its row in the table of a report."""
+        return self.kind, self.group, self.count, size_text(self.nbytes), self.op or "?", self.where or "?"
 
     def __repr__(self) -> str:
         return (
@@ -52,15 +56,11 @@ def collectives(text: str, ops: Sequence[str] = ()) -> list[Any]:
         if match is None:
             continue
         shapes, kind, _, rest = match.groups()
-        sizes = [
-            SIZES.get(kind_, 4) * math.prod(map(int, filter(None, dims.split(","))))
-            for kind_, dims in _SHAPE.findall(shapes)
-        ]
+        sizes = shape_sizes(shapes)
         result = max(sizes) if f"{kind}-start" in line else sum(sizes)
         n = _group(rest)
         count = times.get(inside, 1)
-        scope = _SCOPE.search(rest)
-        op, where = (scope[1], ops[int(scope[2])] if int(scope[2]) < len(ops) else "") if scope else ("", "")
+        op, where = origin(rest, ops)
         key = (kind, n, op, where)
         each = found.get(key)
         if each is None:

@@ -169,13 +169,18 @@ class Program:
         return written + sum(read.values())
 
 
-def shape_bytes(shape: str) -> int:
-    """Bytes of a result, such as "(f32[2,3]{1,0}, s32[])"."""
-    return sum(
+def shape_sizes(shape: str) -> list[int]:
+    """Bytes of each array of a result, such as "(f32[2,3]{1,0}, s32[])"."""
+    return [
         SIZES.get(dtype, 1 if dtype.startswith(("f8", "s4", "u4")) else 4)
         * math.prod(map(int, filter(None, dims.split(","))))
         for dtype, dims in _SHAPE.findall(shape)
-    )
+    ]
+
+
+def shape_bytes(shape: str) -> int:
+    """Bytes of a result."""
+    return sum(shape_sizes(shape))
 
 
 def parse(text: str) -> Program:

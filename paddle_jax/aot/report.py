@@ -5,9 +5,16 @@ from __future__ import annotations
 import importlib.util
 import io
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
+from paddle_jax._core.base.report_text import (
+    sentences_html,
+    size_text,
+    table_html,
+    table_text,
+    warnings_html,
+    warnings_text,
+)
 from paddle_jax.aot.target import Target
 
 
@@ -150,10 +157,7 @@ class Report:
             (
                 "Communication",
                 ("Kind", "Devices", "Times", "Received", "Operation", "Line"),
-                [
-                    (c.kind, c.group, c.count, size_text(c.nbytes), c.op or "?", c.where or "?")
-                    for c in self.collectives[:20]
-                ],
+                [each.cells() for each in self.collectives[:20]],
             ),
             (
                 "64-bit instructions",
@@ -167,7 +171,7 @@ class Report:
         lines = self._lines()
         for title, heads, rows in self.tables():
             lines += ["", title, *table_text(heads, rows)]
-        return "\n".join([*lines, *[f"Warning: {text}" for text in self.warnings]])
+        return "\n".join([*lines, *warnings_text(self.warnings)])
 
     __str__ = __repr__
 
@@ -182,15 +186,14 @@ class Report:
             for row in rows:
                 table.add_row(*map(str, row))
             parts.append(table)
-        return Group(*parts, *[f"Warning: {text}" for text in self.warnings])
+        return Group(*parts, *warnings_text(self.warnings))
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        parts = [f"<p>{escape(line)}</p>" for line in self._lines()]
+        parts = [sentences_html(self._lines())]
         for title, heads, rows in self.tables():
-            lines = [_html_row("th", heads), *[_html_row("td", row) for row in rows]]
-            parts.append(f"<p>{escape(title)}</p><table>{''.join(lines)}</table>")
-        return "".join([*parts, *[f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings]])
+            parts += [sentences_html([title]), table_html(heads, rows)]
+        return "".join([*parts, warnings_html(self.warnings)])
 
     def show(self) -> None:
         """Prints the report, with the lines of rich where it is installed."""
@@ -211,22 +214,6 @@ def _rate(rates: dict[str, float], kind: str) -> float:
     return rates.get(kind) or rates["f32"]
 
 
-def _html_row(tag: str, cells: Sequence[Any]) -> str:
-    inside = "".join(f'<{tag} style="text-align: left">{escape(str(cell))}</{tag}>' for cell in cells)
-    return f"<tr>{inside}</tr>"
-
-
-def size_text(size: float) -> str:
-    """Bytes, such as "1.5 MiB"."""
-    if size < 1024:
-        return f"{size:.0f} B"
-    for unit in ("KiB", "MiB"):
-        size /= 1024
-        if size < 1024:
-            return f"{size:.1f} {unit}"
-    return f"{size / 1024:.2f} GiB"
-
-
 def count_text(count: float) -> str:
     """A number of operations, such as "1.50 G"."""
     for unit in ("", " k", " M", " G", " T"):
@@ -242,10 +229,3 @@ def time_text(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e6:.2g} us"
-
-
-def table_text(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """The lines of a table."""
-    cells = [tuple(heads), *[tuple(map(str, row)) for row in rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
-    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]

@@ -4,7 +4,6 @@ has no rule for."""
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +16,6 @@ from jax._src.interpreters import (
 
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
 
-_SCOPE = re.compile(r"paddle\.(\w+)\.(\d+)")
 _SHORT = {
     "bfloat16": "bf16",
     "float16": "f16",
@@ -119,9 +117,3 @@ def without_rule(jaxpr: Any, platform: str) -> list[tuple[str, str]]:
             continue
         found.append((primitive.name, scope))
     return found
-
-
-def scope_of(text: str) -> tuple[str, int] | None:
-    """(operation, its number) that a name of JAX's scopes has, or None."""
-    match = _SCOPE.search(text)
-    return None if match is None else (match[1], int(match[2]))

@@ -10,13 +10,20 @@ from __future__ import annotations
 import functools as ft
 import math
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import jax
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.report_text import (
+    sentences_html,
+    size_text,
+    table_html,
+    table_text,
+    warnings_html,
+    warnings_text,
+)
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.transfer import to_jax_array
@@ -64,10 +71,10 @@ class Plan:
         return sum(each.nbytes for each in self.collectives)
 
     def _head(self) -> str:
-        new = _text(self.results - self.shared)
+        new = size_text(self.results - self.shared)
         return (
-            f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} "
-            f"arguments, {new} new results, {_text(self.temporaries)} between), {_text(self.moved)} "
+            f"On each of {self.devices} devices: {size_text(self.peak)} at most ({size_text(self.arguments)} "
+            f"arguments, {new} new results, {size_text(self.temporaries)} between), {size_text(self.moved)} "
             "received in a step."
         )
 
@@ -76,15 +83,12 @@ class Plan:
         found = [
             (
                 ("Communication", "Devices", "Times", "Received", "Operation", "Line"),
-                [
-                    (c.kind, c.group, c.count, _text(c.nbytes), c.op or "?", c.where or "?")
-                    for c in self.collectives[:20]
-                ],
+                [each.cells() for each in self.collectives[:20]],
             ),
             (
                 ("Tensor", "Shape", "Placements", "On each device"),
                 [
-                    (name, list(shape), placements or "one device", _text(size))
+                    (name, list(shape), placements or "one device", size_text(size))
                     for name, shape, _, placements, size in self.tensors[:20]
                 ],
             ),
@@ -101,40 +105,14 @@ class Plan:
     def __repr__(self) -> str:
         parts = [self._head()]
         for head, rows in self._tables():
-            parts += _table(head, rows)
-        return "\n".join([*parts, *[f"Warning: {text}" for text in self.warnings]])
+            parts += ["", *table_text(head, rows)]
+        return "\n".join([*parts, *warnings_text(self.warnings)])
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{escape(self._head())}</p>"]
-        for head, rows in self._tables():
-            cells = [("th", head), *[("td", row) for row in rows]]
-            lines = [
-                "".join(f'<{tag} style="text-align: left">{escape(str(cell))}</{tag}>' for cell in row)
-                for tag, row in cells
-            ]
-            parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
-        return "".join([*parts, *[f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings]])
-
-
-def _text(size: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            if unit == "B":
-                return f"{size:.0f} {unit}"
-            return f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.2f} GiB"
-
-
-def _table(head: Sequence[str], rows: Sequence[Any]) -> list[str]:
-    rows = [head, *[tuple(map(str, row)) for row in rows]]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    return [
-        "",
-        *["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows],
-    ]
+        tables = [table_html(head, rows) for head, rows in self._tables()]
+        return "".join([sentences_html([self._head()]), *tables, warnings_html(self.warnings)])
 
 
 def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Plan:
@@ -209,7 +187,7 @@ def _describe(
         if each.kind == "all-gather" and each.result >= _LARGE * largest > 0:
             found.warnings.append(
                 f"{each.op or 'an operation'} at {each.where or '?'} gathers "
-                f"{_text(each.result)} on each device, as much as the largest tensors of "
+                f"{size_text(each.result)} on each device, as much as the largest tensors of "
                 "the step; if that is not meant (as in ShardingStage3), give its operands "
                 "layouts that fit"
             )
