@@ -217,7 +217,7 @@ def writes_into_a_tensor(P):
     return Net()
 
 
-@model(theirs="a list that grows")
+@model()
 def list_that_grows(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -225,5 +225,21 @@ def list_that_grows(P):
             for row in self.a(x):
                 found.append(row * 2)
             return P.stack(found)
+
+    return Net()
+
+
+@model(
+    ours="its file holds operations of gradients, which are not read here",
+    theirs="a gradient that is taken inside a branch",
+)
+def gradient_in_a_branch(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            if x.sum() > 0:
+                x.stop_gradient = False
+                (slope,) = P.grad(self.a(x).square().sum(), [x])
+                return slope
+            return x
 
     return Net()
