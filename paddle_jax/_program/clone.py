@@ -40,6 +40,7 @@ def clone_program(program: Program, for_test: bool = False) -> Program:
     clone.random_seed = program.random_seed
     clone.draws = program.draws
     clone.seed_words = program.seed_words
+    clone.process_grid = program.process_grid
     if program.hook is not None:
         clone.hook = program.hook.copied(for_test)
     if for_test:

@@ -59,6 +59,7 @@ class Program:
         file_runner: the Runner of the file, while the program does what the file says; else None.
         runs: int, how often it ran, for the random numbers of a seeded program.
         hook: ProgramHook that runs it in the place of the Executor, or None.
+        process_grid: ProcessGrid of the processes that run it together, or None.
         random_seed: int, seed of its random operations; 0: they draw from the generator of `paddle.seed`.
     Example:
         >>> main = paddle.static.Program()
@@ -85,6 +86,7 @@ class Program:
         self.file_runner: Any = None
         self.runs = 0
         self.hook: ProgramHook | None = None
+        self.process_grid: Any = None
 
     # symbols ------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ from paddle_jax.distributed.checkpoint import (
     shard_weight,
 )
 from paddle_jax.distributed.fleet.dataset.dataset import InMemoryDataset, QueueDataset
+from paddle_jax.distributed.fleet.layers.mpu.mp_ops import split
 from paddle_jax.distributed.entry_attr import CountFilterEntry, ProbabilityEntry, ShowClickEntry
 from paddle_jax.distributed.collective import is_available, new_group
 from paddle_jax.distributed.communication import (
@@ -139,6 +140,7 @@ __all__ = [
     "send",
     "send_object_list",
     "spawn",
+    "split",
     "stream",
     "wait",
 ]

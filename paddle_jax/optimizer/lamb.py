@@ -51,6 +51,7 @@ class Lamb(Optimizer):
         (https://arxiv.org/abs/1904.00962), algorithm 2.
     """
 
+    _takes_norms = True
     _slots = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
 
     def __init__(

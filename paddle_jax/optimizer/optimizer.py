@@ -94,6 +94,7 @@ class Optimizer(ByParameter, States):
     """
 
     _slots = ()  # names of the states, in Paddle's order
+    _takes_norms = False  # whether an update depends on the norm of a parameter
     _choices = ("regularization",)  # attributes that `_facts` depends on
     # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
     _shard_fn = None

@@ -389,6 +389,7 @@ class CompiledRun:
         fed_shapes: list of the shapes of the inputs in the last call.
         is_empty: bool, whether there is nothing to run.
         host: bool, whether an operation needs values on the host, so that the run is not compiled.
+        process_grid: ProcessGrid of the processes that make the run together, or None.
         outputs: list of the Symbols of what the run stores and fetches.
         random_symbols: list of the Symbols of random operands.
         compiled: function of all operands.
@@ -433,12 +434,15 @@ class CompiledRun:
         self.fed_shapes: list[tuple[int, ...]] = []
         self.is_empty: bool = not targets and not self.ops
         self.host: bool = any(op.host for op in self.ops)
+        grid = program.process_grid
+        self.process_grid: Any = grid if grid is not None and grid.is_used_by(self.ops) else None
         self.outputs: list[Symbol] = [*writes.values(), *fetches]
         self.random_symbols: list[Symbol] = [s for s in used if s.kind == "random"]
         body = self._body(used, self.outputs)
-        self.compiled = body if self.host else self._jit(body)
+        self.compiled = self._compiled(body)
         self.compiled_shapes: set[tuple[Any, ...]] = set()
-        self.new_shapes: NewShapes | None = NewShapes() if self.data and runs_op_by_op(self.ops) else None
+        by_op = self.process_grid is None and bool(self.data) and runs_op_by_op(self.ops)
+        self.new_shapes: NewShapes | None = NewShapes() if by_op else None
         self.copied: list[int] = [
             i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()
         ]
@@ -459,8 +463,18 @@ class CompiledRun:
 
         return body
 
-    def _jit(self, body: Callable[..., list[Any]]) -> InterruptSafeCall:
+    def _compiled(self, body: Callable[..., list[Any]]) -> Any:
+        """The function of the run in the form in which it is called."""
         options = compiler_options(_EQUATIONS * len(self.ops)) or None
+        if self.process_grid is not None:
+            if self.host:
+                raise NotImplementedError(
+                    "Executor.run: the program exchanges values between processes, and has an operation "
+                    "whose result has a shape that depends on values; leave one of the two out"
+                )
+            return self.process_grid.compiled(body, options)
+        if self.host:
+            return body
         return InterruptSafeCall(
             interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
         )
@@ -486,7 +500,7 @@ class CompiledRun:
         def take(results: Any) -> Any:
             return itertools.chain(map(values.__setitem__, self.written, results), map(out.append, results))
 
-        if self.host:
+        if self.host or self.process_grid is not None:
             call_and_store(self.compiled, arguments, take)
         elif self._runs_op_by_op():
             call_and_store(self._op_by_op, arguments, take)

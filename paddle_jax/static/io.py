@@ -87,6 +87,11 @@ def _encode(
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
     targets = [held_symbol(v) for v in fetches]
     ops = program.pruned(targets)
+    if program.process_grid is not None and program.process_grid.is_used_by(ops):
+        raise NotImplementedError(
+            f"{where}: the program exchanges values between processes (paddle.distributed.split), which a "
+            "saved program cannot; build it with num_partitions=1 and load the joined weights"
+        )
     used = {symbol for op in ops for symbol in op.inputs} | set(targets)
     unused = [v.name for v in feeds if held_symbol(v) not in used]
     if unused:

@@ -17,6 +17,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program, program_guard
 from paddle_jax._program.scope import global_scope
+from paddle_jax.nn.clip import ClipGradByValue
 from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
@@ -134,6 +135,7 @@ def _update(
     startup: Program | None,
 ) -> None:
     clip = group.settings.get("grad_clip", optimizer._grad_clip)
+    _check_parts(optimizer, clip, pairs)
     rule = None
     if clip is not None and optimizer._clips_inside(clip):
         rule = clip.rule()
@@ -157,6 +159,19 @@ def _update(
     outs = recorder.record(kernel, symbols, [True] * len(symbols))
     for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):
         program.write(target, held_symbol(out))
+
+
+def _check_parts(optimizer: Optimizer, clip: Any, pairs: Sequence[tuple[Tensor, Tensor]]) -> None:
+    """Refuses norms of weights and gradients of which this process has a part."""
+    parts = [param.name for param, _ in pairs if getattr(param, "is_distributed", False)]
+    if not parts:
+        return
+    by_norm = clip is not None and not isinstance(clip, ClipGradByValue)
+    if by_norm or optimizer._takes_norms:
+        raise NotImplementedError(
+            f"{type(optimizer).__name__}: {parts[0]}: a process has a part of it, and the norm of a part is "
+            "not that of the whole; clip by value, with an optimizer that takes no norms"
+        )
 
 
 def _states(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.distributed import pairs
+from tests.distributed.programs import divided
 
 
 def found(count):
@@ -34,6 +35,8 @@ def test_experts_train_as_in_one_process(alone, count):
         for number, value in weights.items():
             np.testing.assert_allclose(value, alone[kind + " weights"][number], rtol=1e-4, atol=1e-5)
     assert all(one["marked"] == [True] for one in processes) and alone["marked"] == [False]
+    if count == 4:  # two copies of weights in two parts
+        divided.check([one["split"] for one in processes], alone["split"])
     if count == 2:  # the values that Paddle's documentation shows
         assert processes[0]["scattered"] == [[1, 2], [3, 4], [1, 2], [5, 6], [3, 4]]
         assert processes[1]["scattered"] == [[7, 8], [5, 6], [7, 8], [9, 10], [9, 10]]

@@ -8,6 +8,7 @@ import pytest
 import paddle_jax
 from paddle_jax.distributed import fleet
 from tests.distributed import pairs
+from tests.distributed.programs import divided
 from tests.distributed.programs.static_training import CASES
 
 
@@ -38,6 +39,13 @@ def test_two_processes_train_as_one(results, name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("case", [0, 1], ids=["gathered, by fleet", "in parts, by an optimizer alone"])
+def test_weights_in_parts_train_as_whole_ones(results, case):
+    alone, pair = results
+    divided.check([one["split"][case] for one in pair], alone["split"][case])
+
+
+@pytest.mark.slow
 def test_merged_gradients_update_once(results):
     """The loss of a batch does not change between two updates: three batches see the first weights."""
     alone = results[0]["results"]
@@ -49,6 +57,8 @@ def test_merged_gradients_update_once(results):
 def test_what_several_processes_cannot_do_is_refused(results):
     assert results[0]["refused"] == ""
     assert all("localsgd in a static program of several processes" in one["refused"] for one in results[1])
+    assert results[0]["norm"] == ""
+    assert all("words: a process has a part of it" in one["norm"] for one in results[1])
 
 
 @pytest.fixture

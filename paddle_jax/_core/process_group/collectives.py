@@ -8,8 +8,9 @@ the call, and where it differs all of them raise.
 
 from __future__ import annotations
 
+import contextlib
 import functools as ft
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -142,6 +143,21 @@ class ProcessGroup:
         with self._monitored("barrier()"):
             self._check_same_call("barrier()")
 
+    def run_together(self, what: str, run: Callable[[], list[jax.Array]]) -> list[jax.Array]:
+        """Runs a compiled program of all processes of the group, and waits for its results.
+
+        Args:
+            what: the run in words; the processes compare them before they start.
+            run: function that calls the program.
+        Raises:
+            MismatchError: the processes are about to make different calls.
+            LostError: a process has gone.
+        """
+        with self._monitored(what):
+            self._check_same_call(what)
+            with self._breaks_as_lost(what):
+                return jax.block_until_ready(run())
+
     # the ways to run one ------------------------------------------------------------------------------------
 
     def _call(self, what: str, key: Key, x: Any) -> Any:
@@ -224,7 +240,7 @@ class ProcessGroup:
         inputs = [x.reshape(1) if is_scalar else x]
         if announced:
             inputs.append(small_messages.encode(self._announcement(what)))
-        try:
+        with self._breaks_as_lost(what):
             outputs = _program(self.mesh, key, self.size, is_scalar, announced)(
                 *map(self._global_array, inputs)
             )
@@ -236,11 +252,6 @@ class ProcessGroup:
             if is_scalar and key[0] in ("all_reduce", "broadcast"):
                 out = out.reshape(())
             out.block_until_ready()
-        except (ValueError, RuntimeError) as error:
-            # JAX raises these when a connection breaks, and for much else
-            if not any(word in str(error) for word in _BROKEN):
-                raise
-            raise failure_detector.LostError(self._lost_message(what, error)) from None
         if messages is not None and (messages != inputs[1]).any():
             raise MismatchError(self._mismatch_message(what))
         return put_uncommitted(out, self.device)
@@ -299,6 +310,17 @@ class ProcessGroup:
         message = small_messages.encode(self._announcement(what))
         if not small_messages.are_same_call(self._exchange(message, what)):
             raise MismatchError(self._mismatch_message(what))
+
+    @contextlib.contextmanager
+    def _breaks_as_lost(self, what: str) -> Iterator[None]:
+        """A block that runs a program; a connection that breaks in it raises LostError."""
+        try:
+            yield
+        except (ValueError, RuntimeError) as error:
+            # JAX raises these when a connection breaks, and for much else
+            if not any(word in str(error) for word in _BROKEN):
+                raise
+            raise failure_detector.LostError(self._lost_message(what, error)) from None
 
     def _lost_message(self, what: str, error: Exception) -> str:
         reason = (

@@ -29,7 +29,6 @@ _MIB = 1 << 20
 _REFUSED = (
     "sharding",
     "pipeline",
-    "tensor_parallel",
     "localsgd",
     "adaptive_localsgd",
     "dgc",
@@ -68,6 +67,8 @@ class StaticOptimizer:
         """
         program = held_symbol(loss).program
         inner = self.inner
+        if self.strategy.tensor_parallel:
+            _check_parts(program, self.strategy.tensor_parallel_configs["tensor_parallel_degree"])
         pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
         if program.hook is None:
             merging = self.strategy.gradient_merge_configs if self.strategy.gradient_merge else {}
@@ -88,6 +89,16 @@ def _refuse(strategy: Any) -> None:
         raise NotImplementedError(
             f"fleet.distributed_optimizer: strategy: {', '.join(asked)} in a static program of several "
             "processes; train in dynamic mode with hybrid_configs, or leave it out"
+        )
+
+
+def _check_parts(program: Program, degree: int) -> None:
+    """Refuses a degree of tensor parallelism that is not the number of parts of the program's weights."""
+    found = 1 if program.process_grid is None else program.process_grid.part_count
+    if degree != found:
+        raise ValueError(
+            f"fleet.distributed_optimizer: strategy: tensor_parallel_degree {degree}; the program has its "
+            f"weights in {found} parts; call paddle.distributed.split with num_partitions={degree}"
         )
 
 
@@ -174,6 +185,9 @@ class AveragedProgram(ProgramHook):
         inputs: list of the Variables of the inputs in their place.
         sums: list of the gradients of the runs since the last update; empty after an update.
         count: number of these runs.
+        part_names: set of the names of Parameters of which each process has a part.
+        part_inputs: list of the positions of their gradients.
+        process_grid: ProcessGrid of the program, or None.
         shared: whether all processes have the same parameters.
     """
 
@@ -188,6 +202,9 @@ class AveragedProgram(ProgramHook):
         self.inputs: list[Any] = []
         self.sums: list[Any] = []
         self.count = 0
+        self.part_names: set[str] = set()
+        self.part_inputs: list[int] = []
+        self.process_grid: Any = None
         self.shared = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
@@ -197,6 +214,8 @@ class AveragedProgram(ProgramHook):
         copied = AveragedProgram(self.group, self.size, self.every, self.mean)
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
+        copied.part_names = set(self.part_names)
+        copied.part_inputs = list(self.part_inputs)
         return copied
 
     def add(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -208,6 +227,9 @@ class AveragedProgram(ProgramHook):
             self.gradients.append(gradient)
             self.inputs.append(declared)
             averages.append((param, declared))
+            if getattr(param, "is_distributed", False):
+                self.part_names.add(param.name)
+                self.part_inputs.append(len(self.inputs) - 1)
         return averages
 
     # running ------------------------------------------------------------------------------------------------
@@ -320,8 +342,26 @@ class AveragedProgram(ProgramHook):
             return gradients
         with eager_mode():
             tensors = [wrap(gradient) for gradient in gradients]
-            averaged(tensors, self.group, self.size)
+            for group, own in self._by_group(tensors, [i in self.part_inputs for i in range(len(tensors))]):
+                averaged(own, group, self.size)
             return [computed_array(tensor) for tensor in tensors]
+
+    def _by_group(self, tensors: list[Any], are_parts: list[bool]) -> list[tuple[Any, list[Any]]]:
+        """The groups in which Tensors are exchanged: parts among the processes that have the same part."""
+        pairs = list(zip(tensors, are_parts, strict=True))
+        found = [(self.group, [tensor for tensor, is_part in pairs if not is_part])]
+        same_part = None if self.process_grid is None else self.process_grid.same_part
+        if same_part is not None:
+            found.append((same_part, [tensor for tensor, is_part in pairs if is_part]))
+        return found
+
+    def _is_of_part(self, program: Program, name: str) -> bool:
+        """Whether a Variable is a part of a Parameter, or a state of the optimizer for one."""
+        owners = [param.name for param in program.all_parameters()]
+        if name not in owners:
+            # states are called by the Parameter and what they are
+            name = max([owner for owner in owners if name.startswith(f"{owner}_")], key=len, default="")
+        return name in self.part_names
 
     def _share_parameters(self, program: Program, values: dict[str, Any]) -> None:
         """Gives all processes the parameters of the first one, before the first update. With them go
@@ -331,9 +371,11 @@ class AveragedProgram(ProgramHook):
         names = [name for name in program.vars if name not in program.learning_rates]
         if any(values.get(name) is None for name in names):
             return  # the run says which one has no value
+        self.process_grid: Any = program.process_grid
         with eager_mode():
             tensors = [wrap(to_array(values[name])) for name in names]
-            same_everywhere(tensors, self.group, self.size)
+            for group, own in self._by_group(tensors, [self._is_of_part(program, name) for name in names]):
+                same_everywhere(own, group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)
         self.shared: bool = True

@@ -61,6 +61,7 @@ class LarsMomentumOptimizer(Optimizer):
     """
 
     _velocity_acc_str = "velocity"
+    _takes_norms = True
     _slots = ("velocity",)
 
     def __init__(

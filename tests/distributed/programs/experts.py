@@ -6,8 +6,10 @@ import os
 import numpy as np
 
 import paddle_jax as paddle
+from paddle_jax.distributed import fleet
 from paddle_jax.distributed.utils import moe_utils
 from paddle_jax.incubate.distributed.models import moe
+from tests.distributed.programs import divided
 
 nn = paddle.nn
 COUNT = int(os.environ["PADDLE_TRAINERS_NUM"])
@@ -83,4 +85,8 @@ if COUNT > 1:
         exchanges(group)
 for kind in ("naive", "switch"):
     trains(kind, group)
+if COUNT != 2:  # test_static_training.py has two processes
+    paddle.enable_static()
+    fleet.init(is_collective=True)
+    FOUND["split"] = divided.trained(min(COUNT, 2))
 print(json.dumps(FOUND), flush=True)

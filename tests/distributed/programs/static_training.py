@@ -7,6 +7,7 @@ import numpy as np
 
 import paddle_jax as paddle
 from paddle_jax.distributed import fleet
+from tests.distributed.programs import divided
 
 STEPS = 6
 CASES = {
@@ -79,8 +80,24 @@ def refused():
     return ""
 
 
+def refused_norm():
+    clip = paddle.nn.ClipGradByGlobalNorm(1.0)
+    with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        _, loss = divided.network(fleet.worker_num(), fleet.worker_num())
+        try:
+            paddle.optimizer.SGD(0.1, grad_clip=clip).minimize(loss)
+        except NotImplementedError as error:
+            return str(error)
+    return ""
+
+
 if __name__ == "__main__":
     paddle.enable_static()
     fleet.init(is_collective=True)
     results = {name: trained(case) for name, case in CASES.items()}
-    print(json.dumps({"results": results, "refused": refused()}))
+    size = fleet.worker_num()
+    split = [divided.trained(size), divided.trained(size, gathers=False, distributed=False)]
+    print(
+        json.dumps({"results": results, "refused": refused(), "split": split, "norm": refused_norm()}),
+        flush=True,
+    )

@@ -19,6 +19,9 @@ from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.communication.reductions import _get_reduce_op  # noqa: F401
 from paddle_jax.distributed.communication.tensors import at_hand
 
+# another one
+from paddle_jax.distributed.fleet.layers.mpu.static_split import split as split
+
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
