@@ -35,6 +35,7 @@ from paddle_jax._core.base.dtype import (
     uint64,
     undefined as raw,
 )
+from paddle_jax._core.kernels.product_precision import matmul_precision
 from paddle_jax._core.runner.explain import explain
 from paddle_jax._core.ops.custom import register_op
 from paddle_jax._core.tensors.memory_report import live_tensors

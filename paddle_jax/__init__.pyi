@@ -47,6 +47,7 @@ from paddle_jax import vision as vision
 from paddle_jax._core.base.dtype import DType
 from paddle_jax._core.base.dtype import DType as dtype
 from paddle_jax._core.base.size import Size as Size
+from paddle_jax._core.kernels.product_precision import matmul_precision as matmul_precision
 from paddle_jax._core.tape.grad_mode import set_grad_enabled as set_grad_enabled
 from paddle_jax._core.tensors.number_limits import finfo as finfo
 from paddle_jax._core.tensors.number_limits import iinfo as iinfo

@@ -90,13 +90,14 @@ class OpaqueCall:
         self.operand_stops = [t.stop_gradient for t in tensors]
         self.result_stops: list[bool] = []
         self.amp = local.ctx.amp
+        self.product_precision = local.ctx.product_precision
 
     def __call__(self, *arrays: jax.Array) -> tuple[jax.Array, ...]:
         base = arrays[-2:] if self.random else None
         tensors = [wrap(a, stop) for a, stop in zip(arrays, self.operand_stops, strict=False)]
         args, kwargs = self._arguments(tensors)
         trace = _DrawingTrace(base)
-        with without_recording(self.amp), trace:
+        with without_recording(self.amp, self.product_precision), trace:
             try:
                 out = self.fn(*args, **kwargs)
             finally:
@@ -128,10 +129,20 @@ class _Slot:
     """Stands for a Tensor in what a function returned."""
 
 
-def without_recording(amp: Any = None) -> Any:
-    """Inside the block operations run on traced arrays, or at once, and are not recorded. amp: the policy of
-    mixed precision that they were recorded in."""
-    return swapped_attributes(local.ctx, frame=Frame().nest_in(local.ctx.frame), segment=None, amp=amp)
+def without_recording(amp: Any = None, product_precision: Any = None) -> Any:
+    """Inside the block operations run on traced arrays, or at once, and are not recorded.
+
+    Args:
+        amp: the policy of mixed precision that they were recorded in.
+        product_precision: the precision of products that they were recorded in.
+    """
+    return swapped_attributes(
+        local.ctx,
+        frame=Frame().nest_in(local.ctx.frame),
+        segment=None,
+        amp=amp,
+        product_precision=product_precision,
+    )
 
 
 def eager_mode() -> Any:

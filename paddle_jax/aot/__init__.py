@@ -17,12 +17,17 @@ from paddle_jax.aot import capture as capture, compilers as compilers, hlo as hl
 from paddle_jax.aot.chips import CHIPS
 from paddle_jax.aot.collectives import collectives as collectives
 from paddle_jax.aot.compilers import CompilerError
-from paddle_jax.aot.report import Report
+from paddle_jax.aot.report import Report, time_text
 from paddle_jax.aot.scopes import origin
 from paddle_jax.aot.target import Target, parse
 
 __all__ = ["Report", "compile", "targets"]
 
+_MUCH = 0.1  # share of the estimate from which on the precision of products is worth a line
+_PRECISION = (
+    "float32 products of the highest precision take {slower} of the {all}; FLAGS_matmul_precision='high' or "
+    "paddle.matmul_precision('high') lets them lose digits (docs/precision.md)"
+)
 _LOOPS = "a while loop counts as one round, since its rounds are not known"
 
 
@@ -105,7 +110,7 @@ def report_of(traced: capture.Traced, target: Target, timeout: float | None = No
 def _count_work(report: Report, traced: capture.Traced) -> None:
     """Counts operations."""
     jaxpr = work.live(traced.traced.jaxpr.jaxpr)
-    products, others = work.operations(jaxpr)
+    products, others = work.operations(jaxpr, report.target.platform)
     report.products = {kind: count / report.devices for kind, count in products.items()}
     report.other_operations = others / report.devices
     if any(equation.primitive.name == "while" for equation, _, _ in work.equations(jaxpr)):
@@ -139,6 +144,9 @@ def _fill(report: Report, traced: capture.Traced, reply: dict[str, Any], text: s
     report.collectives = collectives(text, traced.lines)
     program = hlo.parse(text)
     report.bytes = program.bytes_moved()
+    slower = report.seconds_of_precision()
+    if slower > _MUCH * (report.seconds or 0.0):
+        report.warnings.append(_PRECISION.format(slower=time_text(slower), all=time_text(report.seconds)))
     report.wide = _wide(program, traced.lines)
     if report.fits is False:
         report.warnings.append(

@@ -34,7 +34,8 @@ class Report:
         shared: int, bytes of results in the memory of arguments.
         temporaries: int, bytes on each device that it needs meanwhile.
         code: int, bytes of the program itself.
-        products: dict from a kind of product ("bf16", "f32", "tf32", ...) to operations on each device.
+        products: dict from a kind of product ("bf16", "f32", "tf32", "bf16x3", ...) to operations on each
+            device.
         other_operations: float, operations on each device that are no products.
         bytes: int, bytes that each device reads from its memory and writes to it.
         collectives: list of Collective.
@@ -113,6 +114,16 @@ class Report:
         if not parts:
             return None
         return max(parts["products"], parts["memory"]) + parts["network"]
+
+    def seconds_of_precision(self) -> float:
+        """Estimated seconds that a run would save with precision "high" in place of "highest"."""
+        rates = self.target.chip.rates
+        faster = _rate(rates, "bf16x3") if self.target.platform == "tpu" else rates.get("tf32", 0.0)
+        parts = self.seconds_by_part()
+        if not parts or not faster or "f32" not in self.products:
+            return 0.0
+        products = parts["products"] + self.products["f32"] * (1 / faster - 1 / rates["f32"])
+        return max(parts["products"], parts["memory"]) - max(products, parts["memory"])
 
     def _lines(self) -> list[str]:
         """The sentences before the tables."""
@@ -209,8 +220,8 @@ class Report:
 
 def _rate(rates: dict[str, float], kind: str) -> float:
     """Operations per second for a kind of product."""
-    if kind == "tf32x3":
-        return rates["tf32"] / 3
+    if kind == "bf16x3":
+        return rates["bf16"] / 3
     return rates.get(kind) or rates["f32"]
 
 

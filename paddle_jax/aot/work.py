@@ -26,7 +26,11 @@ _SHORT = {
     "int8": "s8",
     "uint8": "s8",
 }
-_PASSES = {"DEFAULT": "tf32", "HIGH": "tf32x3", "HIGHEST": "f32"}
+# kinds of float32 products by their precision: GPUs have two, TPUs take one, three or six bfloat16 passes
+_PASSES = {
+    "tpu": {"DEFAULT": "bf16", "HIGH": "bf16x3", "HIGHEST": "f32"},
+    "cuda": {"DEFAULT": "tf32", "HIGH": "tf32", "HIGHEST": "f32"},
+}
 
 
 def equations(jaxpr: Any, times: int = 1, outside: str = "") -> Iterator[tuple[Any, int, str]]:
@@ -56,28 +60,31 @@ def live(jaxpr: Any) -> Any:
     return partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
 
 
-def operations(jaxpr: Any) -> tuple[dict[str, float], float]:
+def operations(jaxpr: Any, platform: str) -> tuple[dict[str, float], float]:
     """({kind of product: operations}, other operations) of a jaxpr.
 
-    A kind is a dtype of HLO; float32 products are "f32", "tf32x3" or "tf32" by their precision.
+    A kind is a dtype of HLO. Float32 products of lower precision are "tf32" on GPUs, "bf16x3" or "bf16" on
+    TPUs.
     """
     products: dict[str, float] = defaultdict(float)
     others = 0.0
     for equation, times, _ in equations(jaxpr):
         name = equation.primitive.name
         if name == "dot_general":
-            products[_kind(equation)] += times * _dot(equation)
+            products[_kind(equation, platform)] += times * _dot(equation)
         elif name == "conv_general_dilated":
-            products[_kind(equation)] += times * _convolution(equation)
+            products[_kind(equation, platform)] += times * _convolution(equation)
         elif name in CONVOLUTIONS:  # those of this package, on a CPU
             shapes = equation.params["shapes"]
-            products[_kind(equation)] += times * 2.0 * math.prod(shapes.out) * math.prod(shapes.weight[1:])
+            products[_kind(equation, platform)] += (
+                times * 2.0 * math.prod(shapes.out) * math.prod(shapes.weight[1:])
+            )
         elif not any(True for _ in inner_jaxprs(equation)):
             others += times * sum(getattr(v.aval, "size", 0) for v in equation.outvars)
     return dict(products), others
 
 
-def _kind(equation: Any) -> str:
+def _kind(equation: Any, platform: str) -> str:
     """The kind of a product."""
     dtype = _SHORT.get(str(equation.invars[0].aval.dtype), "f32")
     if dtype != "f32":
@@ -86,7 +93,7 @@ def _kind(equation: Any) -> str:
     if isinstance(precision, tuple):
         precision = precision[0]
     name = getattr(precision, "name", None) or "DEFAULT"
-    return _PASSES.get(name, "f32")
+    return _PASSES.get(platform, {}).get(name, "f32")
 
 
 def _factor(equation: Any) -> int:

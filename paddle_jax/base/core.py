@@ -72,7 +72,9 @@ __all__ = [
     "eager_assign_group_by_size",
     "get_all_custom_device_type",
     "get_all_device_type",
+    "get_cublas_switch",
     "get_cuda_device_count",
+    "get_cudnn_switch",
     "is_bfloat16_supported",
     "is_compiled_with_cinn",
     "is_compiled_with_cuda",
@@ -82,6 +84,8 @@ __all__ = [
     "is_compiled_with_rocm",
     "is_compiled_with_xpu",
     "is_float16_supported",
+    "set_cublas_switch",
+    "set_cudnn_switch",
     "set_prim_eager_enabled",
     "set_vlog_level",
 ]
@@ -364,3 +368,23 @@ def _is_bwd_prim_enabled() -> bool:
 
 def _is_all_prim_enabled() -> bool:
     return Prim.forward and Prim.backward
+
+
+def get_cublas_switch() -> bool:
+    """Whether float32 matrix products may use TF32 on GPUs (FLAGS_allow_tf32_cublas)."""
+    return get_flags("FLAGS_allow_tf32_cublas")["FLAGS_allow_tf32_cublas"]
+
+
+def set_cublas_switch(active: bool) -> None:
+    """Lets float32 matrix products use TF32 on GPUs, or forbids it."""
+    set_flags({"FLAGS_allow_tf32_cublas": bool(active)})
+
+
+def get_cudnn_switch() -> bool:
+    """Whether float32 convolutions may use TF32 on GPUs (FLAGS_allow_tf32_cudnn)."""
+    return get_flags("FLAGS_allow_tf32_cudnn")["FLAGS_allow_tf32_cudnn"]
+
+
+def set_cudnn_switch(active: bool) -> None:
+    """Lets float32 convolutions use TF32 on GPUs, or forbids it."""
+    set_flags({"FLAGS_allow_tf32_cudnn": bool(active)})

@@ -316,7 +316,8 @@ class StaticFunction:
         tensors, key = call_signature(args, kwargs)
         if any([holds_tracer(t) for t in tensors]):
             return self.run_inline(args, kwargs)
-        self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.frame.executor, key)
+        self._latest = key
+        key = (ctx.grad, dtypes.default(), ctx.amp, ctx.product_precision, ctx.frame.executor, key)
         programs = self._programs.get(key)
         if programs is _EAGER:
             return self.dygraph_function(*args, **kwargs)

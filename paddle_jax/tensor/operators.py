@@ -86,7 +86,9 @@ def _binary(name: str, op: Callable[..., Any], swapped: bool = False) -> Callabl
                 left, right = operands(self, y, name)
         if swapped:
             left, right = right, left
-        if not kernels or local.ctx.amp is not None:
+        if not local.ctx.is_plain:
+            return op(left, right)
+        if not kernels:
             if plain:
                 kernels.append(made.kernel((-2, -2), defaults))
             return op(left, right)

@@ -143,6 +143,11 @@ def value_of(name: str) -> Any:
     return _table()[1][name]
 
 
+def store(name: str, value: Any) -> None:
+    """Has `get_flags` show another value of a flag, which another flag has changed."""
+    _table()[1][name] = value
+
+
 def from_environment(name: str) -> Any:
     """The value that the environment has for a declared flag, or None. The table of Paddle is not read.
 
@@ -211,10 +216,12 @@ def set_flags(flags: dict[str, Any]) -> None:
             of them see; before the first); FLAGS_single_controller (whether
             paddle.distributed.get_world_size() of a program of one process is the number of its devices);
             FLAGS_cudnn_deterministic (the same bits in every run, see docs/determinism.md; on an accelerator
-            to be set before the first array exists); FLAGS_metrics_port (where Prometheus reads the numbers
-            of paddle_jax.metrics; 0: nowhere) and FLAGS_metrics_address, which is set first;
-            FLAGS_compile_notice (whether a line on stderr says that the program has waited for the compiler
-            for a second). FLAGS_compile_cache acts in the environment only.
+            to be set before the first array exists); FLAGS_matmul_precision ("highest", "high" or "default":
+            the precision of float32 products, see docs/precision.md), FLAGS_allow_tf32_cublas and
+            FLAGS_allow_tf32_cudnn (the same for matrix products and for convolutions); FLAGS_metrics_port
+            (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and FLAGS_metrics_address,
+            which is set first; FLAGS_compile_notice (whether a line on stderr says that the program has
+            waited for the compiler for a second). FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown.
             RuntimeError: too late for a memory flag.

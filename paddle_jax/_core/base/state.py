@@ -17,6 +17,9 @@ class Context:
         frame: the Frame that carries out calls (frame.py).
         amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that
             casts operands before a call (amp/policy.py).
+        product_precision: None, or the ProductPrecision of calls (kernels/product_precision.py) where it is
+            not that of the process's start.
+        is_plain: bool, whether neither of these two is set: then a call may take short ways.
         amp_arguments: None, or the arguments of the innermost guard of mixed precision.
         after_backward: None, or during a backward pass a list of functions to call once the outermost pass
             is complete.
@@ -27,14 +30,17 @@ class Context:
             process.
         on_thread_start: function that is called with the Context of a thread that begins.
         eager_frame_class: the class of eager execution.
+        product_precision_of_process: the ProductPrecision that the Context of a new thread begins with.
     """
 
     __slots__ = (
+        "_amp",
+        "_product_precision",
         "after_backward",
-        "amp",
         "amp_arguments",
         "frame",
         "grad",
+        "is_plain",
         "next_limit",
         "segment",
         "loop_unit",
@@ -43,11 +49,14 @@ class Context:
     on_create: Callable[[Context], None] | None = None
     on_thread_start: Callable[[Context], None] | None = None
     eager_frame_class: Any = None
+    product_precision_of_process: Any = None
 
     def __init__(self) -> None:
         self.grad = True
         self.segment: Any = None
-        self.amp: Any = None
+        self._amp: Any = None
+        self._product_precision: Any = Context.product_precision_of_process
+        self.is_plain = self._product_precision is None
         self.amp_arguments: Any = None
         self.after_backward: list[Callable[[], None]] | None = None
         self.loop_unit: Any = 0
@@ -55,6 +64,26 @@ class Context:
         self.frame: Any = Context.eager_frame_class and Context.eager_frame_class()
         if Context.on_create is not None:
             Context.on_create(self)
+
+    @property
+    def amp(self) -> Any:
+        """The policy of mixed precision."""
+        return self._amp
+
+    @amp.setter
+    def amp(self, policy: Any) -> None:
+        self._amp = policy
+        self.is_plain = policy is None and self._product_precision is None
+
+    @property
+    def product_precision(self) -> Any:
+        """The precision of products."""
+        return self._product_precision
+
+    @product_precision.setter
+    def product_precision(self, precision: Any) -> None:
+        self._product_precision = precision
+        self.is_plain = precision is None and self._amp is None
 
 
 class _Local(threading.local):

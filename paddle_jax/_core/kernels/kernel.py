@@ -20,6 +20,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels import dependence
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, trace_function
 from paddle_jax._core.kernels.kernel_gradients import backward_function
+from paddle_jax._core.kernels.product_precision import ProductPrecision
 from paddle_jax._core.lazy.aval import Aval, as_aval, aval_of
 from paddle_jax._core.lazy.devices import target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -73,6 +74,7 @@ class Kernel:
             negative if there is none.
         view: None, or the rule by which the result is a view of the first operand (tensors/views.py).
         omits_prints: bool, whether the equations leave out what the compiled form prints.
+        product_precision: ProductPrecision of its products and those of its gradients; None: the highest.
     """
 
     __slots__ = (
@@ -90,14 +92,26 @@ class Kernel:
         "nondiff",
         "older_signatures",
         "omits_prints",
+        "product_precision",
         "signatures",
         "traced_equations",
         "view",
     )
 
-    def __init__(self, name: str, fn: Callable[..., Any], *, jit: bool = True, nondiff: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        fn: Callable[..., Any],
+        *,
+        jit: bool = True,
+        nondiff: bool = False,
+        product_precision: ProductPrecision | None = None,
+    ) -> None:
+        if product_precision is not None:
+            fn = product_precision.applied_to(fn)
         self.name: str = name
         self.fn: Callable[..., Any] = fn
+        self.product_precision: ProductPrecision | None = product_precision
         self.nondiff: bool = nondiff
         self.deferrable: bool = jit
         self.signatures: dict[tuple[Aval, ...], OpSignature] = {}
@@ -216,7 +230,11 @@ class Kernel:
         kernel = self.grads.get(key)
         if kernel is None:
             derivation = Derivation(self, argnums, has_cotangent or (True,), operand_count)
-            kernel = self.grads[key] = Kernel(self.name + "_grad", backward_function(*derivation))
+            kernel = self.grads[key] = Kernel(
+                self.name + "_grad",
+                backward_function(*derivation),
+                product_precision=self.product_precision,
+            )
             kernel.derived_from = derivation
         return kernel
 

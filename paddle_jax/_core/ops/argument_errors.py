@@ -140,3 +140,13 @@ def _native(error: BaseException) -> bool:
 
 
 __all__ = ["CAUGHT", "MisfitError", "describe_argument", "translate_call_error", "translate_call_error_of"]
+
+
+def too_many(operation: Any, more: tuple[Any, ...]) -> ArgumentError:
+    """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
+    which Paddle's functions in C++ raise."""
+    most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in operation.params)
+    return ArgumentError(
+        f"{operation.name}(): got {most + len(more)} positional arguments; at most {most} are "
+        "allowed; leave out the last ones"
+    )

@@ -173,7 +173,7 @@ def _fast_path(op: Op) -> list[str]:
     for name in op.tensors:
         is_tensor = f"isinstance({name}, _Tensor)"
         tests.append(f"({name} is None or {is_tensor})" if name in optional else is_tensor)
-    lines = [f"    if {' and '.join([*tests, '_local.ctx.amp is None'])}:"]
+    lines = [f"    if {' and '.join([*tests, '_local.ctx.is_plain'])}:"]
     key_parts = [f"{name} is None" for name in optional]
     key_parts += [f"type({name}), {name}" for name in op.attrs]
     key = f"({_tuple(key_parts)})"

@@ -41,7 +41,7 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.lazy.signature_cache import register_owner
-from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error
+from paddle_jax._core.ops.argument_errors import CAUGHT, too_many, translate_call_error
 from paddle_jax._core.ops.attribute_keys import DISTINCT_TYPES, PLAIN_TYPES, freeze, typed_key, with_ints
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source, without_types
@@ -193,6 +193,8 @@ class Op:
         call to call are among them."""
         kernel = self.kernel(layout, attrs)
         ctx = local.ctx
+        if ctx.product_precision is not None:  # the kernels with numbers as operands have the highest
+            return kernel, flat
         if self.jit and ctx.frame.eager and kernel.declaration is not None:
             frozen = kernel.declaration[2]
             lifted = self.lifting.lift_if_varying(layout, frozen)
@@ -206,7 +208,10 @@ class Op:
         """The kernel for a layout of operands and attribute values."""
         frozen = tuple([a if type(a) in PLAIN_TYPES else freeze(a) for a in attrs])
         # Typed keys, since 1, 1.0 and True are equal and hash alike.
-        key = (layout, tuple([a if type(a) in DISTINCT_TYPES else typed_key(a) for a in frozen]))
+        key: Any = (layout, tuple([a if type(a) in DISTINCT_TYPES else typed_key(a) for a in frozen]))
+        precision = local.ctx.product_precision
+        if precision is not None:
+            key = (key, precision)
         kernel = self.kernels.get(key)
         if kernel is None:
             if _MISSING in frozen:
@@ -216,7 +221,11 @@ class Op:
             if len(self.kernels) >= _MAX_KERNELS:
                 self.kernels.clear()
             kernel = self.kernels[key] = Kernel(
-                self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff
+                self.name,
+                self._bind(layout, frozen),
+                jit=self.jit,
+                nondiff=self.nondiff,
+                product_precision=precision,
             )
             kernel.declaration = self, layout, frozen
             kernel.constant_mask = self.constants(layout)
@@ -575,7 +584,7 @@ def _wrapper(operation: Op, out: bool | str) -> Any:
         "_CAUGHT": CAUGHT,
         "_told": translate_call_error,
         "_cause_for": cause_for,
-        "_too_many": _too_many,
+        "_too_many": too_many,
     }
     public = types.FunctionType(_placeholder.__code__, names, operation.name)
     public.__signature__ = operation.signature.replace(parameters=shown(operation, out))
@@ -664,16 +673,6 @@ def _aliased(operation: Op, values: dict[str, Any], extra: dict[str, Any], out: 
     if out is not None:
         rest["out"] = out
     return operation.public(*positional, **rest)
-
-
-def _too_many(operation: Op, more: tuple[Any, ...]) -> ArgumentError:
-    """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
-    which Paddle's functions in C++ raise."""
-    most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in operation.params)
-    return ArgumentError(
-        f"{operation.name}(): got {most + len(more)} positional arguments; at most {most} are "
-        "allowed; leave out the last ones"
-    )
 
 
 def _into(out: Any, result: Any) -> Any:

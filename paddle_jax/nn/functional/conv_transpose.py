@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.kernels.product_precision import convolution_precision
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.convolve import SPATIAL
 from paddle_jax.nn.functional.convolve_cpu import Plan, transposed
@@ -163,6 +164,7 @@ def _adjoint(
         rhs_dilation=dilations,
         dimension_numbers=(image, "IO" + letters, image),
         feature_group_count=groups,
+        precision=convolution_precision(),
     )
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.base.size import are_known
+from paddle_jax._core.kernels.product_precision import convolution_precision
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import on_cpu
@@ -130,4 +131,5 @@ def _multiply(
         rhs_dilation=dilations,
         dimension_numbers=(image, "OI" + letters, image),
         feature_group_count=groups,
+        precision=convolution_precision(),
     )

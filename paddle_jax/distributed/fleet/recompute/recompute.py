@@ -29,7 +29,7 @@ _logger = logging.getLogger("paddle_jax.distributed.fleet")
 
 
 class _Conditions:
-    """The states of random generators and the mixed precision that a function runs with."""
+    """The states of random generators and the precisions that a function runs with."""
 
     def __init__(self, keep_random: bool) -> None:
         self.random_states = None
@@ -37,12 +37,20 @@ class _Conditions:
             self.random_states = _random_states()
         self.amp = local.ctx.amp
         self.amp_arguments = local.ctx.amp_arguments
+        self.product_precision = local.ctx.product_precision
 
     @contextlib.contextmanager
     def restore(self) -> Iterator[None]:
         """Runs the block under these conditions."""
         with contextlib.ExitStack() as stack:
-            stack.enter_context(swapped_attributes(local.ctx, amp=self.amp, amp_arguments=self.amp_arguments))
+            stack.enter_context(
+                swapped_attributes(
+                    local.ctx,
+                    amp=self.amp,
+                    amp_arguments=self.amp_arguments,
+                    product_precision=self.product_precision,
+                )
+            )
             if self.random_states is not None:
                 stack.enter_context(switch_rng_state_tracker(*self.random_states))
             yield
