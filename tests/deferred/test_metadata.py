@@ -79,6 +79,51 @@ def test_values_run_what_is_pending_once(paddle, count, kind):
     assert count("segments") == 0, "what was recorded before ran with it"
 
 
+def test_ids_are_checked_without_running_what_is_pending(paddle, count):
+    """Each word of a decoder looks up ids that are a part of a Tensor."""
+    ids = np.arange(12).reshape(3, 4) % 7
+    words = paddle.to_tensor(ids)
+    table = paddle.nn.Embedding(7, 4)
+    weight = table.weight.numpy()
+    count("segments")
+    state = paddle.ones([3, 4]) * 2
+    loss = 0.0
+    for word in range(4):
+        state = state + table(words[:, word])
+        loss = loss + paddle.nn.functional.cross_entropy(state, words[:, word] % 4)
+    loss.backward()
+    with pytest.raises(ValueError, match="got 7"):
+        table(words[:, 0] + 7)
+    assert count("segments") == 0
+    np.testing.assert_allclose(state.numpy(), 2 + weight[ids].sum(1), rtol=1e-5)
+    assert count("segments") == 1
+    assert np.isfinite(table.weight.grad.numpy()).all()
+
+
+def test_integers_are_read_without_running_what_is_pending(paddle, count):
+    numbers = paddle.to_tensor([3, 5])
+    x = paddle.ones([2]) * 3
+    count("segments")
+    k = numbers + 1
+    y = x * k.astype("float32")
+    read = int(k.sum())
+    z = y * k.astype("float32")
+    k += 10
+    assert (read, k.tolist(), bool((k > 14).all())) == (10, [14, 16], False)
+    assert count("segments") == 0
+    assert (y.tolist(), z.tolist()) == ([12.0, 18.0], [48.0, 108.0])
+    assert count("segments") == 1
+
+
+def test_an_integer_that_depends_on_floats_runs_what_is_pending(paddle, count):
+    x = paddle.to_tensor([1.0, 4.0]) * 3
+    y = x + 1
+    count("segments")
+    assert int(x.argmax()) == 1
+    assert count("segments") == 1
+    assert y.tolist() == [4.0, 13.0]
+
+
 def test_layers_optimizers_and_their_descriptions_run_nothing(paddle, count):
     net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4), paddle.nn.Dropout(0.5))
     optimizer = paddle.optimizer.Adam(0.1, parameters=net.parameters())

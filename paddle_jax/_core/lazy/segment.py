@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 FIRST_LIMIT = 256  # length at which a segment is first examined for a loop
 _MAX_SIGNATURES = 1024  # of one kernel
+_SMALL = 1 << 14  # bytes of a result that may be computed before the rest of its segment
 _MAX_WAITS = 500  # for another thread, a tenth of a millisecond each
 UNDECIDED = object()  # device of a segment without leaves
 _MASKED_OPERANDS = 3  # the fast path takes no more operands
@@ -135,6 +136,7 @@ class Segment:
     The room `runner` is above this one. It attaches the methods that compute:
         run(reason): computes what is still referenced of the segment.
         run_single_op(): computes a segment of one operation by the interpreter; False where `run` has to.
+        run_integers_alone(lazy): computes a small result of integers before the rest; False where it cannot.
         cut_or_grow(ctx): runs a segment that has reached its limit, or raises the limit.
 
     Attributes:
@@ -170,6 +172,7 @@ class Segment:
 
     run: ClassVar[Callable[..., None]]
     run_single_op: ClassVar[Callable[..., bool]]
+    run_integers_alone: ClassVar[Callable[..., bool]]
     cut_or_grow: ClassVar[Callable[..., None]]
 
     def __init__(self, limit: int) -> None:
@@ -189,13 +192,22 @@ class Segment:
     def materialize(self, lazy: LazyArray) -> Any:
         """The array of a pending result: runs the segment, whichever thread recorded it."""
         with self.lock:
-            if lazy.array is None and self.ops and not (len(self.ops) == 1 and self.run_single_op()):
+            if lazy.array is None and self.ops and not self._run_part(lazy):
                 self.run("a value was asked for")
         if lazy.array is None:
             raise self.error or RuntimeError(
                 "deferred: a value was lost while its op was being recorded; compute it again"
             )
         return lazy.array
+
+    def _run_part(self, lazy: LazyArray) -> bool:
+        """Whether a pending result could be computed without running the segment as a whole."""
+        if len(self.ops) == 1:
+            return self.run_single_op()
+        aval = lazy.aval
+        if aval.dtype.kind not in "iub" or aval.nbytes > _SMALL:
+            return False
+        return self.run_integers_alone(lazy)
 
     def close(self) -> None:
         """Drops everything: all that is referenced has been computed."""

@@ -36,10 +36,12 @@ from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
-from paddle_jax._core.runner.tiering import interpret, may_interpret
+from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
 _ONLY_OP: tuple[tuple[int, tuple[Any, ...]], ...] = ((0, ()),)  # as needed_ops, of a segment of one operation
 _NO_CONTEXT = contextlib.nullcontext()
+_MAX_ALONE = 8  # operations that are computed before the rest of their segment
+_MAX_SECONDS_ALONE = 1e-3  # that they may take
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
 
 
@@ -106,6 +108,88 @@ def run_single_op(segment: Segment) -> bool:
         if len(segment.ops) == 1:
             segment.close()
     return True
+
+
+def run_integers_alone(segment: Segment, value: LazyArray) -> bool:
+    """Computes a small result from the few integer operations that it depends on.
+
+    The other operations stay pending. Ids and labels are read to check their range: if each of them ran the
+    segment, a decoder that looks up one word at a time would be cut into pieces. Integers and truth values
+    are the same in all tiers, so it does not matter that the segment may compute them again.
+
+    Returns:
+        False: nothing has been computed, and `run_segment` has to run.
+    """
+    if segment.device is UNDECIDED:
+        device = default_device()
+    else:
+        device = segment.device
+    if (
+        local.ctx.segment is not segment
+        or segment.recording
+        or segment.running_call is not None
+        or type(device) is frozenset  # several devices
+        or Verbose.wants("segment")
+    ):
+        return False
+    plan = _integer_plan(segment, value.position & OP_MASK)
+    if plan is None or not repair_tracing():
+        return False
+    on_host = may_interpret(device)
+    read_leaf = materialize if on_host else to_array
+    env: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for i in plan:
+            signature, *positions = segment.ops[i]
+            operands = [
+                read_leaf(segment.leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p)
+                for p in positions
+            ]
+            env[i] = _result_of(signature, operands, on_host)
+    value.device = device
+    value.array = select_result(env[value.position & OP_MASK], value.position)
+    return True
+
+
+def _result_of(signature: OpSignature, operands: Sequence[Any], on_host: bool) -> Any:
+    """What one operation gives: by the interpreter if it may, else by its compiled kernel."""
+    result = interpret(signature, operands) if on_host else None
+    if result is None:
+        return compute(signature.kernel, list(map(put_if_large, operands)))
+    return result
+
+
+def _integer_plan(segment: Segment, last: int) -> list[int] | None:
+    """The operations that one of them depends on, in order; None if it is to run with the segment.
+
+    They are few, cost little, and work on integers and truth values alone.
+    """
+    needed = {last}
+    order: list[int] = []
+    seconds = 0.0
+    while needed:
+        i = max(needed)
+        needed.remove(i)
+        signature, *positions = segment.ops[i]
+        if len(order) == _MAX_ALONE or not _is_of_integers(signature):
+            return None
+        seconds += tier_state(signature).cost
+        if seconds > _MAX_SECONDS_ALONE:
+            return None
+        order.append(i)
+        needed.update(position & OP_MASK for position in positions if position >= 0)
+    if len(order) == len(segment.ops):
+        return None  # nothing would stay pending
+    order.reverse()
+    return order
+
+
+def _is_of_integers(signature: OpSignature) -> bool:
+    if signature.container is None:
+        out_avals = [signature.out_avals]
+    else:
+        out_avals = signature.out_avals
+    return all(aval.dtype.kind in "iub" for aval in (*signature.operand_avals, *out_avals))
 
 
 def interpret_now(kernel: Kernel, raws: Sequence[Any]) -> list[LazyArray] | None:
@@ -213,10 +297,7 @@ def run_op_by_op(
             read_leaf(leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p) for p in positions
         ]
         try:
-            result = interpret(signature, operands) if on_host else None
-            if result is None:
-                result = compute(signature.kernel, list(map(put_if_large, operands)))
-            env[i] = result
+            env[i] = _result_of(signature, operands, on_host)
         except Exception as error:
             _assign_arrays(env, results)
             if not is_unrelated_error(error):
@@ -260,5 +341,6 @@ def _before_fork() -> None:
 
 Segment.run = run_segment
 Segment.run_single_op = run_single_op
+Segment.run_integers_alone = run_integers_alone
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork)

@@ -11,6 +11,7 @@ from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.kernels.value_checks import add_range_check, after_checks, traced_value
+from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
@@ -24,7 +25,11 @@ from paddle_jax.tensor.axes import number
 def concrete(tensor: Tensor) -> np.ndarray | None:
     """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the
     CPU), else None."""
-    value = after_checks(materialize(read_raw(tensor)))
+    raw = read_raw(tensor)
+    if type(raw) is LazyArray and raw.array is None:
+        if getattr(raw.segment.device, "platform", "cpu") != "cpu":
+            return None  # computing it now would cut the step of an accelerator into pieces
+    value = after_checks(materialize(raw))
     if isinstance(value, np.ndarray):
         return value
     if (
