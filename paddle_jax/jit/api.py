@@ -41,7 +41,7 @@ def to_static(
         build_strategy: paddle.static.BuildStrategy; without effect.
         backend: "CINN" or None; XLA compiles either way.
         kwargs: `full_graph`, bool: raise a RuntimeError where the function cannot be compiled
-            whole. Default False.
+            whole, unless the reason is lengths that depend on values. Default False.
     Returns:
         A StaticFunction; for a Layer, the Layer.
     Raises:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
-from paddle_jax._core.base.errors import TRACING, Unsupported, first_line
+from paddle_jax._core.base.errors import TRACING, Unsupported, concerns_lengths, first_line
 from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes, without_collection
 from paddle_jax._core.base.state import LayerVersion, Observing, local
@@ -81,7 +81,8 @@ class StaticFunction:
     Args:
         function: function or method.
         input_spec: InputSpecs of its arguments.
-        full_graph: an error where it cannot be compiled, instead of running it eagerly with a warning.
+        full_graph: an error where it cannot be compiled, instead of running it eagerly with a warning. Where
+            lengths depend on values, it runs eagerly all the same.
         instance: the object it is bound to.
     Attributes:
         _function, _instance, _input_spec, _full_graph: as given.
@@ -495,14 +496,15 @@ class StaticFunction:
         try:
             self._conversion()
         except Unsupported as error:
-            problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
+            text = f"{_text(first)}; {_text(error)}"
+            problem = Unsupported(text, concerns_lengths(first)).with_traceback(first.__traceback__)
         else:
             try:
                 return run(converted=True, reason=f"with its control flow converted, {since}")
             except Unsupported as error:
                 problem = error
-            except TRACING:
-                problem = first
+            except TRACING as error:
+                problem = error if concerns_lengths(error) else first
         try:
             return run(fixed=True, reason=f"with integers counted as constant, {since}")
         except (Unsupported, *TRACING):
@@ -565,9 +567,12 @@ class StaticFunction:
     def _give_up(
         self, key: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any], error: BaseException
     ) -> Tensor | list[type]:
-        """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
+        """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole.
+
+        Where lengths depend on values, it is one program for Paddle, but none for XLA: it runs as it is.
+        """
         where = user_line_of(error, self._function)
-        if self._full_graph:
+        if self._full_graph and not concerns_lengths(error):
             raise RuntimeError(
                 f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})"
             ) from error

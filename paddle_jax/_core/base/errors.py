@@ -19,6 +19,10 @@ TRACING = (
 )
 
 
+# what gives values to Python, and sizes to nothing
+_READS = ("numpy", "__array__", "item", "tolist", "float", "complex", "str", "print", "bool", "host")
+
+
 def first_line(error: BaseException) -> str:
     """The first line of the text of an exception; its class where it has no text."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -36,9 +40,14 @@ remade = restore_error  # pickles of older versions name it
 
 
 class TracedValueError(jax.errors.TracerArrayConversionError):
-    """Code asked for a value inside a compiled function, where only shapes and dtypes are known."""
+    """Code asked for a value inside a compiled function, where only shapes and dtypes are known.
+
+    Attributes:
+        concerns_lengths: bool, whether the value gives the length of something.
+    """
 
     def __init__(self, op_name: str, instead: str = "") -> None:
+        self.concerns_lengths = op_name not in _READS
         instead = instead or "compute with tensors there, or return the tensor and look at it outside"
         TypeError.__init__(
             self,
@@ -81,4 +90,16 @@ class Unsupported(Exception):
     """Code cannot become part of a compiled program; it can still run operation by operation.
 
     The text says why, and what to do.
+
+    Attributes:
+        concerns_lengths: bool, whether the reason is that lengths depend on values.
     """
+
+    def __init__(self, text: str, concerns_lengths: bool = False) -> None:
+        super().__init__(text)
+        self.concerns_lengths = concerns_lengths
+
+
+def concerns_lengths(error: BaseException) -> bool:
+    """Whether code cannot become part of a compiled program because lengths in it depend on values."""
+    return getattr(error, "concerns_lengths", False)

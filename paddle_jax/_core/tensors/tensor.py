@@ -366,11 +366,11 @@ class Tensor:
         return format(self.item(), spec)
 
     def __copy__(self) -> Tensor:
-        return wrap(read_raw(self), self.stop_gradient)
+        return wrap(self._snapshot()._raw, self.stop_gradient)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
         copy = type(self).__new__(type(self))
-        init_tensor(copy, read_raw(self), self.stop_gradient)
+        init_tensor(copy, self._snapshot()._raw, self.stop_gradient)
         copy.persistable = self.persistable
         copy._dist = getattr(self, "_dist", None)
         copy._name = self.name + unique_name.generate("_deepcopy")  # one counter for all, as in Paddle

@@ -562,7 +562,15 @@ def _mismatch(name: str, values: Sequence[Any], advice: str, kind: str) -> Misma
         f"{name} is {' and '.join(sorted({description(v) for v in values}))} in the branches of "
         f"a condition on a tensor; {advice}",
         kind,
+        _differ_in_lengths(values),
     )
+
+
+def _differ_in_lengths(values: Sequence[Any]) -> bool:
+    """Whether values are lists, or Tensors of one dtype and number of axes."""
+    if all(isinstance(value, Leaf) for value in values):
+        return len({(value.dtype, len(value.shape)) for value in values}) == 1
+    return all(isinstance(value, list) for value in values)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -88,8 +88,8 @@ class Mismatch(Unsupported):
         kind: str, in which they differ: "structure", "type" or "dtype" (number of axes included).
     """
 
-    def __init__(self, text: str, kind: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, kind: str, concerns_lengths: bool = False) -> None:
+        super().__init__(text, concerns_lengths)
         self.kind = kind
 
 

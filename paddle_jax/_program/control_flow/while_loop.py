@@ -204,6 +204,7 @@ class State:
                 f"{name} changes its structure in a loop over a tensor; "
                 "give it all its items before the loop",
                 "structure",
+                type(value) is list,
             )
         pairs = [_adapt_leaf(name, old, new) for old, new in zip(leaves, new_leaves, strict=True)]
         self.columns[k] = [leaf for leaf, _ in pairs], tree
@@ -293,7 +294,9 @@ def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
         return old.changed(stop_gradient=old.stop_gradient and new.stop_gradient, avals=avals), True
     if avals is None and (new.shape != old.shape or new.dtype != old.dtype):
         if not _may_start_as(old, new):
-            raise _changing(name, old, new, "start with the shape and dtype it ends with")
+            differs_in_lengths = new.dtype == old.dtype and len(new.shape) == len(old.shape)
+            advice = "start with the shape and dtype it ends with"
+            raise _changing(name, old, new, advice, differs_in_lengths)
         return _from_number(name, old.number[0], new), True
     # A later step has a gradient where the first value has none: the carried Tensor must let it flow.
     if old.stop_gradient and not new.stop_gradient:
@@ -330,11 +333,12 @@ def _from_number(name: str, old: Any, new: Any) -> _Carried:
     return _Carried(start, new.stop_gradient, (old,), is_host_value=new.is_host_value)
 
 
-def _changing(name: str, old: Any, new: Any, advice: str) -> Mismatch:
+def _changing(name: str, old: Any, new: Any, advice: str, differs_in_lengths: bool = False) -> Mismatch:
     return Mismatch(
         f"{name} is {description(old)} before and {description(new)} after a step of a loop over "
         f"a tensor; {advice}",
         "type",
+        differs_in_lengths,
     )
 
 

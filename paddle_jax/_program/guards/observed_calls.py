@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import collections
+import copy
 import dataclasses
 import functools as ft
 import inspect
@@ -26,7 +27,7 @@ from paddle_jax._core.base.caller_info import LIBRARIES, package_of
 from paddle_jax._core.base.errors import TracedValueError
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
-from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, same_value
+from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, members, same_value
 from paddle_jax._core.tensors.held_values import holds_tracer
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.observer_view import ObserverView
@@ -149,6 +150,8 @@ class CallObserver:
         new = kind is function and (kind.__module__ in _NEW_OBJECT_MODULES or makes_new(kind))
         if new or kind.__module__.startswith("numpy.random"):
             return self.mark_created(value)
+        if function is copy.deepcopy:
+            return self._mark_copied(value)
         if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
             if (
                 getattr(function, "__name__", "") == "copy"
@@ -161,6 +164,14 @@ class CallObserver:
                 self.outer_containers[id(value)] = value
         elif isinstance(value, _DICT_VIEWS) and id(getattr(function, "__self__", None)) in self.created:
             return self.mark_created(value)
+        return value
+
+    def _mark_copied(self, value: Any) -> Any:
+        """Takes in what `copy.deepcopy` gave: the containers in it are new, too."""
+        if type(value) in (tuple, *CONTAINERS) and id(value) not in self.created:
+            self.mark_created(value)
+            for _, member in members(value):
+                self._mark_copied(member)
         return value
 
     def prepare_call(self, function: Any, args: Args, named: Named) -> Prepared:

@@ -1,7 +1,7 @@
 """Lists and dicts that branches and loops change, in the manner of `cases_written`."""
 # ruff: noqa: B007
 
-from tests.jit.dy2static.kinds import F4, NEG, POS, N, saved_only, written
+from tests.jit.dy2static.kinds import F4, NEG, POS, N, written
 
 
 @written([POS], [NEG])
@@ -249,7 +249,7 @@ def helper_changes_dict(P, x):
     return cache["a"], cache["n"] * 1
 
 
-@saved_only([POS, N(3)], [NEG, N(1)], [POS, N(5)])
+@written([POS, N(3)], [NEG, N(1)], [POS, N(5)])
 def grows_in_for(P, x, n):
     found = []
     for i in range(n):
@@ -257,7 +257,7 @@ def grows_in_for(P, x, n):
     return P.stack(found), found[-1], found[0] * len(found), P.concat(found)
 
 
-@saved_only([F4(4, 3)], [F4(1, 3)], [F4(7, 3)])
+@written([F4(4, 3)], [F4(1, 3)], [F4(7, 3)])
 def grows_over_rows(P, x):
     found = []
     for row in x:
@@ -265,7 +265,7 @@ def grows_over_rows(P, x):
     return P.stack(found, axis=1), P.concat(found[::-1], axis=-1), found[1:][0] if x.shape[0] > 1 else row
 
 
-@saved_only([F4(4, 3)], [F4(1, 5)], [F4(7, 2)])
+@written([F4(4, 3)], [F4(1, 5)], [F4(7, 2)])
 def grows_with_open_items(P, x):
     found = []
     for i in range(x.shape[0]):
@@ -273,7 +273,7 @@ def grows_with_open_items(P, x):
     return P.stack(found), P.concat(found)
 
 
-@saved_only([F4(4, 3), F4(2, 3)], [F4(1, 3), F4(5, 3)], [F4(7, 3), F4(1, 3)])
+@written([F4(4, 3), F4(2, 3)], [F4(1, 3), F4(5, 3)], [F4(7, 3), F4(1, 3)])
 def recurrent(P, x, h):
     outputs = []
     for t in range(x.shape[0]):
@@ -282,7 +282,7 @@ def recurrent(P, x, h):
     return P.stack(outputs, axis=1), h
 
 
-@saved_only([POS, N(3)], [NEG, N(1)], [POS, N(5)])
+@written([POS, N(3)], [NEG, N(1)], [POS, N(5)], lengths=True)
 def grows_from_some_items(P, x, n):
     found = [x, x + 1]
     i = P.zeros([], "int64")
@@ -292,7 +292,7 @@ def grows_from_some_items(P, x, n):
     return P.concat(found), len(found)
 
 
-@saved_only([POS, N(3)], [NEG, N(4)])
+@written([POS, N(3)], [NEG, N(4)], lengths=True)
 def grows_in_both_branches(P, x, n):
     found = []
     for i in range(n):
@@ -303,7 +303,7 @@ def grows_in_both_branches(P, x, n):
     return P.stack(found)
 
 
-@saved_only([POS, N(3)], [NEG, N(4)])
+@written([POS, N(3)], [NEG, N(4)])
 def grows_by_addition(P, x, n):
     found = []
     others = [x]
@@ -313,7 +313,7 @@ def grows_by_addition(P, x, n):
     return P.stack(found), P.stack(others)
 
 
-@saved_only([POS, N(3)], [NEG, N(4)])
+@written([POS, N(3)], [NEG, N(4)])
 def grows_under_two_names(P, x, n):
     found = []
     kept = {"found": found}
@@ -322,7 +322,7 @@ def grows_under_two_names(P, x, n):
     return P.stack(kept["found"]), P.stack(found)
 
 
-@saved_only([POS, N(3)], [NEG, N(4)])
+@written([POS, N(3)], [NEG, N(4)])
 def grows_then_read_row_by_row(P, x, n):
     found = []
     for i in range(n):
@@ -334,7 +334,7 @@ def grows_then_read_row_by_row(P, x, n):
     return y, P.concat(found)
 
 
-@saved_only([POS, N(3)], [NEG, N(4)])
+@written([POS, N(3)], [NEG, N(4)])
 def grows_in_two_loops(P, x, n):
     found = []
     for i in range(n):
@@ -344,7 +344,7 @@ def grows_in_two_loops(P, x, n):
     return P.stack(found)
 
 
-@saved_only([POS, N(3), N(2)], [NEG, N(2), N(4)])
+@written([POS, N(3), N(2)], [NEG, N(2), N(4)])
 def grows_in_nested_loops(P, x, n, m):
     found = []
     for i in range(n):
@@ -353,7 +353,7 @@ def grows_in_nested_loops(P, x, n, m):
     return P.stack(found)
 
 
-@saved_only([POS, N(3)], [NEG, N(4)])
+@written([POS, N(3)], [NEG, N(4)], lengths=True)
 def grows_until_break(P, x, n):
     found = []
     for i in range(n):

@@ -13,7 +13,7 @@ def none_in_one_branch(P, x):
     return x if y is None else y
 
 
-@case([POS], [NEG], why="float32[3] and a Tensor of float32[6]")
+@case([POS], [NEG], why="float32[3] and a Tensor of float32[6]", lengths=True)
 def other_shape(P, x):
     if x.sum() > 0:
         return x
@@ -35,7 +35,7 @@ def number_that_does_not_fit(P, x):
     return x * n
 
 
-@case([POS, 3], [NEG, 2], why="the list 'found' changes its structure in a loop", grad=False)
+@case([POS, 3], [NEG, 2], why="the list 'found' changes its structure in a loop", grad=False, lengths=True)
 def list_that_grows(P, x, n):
     found = []
     for i in range(n):
@@ -43,7 +43,7 @@ def list_that_grows(P, x, n):
     return P.stack(found)
 
 
-@case([POS], [NEG], why="the list 'found' is a list of 1 and a list of 2")
+@case([POS], [NEG], why="the list 'found' is a list of 1 and a list of 2", lengths=True)
 def list_changed_in_one_branch(P, x):
     found = [x]
     if x.sum() > 0:
@@ -150,7 +150,7 @@ def hook_in_a_branch(P, x):
     return y
 
 
-@case([POS, 2], [NEG, 3], why="start with the shape and dtype it ends with", grad=False)
+@case([POS, 2], [NEG, 3], why="start with the shape and dtype it ends with", grad=False, lengths=True)
 def shape_that_grows(P, x, n):
     for _ in range(n):
         x = P.concat([x, x])
@@ -165,7 +165,7 @@ def number_that_becomes_a_vector(P, x, n):
     return s
 
 
-@case([POS], [NEG], why="the result depends on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor", lengths=True)
 def shape_that_hangs_on_a_value(P, x):
     n = int(x.max())
     return P.ones([n]) * x.sum()

@@ -2,7 +2,8 @@
 Paddle) and Tensors.
 
 `@case(inputs, ...)`: a function and the argument lists it is called with. `@layer(inputs, ...)`: a function
-that builds a Layer. `why=`: no one program can do it; the text is part of the error.
+that builds a Layer. `why=`: no one program can do it; the text is part of the error. `lengths=True`: it is
+one program whose lengths depend on values; the text is part of a warning.
 """
 
 import functools
@@ -20,13 +21,14 @@ CASES = {}
 
 class Case(NamedTuple):
     """why: None, or what the refusal says. grad: whether gradients by floating inputs and parameters are
-    compared. second: second ones too."""
+    compared. second: second ones too. lengths: whether it runs op by op because of its lengths."""
 
     build: object
     inputs: list
     why: "str | None" = None
     grad: bool = True
     second: bool = False
+    lengths: bool = False
 
 
 def case(*inputs, **options):
@@ -46,24 +48,14 @@ def layer(*inputs, **options):
 
 
 WRITTEN = {}
-SAVED = {}
 
 
-def written(*inputs):
-    """Adds a function with the argument lists it is called with."""
-
-    def add(function):
-        WRITTEN[function.__name__] = (function, inputs)
-        return function
-
-    return add
-
-
-def saved_only(*inputs):
-    """As `written`, for what is one program only where it is saved."""
+def written(*inputs, lengths=False):
+    """Adds a function with the argument lists it is called with. lengths: whether its lengths depend on
+    values, so that it runs op by op."""
 
     def add(function):
-        SAVED[function.__name__] = (function, inputs)
+        WRITTEN[function.__name__] = (function, inputs, lengths)
         return function
 
     return add

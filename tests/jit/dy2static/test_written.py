@@ -1,11 +1,13 @@
 """Programs as people write them give, compiled and saved, what the real Paddle gives eagerly."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
-# they fill WRITTEN and SAVED
-from tests.jit.dy2static import cases_lists, cases_written  # noqa: F401
-from tests.jit.dy2static.kinds import SAVED, WRITTEN
+# they fill WRITTEN
+from tests.jit.dy2static import cases_lists, cases_values, cases_written  # noqa: F401
+from tests.jit.dy2static.kinds import WRITTEN
 
 
 def tensors(P, arguments):
@@ -49,9 +51,9 @@ def checked(P, call, cases, numbers):
         same(leaves(P, call(*tensors(P, arguments))), expected, numbers)
 
 
-@pytest.mark.parametrize("name", [*WRITTEN, *SAVED])
+@pytest.mark.parametrize("name", WRITTEN)
 def test_compiled_and_saved_as_paddle_eagerly(name, paddle, oracle, tmp_path):
-    function, inputs = (WRITTEN | SAVED)[name]
+    function, inputs, lengths = WRITTEN[name]
     cases = [
         (arguments, leaves(oracle, function(oracle, *tensors(oracle, arguments)))) for arguments in inputs
     ]
@@ -59,10 +61,10 @@ def test_compiled_and_saved_as_paddle_eagerly(name, paddle, oracle, tmp_path):
     def program(*args):
         return function(paddle, *args)
 
-    if name in WRITTEN:
-        checked(paddle, paddle.jit.to_static(program), cases, numbers=True)
-        whole = paddle.jit.to_static(lambda *args: function(paddle, *args), full_graph=True)
-        checked(paddle, whole, cases, numbers=False)
+    for full_graph in (False, True):
+        compiled = paddle.jit.to_static(lambda *args: function(paddle, *args), full_graph=full_graph)
+        with pytest.warns(UserWarning, match="op by op") if lengths else contextlib.nullcontext():
+            checked(paddle, compiled, cases, numbers=not full_graph)
     path = str(tmp_path / "m")
     paddle.jit.save(program, path, input_spec=open_spec(paddle, inputs))
     checked(paddle, paddle.jit.load(path), cases, numbers=False)
