@@ -7,8 +7,8 @@ functions of the public namespaces.
 The methods of Tensor and the signatures of functions come from decorators, which type checkers don't look
 through. What a function returns is observed: the samples of its declaration are run, and where they give
 different kinds of results the stub says Any. Functions without samples say what their docstring says under
-"Returns". Parameters have their names and default values; their types are left open, since Paddle takes
-Tensors, numbers and lists in most places.
+"Returns". Parameters have their names, default values, and the types of tools/stub_types.py. Methods of
+Tensor have docstrings, which editors show; they find those of functions in the source.
 """
 
 import ast
@@ -17,6 +17,7 @@ import importlib
 import inspect
 import re
 import sys
+import textwrap
 import types
 import typing
 import warnings
@@ -31,6 +32,7 @@ from paddle_jax._core.ops.op import OPS  # noqa: E402
 from paddle_jax._core.tensors.tensor import Tensor  # noqa: E402
 from tests.ops import harness  # noqa: E402
 from tools.alias_stubs import FOLDER, alias_stubs  # noqa: E402
+from tools.stub_types import IMPORTS, parameter_type  # noqa: E402
 
 NAMESPACES = [
     "paddle_jax",
@@ -90,6 +92,14 @@ BINARY = {
     "__gt__",
     "__ge__",
 }
+# what stands beside a Tensor
+NUMBERS = "Tensor | _b.complex | np.number | np.ndarray"
+OPERANDS = dict.fromkeys(BINARY, NUMBERS)
+OPERANDS |= dict.fromkeys(("__matmul__", "__rmatmul__"), "Tensor | np.ndarray")
+OPERANDS |= {f"__{side}{name}__": "Tensor | _b.int" for side in ("", "r") for name in ("lshift", "rshift")}
+OPERANDS |= {f"__{name}__": "Tensor" for name in ("and", "or", "xor")}
+OPERANDS |= {f"__r{name}__": "Tensor | _b.int" for name in ("and", "or", "xor")}
+OPERANDS |= dict.fromkeys(("__eq__", "__ne__"), "_b.object")
 # their docstrings say it in other words
 SURE = dict.fromkeys(
     (
@@ -196,41 +206,49 @@ def default(value):
     return repr(value) if plain else "..."
 
 
-def parameters(function, method=False):
-    """The parameters with their default values, or None where there is no signature."""
+def parameters(name, function, imports, method=False):
+    """The parameters with their types and default values, or None where there is no signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return None
     texts, star = [], False
     for number, p in enumerate(signature.parameters.values()):
-        name = "self" if method and number == 0 else p.name
+        word = "self" if method and number == 0 else p.name
+        kind = OPERANDS.get(name) if p.name == "y" else None
+        kind = "" if word == "self" else ": " + (kind or parameter_type(function, p, imports))
         if p.kind is p.VAR_POSITIONAL:
-            texts.append(f"*{name}: Any")
+            texts.append(f"*{word}{kind}")
             star = True
             continue
         if p.kind is p.KEYWORD_ONLY and not star:
             texts.append("*")
             star = True
-        kind = "" if name == "self" else ": Any"
         texts.append(
-            f"**{name}: Any"
+            f"**{word}{kind}"
             if p.kind is p.VAR_KEYWORD
-            else f"{name}{kind}" + ("" if p.default is p.empty else f" = {default(p.default)}")
+            else f"{word}{kind}" + ("" if p.default is p.empty else f" = {default(p.default)}")
         )
         if p.kind is p.POSITIONAL_ONLY and list(signature.parameters.values())[-1] is p:
             texts.append("/")
     return texts
 
 
-def written(name, function, returns, method=False):
+def written(name, function, returns, imports, method=False):
     """The lines of a function."""
-    texts = parameters(function, method)
+    texts = parameters(name, function, imports, method)
     if texts is None or (method and not texts):
         texts = ["self", "*args: Any", "**kwargs: Any"] if method else ["*args: Any", "**kwargs: Any"]
     ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
     result = "None" if name == "__init__" else returns.of(name, function)
-    return f"def {name}({', '.join(texts)}) -> {result}: ...{ignore}"
+    line = f"def {name}({', '.join(texts)}) -> {result}: ...{ignore}"
+    at = getattr(function, "variadic_at", None)
+    if at is None:
+        return line
+    # x.reshape(2, 3) beside x.reshape([2, 3])
+    rest = [text for text in texts[at + 1 :] if text != "*"]
+    texts = [*texts[:at], f"*{texts[at].partition(':')[0]}: _b.int | Tensor", *rest]
+    return f"@overload\n{line}\n@overload\ndef {name}({', '.join(texts)}) -> {result}: ..."
 
 
 # modules ----------------------------------------------------------------------------------------------------
@@ -264,15 +282,8 @@ MODE = """class {name}:
 
 def namespace(module, known, returns):
     """The stub of a namespace."""
-    lines, imports = (
-        [],
-        {
-            "from typing import Any",
-            "import builtins as _b",
-            "import numpy as np",
-            "from paddle_jax._core.tensors.tensor import Tensor as Tensor",
-        },
-    )
+    lines = []
+    imports = {*IMPORTS, "from paddle_jax._core.tensors.tensor import Tensor as Tensor"}
     for name in sorted({*getattr(module, "__all__", ()), *dir(module)}):
         if name.startswith("_") and name != "__version__" or name == "Tensor" or not hasattr(module, name):
             continue
@@ -296,7 +307,7 @@ def namespace(module, known, returns):
             and hasattr(value, "__name__")
             and not isinstance(value, types.BuiltinFunctionType)
         ):
-            lines.append(written(name, value, returns))
+            lines.append(written(name, value, returns, imports))
         else:
             lines.append(f"{name}: {kind_of(value) or 'Any'}")
     return HEADER + "\n".join(sorted(imports)) + "\n\n" + "\n".join(lines) + "\n"
@@ -333,14 +344,15 @@ LEFT_OUT = (
 )
 
 
-def members(cls, returns):
-    """The lines of a class's body."""
+def members(cls, node, returns, imports):
+    """The lines of a class's body; `node` is its source."""
+    documented = {method.name for method in node.body if isinstance(method, ast.FunctionDef)}
     for name, value in sorted(vars(cls).items()):
         if name in LEFT_OUT or name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
             continue
         if isinstance(value, classmethod | staticmethod):
             mark = "classmethod" if isinstance(value, classmethod) else "staticmethod"
-            text = written(name, value.__func__, returns)
+            text = written(name, value.__func__, returns, imports)
             yield f"    @{mark}\n    {text}"
         elif isinstance(
             value, property | types.GetSetDescriptorType | types.MemberDescriptorType
@@ -353,7 +365,19 @@ def members(cls, returns):
             fixed = isinstance(value, property) and value.fset is None
             yield f"    @property\n    def {name}(self) -> {kind}: ..." if fixed else f"    {name}: {kind}"
         else:
-            yield "    " + written(name, value, returns, method=True)
+            line = textwrap.indent(written(name, value, returns, imports, method=True), "    ")
+            yield line if name in documented or name.startswith("__") else with_docstring(line, value)
+
+
+def with_docstring(line, function):
+    """A line of a method with its docstring, since editors look for it in the class's source alone."""
+    text = inspect.getdoc(function)
+    if not text:
+        return line
+    mark = "r" if "\\" in text else ""
+    end = "\n" if "\n" in text else ""
+    body = textwrap.indent(f'{mark}"""{text}{end}"""', "        ")
+    return line.removesuffix(" ...") + "\n" + body
 
 
 def private_members(cls):
@@ -371,16 +395,13 @@ def tensor_module(returns):
     """The stub of the file that defines Tensor: the class in full, the other names as far as they
     have signatures."""
     module = importlib.import_module("paddle_jax._core.tensors.tensor")
-    lines = [
-        "import builtins as _b",
+    lines = []
+    imports = {
+        *IMPORTS,
         "from collections.abc import Iterator",
-        "from typing import Any",
-        "",
-        "import numpy as np",
         "from paddle_jax._core.base.dtype import DType",
         "from paddle_jax._core.base.size import Size",
-        "",
-    ]
+    }
     for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
         value = vars(module).get(getattr(node, "name", None))
         if isinstance(node, ast.ClassDef):
@@ -388,13 +409,13 @@ def tensor_module(returns):
             lines += [
                 "",
                 f"class {node.name}" + (f"({bases})" if bases else "") + ":",
-                *(list(members(value, returns)) or ["    ..."]),
+                *(list(members(value, node, returns, imports)) or ["    ..."]),
                 *(private_members(value) if value is Tensor else ()),
                 "",
             ]
         elif isinstance(node, ast.FunctionDef):
-            lines.append(written(node.name, value, returns))
-    return HEADER + "\n".join(lines) + "\n"
+            lines.append(written(node.name, value, returns, imports))
+    return HEADER + "\n".join([*sorted(imports), *lines]) + "\n"
 
 
 def stubs():

@@ -193,7 +193,9 @@ def check_floating(op: str, x: jax.Array, name: str = "x") -> None:
 
 
 def variadic(public: Callable[..., Any], at: Any = 1) -> Callable[..., Any]:
-    """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
+    """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3]).
+
+    The result's `variadic_at` tells the stubs."""
 
     def collect_arguments(*args: Any, **kwargs: Any) -> Tensor:
         if (
@@ -204,6 +206,7 @@ def variadic(public: Callable[..., Any], at: Any = 1) -> Callable[..., Any]:
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 
+    collect_arguments.variadic_at = at
     return instead(public, collect_arguments, "reshapes")
 
 
@@ -311,4 +314,5 @@ def variadic_method(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*((args[0], args[1:]) if len(args) > 2 else args), **kwargs)
 
     ft.update_wrapper(collect_arguments, function)
+    collect_arguments.variadic_at = 1
     return collect_arguments

@@ -1,5 +1,8 @@
-"""What editors and type checkers know of a program that says `import paddle`: pyright, mypy, and pyright's
-language server. They read the package and its stubs as an installation has them, without the real Paddle."""
+"""What editors and type checkers know of a program that says `import paddle`.
+
+Asked are pyright, mypy, and pyright's language server with the calls that an editor makes. They read the
+package and its stubs as an installation has them, without the real Paddle.
+"""
 
 import json
 import re
@@ -13,6 +16,12 @@ import jaxlib
 import ml_dtypes
 import numpy as np
 import pytest
+
+from paddle_jax._core.ops.op import OPS
+from tests.ops import harness
+from tests.ops.test_ops import find, public_path
+from tests.tools.language_server import LanguageServer
+from tools.argument_kinds import samples_of
 
 ROOT = Path(__file__).resolve().parents[2]
 USER = Path(__file__).with_name("typed_program.py")
@@ -54,6 +63,37 @@ MISTAKES = {  # a line of a function of the Tensor `t`; what the checker says
     "paddle.nn.Linear(2, 3)(t, t)": "positional argument",
     "paddle.nn.Linear(2)": '"out_features"',
 }
+
+PROGRAM = """import paddle
+import paddle.nn.functional as F
+x = paddle.ones([2])
+x.sum(axis=0)
+paddle.sum(x, 0)
+F.relu(x)
+layer = paddle.nn.Linear(2, 3)
+y = layer(x)
+x.reshape(2, 1)
+x.backward()
+layer.weight
+x.shape
+paddle.vision.models.resnet18()
+x.mea
+F.soft
+layer.
+"""
+HOVER = {  # a line; the text before the pointer; parts of what an editor shows there
+    "x.sum(axis=0)": ("x.su", "axis: int", "-> Tensor", "Sums elements", "Returns:"),
+    "paddle.sum(x, 0)": ("paddle.su", "x: Tensor", "-> Tensor", "Sums elements"),
+    "F.relu(x)": ("F.re", "x: Tensor", "positive elements"),
+    "layer = paddle.nn.Linear(2, 3)": ("nn.Lin", "in_features: int", "x @ weight + bias"),
+    "y = layer(x)": ("y = la", "input: Tensor", "-> Tensor"),
+    "x.reshape(2, 1)": ("x.resh", "shape: int", "*shape: int | Tensor", "Gives"),
+    "x.backward()": ("x.back", "grad_tensor: Tensor | None", "Computes gradients"),
+    "layer.weight": ("layer.we", "weight: Parameter"),
+    "x.shape": ("x.sh", "shape: Size", "lengths of the axes"),
+    "paddle.vision.models.resnet18()": ("models.res", "-> ResNet", "18 layers"),
+}
+LEFT_OPEN = ("getitem",)  # declared with names, but users write brackets
 
 
 @pytest.fixture
@@ -113,6 +153,74 @@ def test_pyright(folder):
     assert {
         line: want in said.get(number, "") for number, (line, want) in enumerate(MISTAKES.items())
     } == dict.fromkeys(MISTAKES, True), said
+
+
+# what samples of operations call to make Tensors
+MAKERS = "f d h bf i i_ i32 u8 i8 i16 b c c128 pos pos_d pos_i pos_i32 u ud idx idx32 perm const spd".split()
+
+
+def calls_that_paddle_accepts(oracle):
+    """The samples of all operations that the real Paddle runs, as calls of public names."""
+    for name, op in sorted(OPS.items()):
+        path = public_path(name)
+        if path is None or name in LEFT_OPEN:
+            continue
+        try:
+            function = find(oracle, path)
+        except AttributeError:
+            continue  # only here
+        for sample in samples_of(op):
+            if harness.evaluate(oracle, function, sample.text).error is None:
+                yield f"paddle.{path}({sample.text})".replace("\n", " ")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_arguments_that_paddle_accepts(folder, oracle):
+    head = ["import numpy as np", "import paddle", "from typing import Any"]
+    head += [f"def {name}(*a: Any) -> paddle.Tensor: ..." for name in MAKERS]
+    calls = list(calls_that_paddle_accepts(oracle))
+    found = findings(folder, calls="\n".join([*head, *calls]))
+    assert len(calls) > 3000
+    assert {calls[line - len(head) - 1]: message for line, _, message in found["calls"]} == {}
+
+
+@pytest.fixture
+def server(folder):
+    """Pyright's language server, with a program open."""
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    with LanguageServer([command("pyright-langserver"), "--stdio"], program) as running:
+        yield running
+
+
+def test_hover(server):
+    for line, (text, *wanted) in HOVER.items():
+        shown = server.hover(line, text)
+        assert [part for part in wanted if part not in shown] == [], shown
+
+
+def test_completion(server):
+    assert {"mean", "median"} <= server.completions("x.mea", "x.mea").keys()
+    assert {"softmax", "softplus"} <= server.completions("F.soft", "F.soft").keys()
+    assert {"weight", "bias", "forward"} <= server.completions("layer.", "layer.").keys()
+
+
+def test_signature(server):
+    shown = server.signature("x.sum(axis=0)", "x.sum(")
+    names = [parameter["label"].partition(":")[0] for parameter in shown["parameters"]]
+    assert names == ["axis", "dtype", "keepdim", "name", "*", "out"]
+    shown = server.signature("y = layer(x)", "layer(")
+    assert [parameter["label"] for parameter in shown["parameters"]] == ["input: Tensor"]
+
+
+def test_definition(server):
+    sources = {}
+    for line, text in (("F.relu(x)", "F.re"), ("layer = paddle.nn.Linear(2, 3)", "nn.Lin")):
+        address, number = server.definitions(line, text)[-1]
+        source = ROOT / address.partition(f"{PACKAGES}/")[2]
+        sources[text] = source.read_text().splitlines()[number - 1].partition("(")[0]
+    assert sources == {"F.re": "def relu", "nn.Lin": "class Linear"}
 
 
 @pytest.mark.slow
