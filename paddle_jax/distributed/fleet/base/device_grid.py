@@ -98,6 +98,27 @@ class DeviceGrid:
             if not tensor.is_dist():
                 move(tensor, layout)
 
+    def place_expert(self, layer: Any, index: int, count: int) -> DistLayout | None:
+        """Moves one of `count` experts to its devices, along the dimension that rows are cut along.
+
+        Returns:
+            The DistLayout of rows for it; None where rows are not cut, and all devices have all experts.
+        """
+        name = next((name for name in _BATCH if self.degree(name) > 1), None)
+        if name is None:
+            return None
+        whole = self.stage_mesh(self.stage).get_mesh_with_dim(name)
+        place = index * self.degree(name) // count
+        ids = np.array(whole.process_ids).reshape(whole.shape)[place : place + 1]
+        mesh = ProcessMesh(ids, whole.dim_names)
+        replicated: list[Placement] = [Replicate()] * mesh.ndim
+        for tensor in (*layer.parameters(), *layer.buffers()):
+            placements = dict.fromkeys(mesh.dim_names, Replicate())
+            if tensor.is_dist():  # cut by a tensor parallel layer
+                placements |= dict(zip(tensor.process_mesh.dim_names, tensor.placements, strict=True))
+            move(tensor, DistLayout(mesh, [placements[name] for name in mesh.dim_names]))
+        return DistLayout(mesh, replicated)
+
     def leaves(self, value: Any, stage: int) -> Any:
         """What a stage has given, as another one takes it: leaves of its tape on its devices. `stop_gradient`
         stays as it is."""

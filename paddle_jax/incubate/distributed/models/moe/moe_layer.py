@@ -9,6 +9,7 @@ import numpy as np
 from paddle_jax._core.tensors.tensor import host_value
 from paddle_jax.distributed.fleet.utils import recompute
 from paddle_jax.distributed.utils.moe_utils import global_gather, global_scatter
+from paddle_jax.incubate.distributed.models.moe.device_experts import DeviceExperts
 from paddle_jax.incubate.distributed.models.moe.gate import BaseGate, GShardGate, NaiveGate, SwitchGate
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.axes import unknown
@@ -39,7 +40,8 @@ class MoELayer(Layer):
         gate: a gate, or a dict: "type" is "naive", "gshard" (default) or "switch", "top_k" how many experts
             are chosen (default 2).
         moe_group: Group of the processes that share the experts: those given are this process's. Default
-            None: one process has all; `paddle.distributed.shard_tensor` spreads them over its devices.
+            None: one process has all. Where `fleet.init` has laid its devices out in a grid, experts are on
+            devices of their own along "dp" (or "sharding"), and rows go to them.
         mp_group: None or a Group of one process.
         recompute_interval: above 0: what experts compute is computed again in the backward pass
             instead of kept.
@@ -96,6 +98,7 @@ class MoELayer(Layer):
             for parameter in experts.parameters():
                 # other processes have other experts: their gradients are not averaged
                 parameter.no_sync = True
+        self._on_devices = DeviceExperts.of(experts) if self.world_size == 1 else None
         if isinstance(gate, dict):
             self.top_k, kind = gate.get("top_k", 2), gate.get("type", "gshard")
             if kind not in _GATES:
@@ -131,6 +134,8 @@ class MoELayer(Layer):
             raise AssertionError(f"MoELayer: gate: it chose {number.shape[1]} experts; top_k is {self.top_k}")
         if self.world_size > 1:
             return reshape(self._over_processes(x, value, number), inp.shape)
+        if self._on_devices is not None:
+            return reshape(self._on_devices.run(x, value, number, self._computed), inp.shape)
         return reshape(self._run_local_experts(x, value, number), inp.shape)
 
     def _run_local_experts(self, x: Tensor, value: Tensor, number: Tensor) -> Tensor:
