@@ -238,7 +238,13 @@ def alone():
 
 @pytest.mark.slow
 def test_two_stages_train_as_one(alone):
-    found = trained(2, *CASES)
+    split = [f"{case}, split" for case in ("tuples", "scaler", "recompute")]
+    found = trained(2, *CASES, *split)
+    for case in split:
+        plain = case.removesuffix(", split")
+        for one in found:
+            np.testing.assert_allclose(one[case]["losses"], alone[plain]["losses"], rtol=1e-5)
+            assert one[case]["class"] == "ProcessZeroBubblePipeline" and "w0" in one[case]["schedule"]
     for case in CASES:
         for rank in range(2):
             np.testing.assert_allclose(found[rank][case]["losses"], alone[case]["losses"], rtol=1e-5)
@@ -279,7 +285,8 @@ def test_replicas_of_stages_train_as_one():
 def test_three_stages_and_a_rest():
     """Five micro-batches over three stages."""
     whole = trained(1, "plain", "tied", STAGES=1, MICRO=5)[0]
-    for one in trained(3, "plain", "tied", MICRO=5):
+    for one in trained(3, "plain", "tied, split", MICRO=5):
+        one["tied"] = one["tied, split"]
         for case in ("plain", "tied"):
             np.testing.assert_allclose(one[case]["losses"], whole[case]["losses"], rtol=1e-5)
 

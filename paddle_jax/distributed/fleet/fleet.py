@@ -44,7 +44,10 @@ from paddle_jax.distributed.fleet.meta_parallel.wrapped import (
     ShardingParallel,
     TensorParallel,
 )
-from paddle_jax.distributed.fleet.meta_parallel.zero_bubble import ZeroBubblePipeline
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble import (
+    ProcessZeroBubblePipeline,
+    ZeroBubblePipeline,
+)
 from paddle_jax.distributed.fleet.server_methods import ServerMethods
 from paddle_jax.distributed.fleet.static_training import StaticOptimizer, acts
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
@@ -409,10 +412,7 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
     if stages == 1:
         return NoPipelineParallel(model, strategy, hcg)
     if split:
-        raise CheckError(
-            "fleet.distributed_model: schedule_mode: got 'ZBH1' in a program of several processes; it runs "
-            "in one process that drives several devices, use '1F1B' here"
-        )
+        return ProcessZeroBubblePipeline(model, hcg, strategy)
     if chunks == 1:
         return PipelineParallel(model, hcg, strategy)
     micro_batches = strategy.pipeline_configs["accumulate_steps"]

@@ -79,6 +79,8 @@ def batch(case, step, rows):
 
 
 def run(case):
+    is_split = case.endswith(", split")  # backward passes in two halves
+    case = case.removesuffix(", split")
     strategy = fleet.DistributedStrategy()
     strategy.hybrid_configs = {
         "pp_degree": STAGES,
@@ -88,6 +90,8 @@ def run(case):
     strategy.pipeline_configs = {"accumulate_steps": MICRO, "micro_batch_size": ROWS}
     if "MODE" in os.environ:
         strategy.pipeline_configs["schedule_mode"] = os.environ["MODE"]
+    if is_split:
+        strategy.pipeline_configs["schedule_mode"] = "ZBH1"
     if sys.argv[1] == "paddle":
         strategy.pipeline_configs["enable_partial_send_recv"] = False
         strategy.hybrid_configs = {"pp_configs": {"use_batch_p2p_comm": False}}

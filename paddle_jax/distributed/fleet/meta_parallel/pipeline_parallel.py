@@ -295,7 +295,8 @@ class PipelineParallel(_Batched):
         self._messages = None
         if self.num_stages > 1:
             self._messages = StageMessages(self.pp_group, self.num_model_chunks)
-        self._held: dict[tuple[int, int], Held] = {}
+        # {(chunk or part, micro-batch): what a step keeps}
+        self._held: dict[tuple[int, int], Any] = {}
         # PaddleNLP's trainer asks for these: gradients are reduced after the step, not beside it.
         self._dp_comm_overlap = False
         self._sharding_comm_overlap = False
@@ -373,10 +374,7 @@ class PipelineParallel(_Batched):
         self._held.clear()
         batches = self._batches(data)
         for step in self._schedule():
-            if step.kind == schedules.FORWARD:
-                self._forward_step(step, batches)
-            else:
-                self._backward_step(step)
+            self._run_own_step(step, batches)
         if self.scaler is not None and not self.is_pipeline_last_stage(ignore_virtual=True):
             # A scaler looks at the precision when it scales: it must decide on all stages as on the last one.
             self.scaler.scale(zeros([]))
@@ -416,6 +414,13 @@ class PipelineParallel(_Batched):
         return result
 
     # steps of a schedule ------------------------------------------------------------------------------------
+
+    def _run_own_step(self, step: Step, batches: MicroBatches) -> None:
+        """Runs a step of this stage."""
+        if step.kind == schedules.FORWARD:
+            self._forward_step(step, batches)
+        else:
+            self._backward_step(step)
 
     def _is_last(self, chunk: Any) -> bool:
         """Whether a chunk of this stage has the last layer of the model."""
