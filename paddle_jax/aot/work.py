@@ -33,6 +33,10 @@ _PASSES = {
 }
 
 
+# products of the size of all scores times the width in each primitive (nn/functional/fused_attention.py)
+_ATTENTION = {"fused_attention": 2, "fused_attention_grad": 5}
+
+
 def equations(jaxpr: Any, times: int = 1, outside: str = "") -> Iterator[tuple[Any, int, str]]:
     """(equation, how often it runs, its scope) of a jaxpr and of all that is inside. A `while` counts once,
     as the number of its rounds is not known."""
@@ -68,12 +72,19 @@ def operations(jaxpr: Any, platform: str) -> tuple[dict[str, float], float]:
     """
     products: dict[str, float] = defaultdict(float)
     others = 0.0
+    attention: set[Any] = set()  # calls of fused kernels, of which XLA merges equal ones
     for equation, times, _ in equations(jaxpr):
         name = equation.primitive.name
         if name == "dot_general":
             products[_kind(equation, platform)] += times * _dot(equation)
         elif name == "conv_general_dilated":
             products[_kind(equation, platform)] += times * _convolution(equation)
+        elif name in _ATTENTION:
+            call = (name, *equation.invars, equation.params["causal"], equation.params["scale"])
+            if call in attention:
+                continue
+            attention.add(call)
+            products[_kind(equation, platform)] += times * _ATTENTION[name] * _attention(equation)
         elif name in CONVOLUTIONS:  # those of this package, on a CPU
             shapes = equation.params["shapes"]
             products[_kind(equation, platform)] += (
@@ -92,8 +103,8 @@ def _kind(equation: Any, platform: str) -> str:
     precision = equation.params.get("precision", jax.lax.Precision.HIGHEST)
     if isinstance(precision, tuple):
         precision = precision[0]
-    name = getattr(precision, "name", None) or "DEFAULT"
-    return _PASSES.get(platform, {}).get(name, "f32")
+    name = getattr(precision, "name", precision) or "DEFAULT"  # attention has the name itself
+    return _PASSES.get(platform, {}).get(name.upper(), "f32")
 
 
 def _factor(equation: Any) -> int:
@@ -105,6 +116,14 @@ def _dot(equation: Any) -> float:
     (contracted, _), _ = equation.params["dimension_numbers"]
     shape = equation.invars[0].aval.shape
     return float(_factor(equation) * equation.outvars[0].aval.size * math.prod(shape[i] for i in contracted))
+
+
+def _attention(equation: Any) -> float:
+    """Operations of one product of the queries with the keys; half of them where later keys are not seen."""
+    batch, queries, heads, width = equation.invars[0].aval.shape
+    keys = equation.invars[1].aval.shape[1]
+    share = 0.5 if equation.params["causal"] else 1.0
+    return share * 2.0 * batch * heads * queries * keys * width
 
 
 def _convolution(equation: Any) -> float:

@@ -87,8 +87,9 @@ class matmul_precision(AtomicContext):
     Raises:
         ValueError: the precision is none of these.
     Example:
-        >>> with paddle.matmul_precision("high"):
-        ...     y = paddle.ones([2, 3]) @ paddle.ones([3, 2])
+        >>> import paddle_jax
+        >>> with paddle_jax.matmul_precision("high"):
+        ...     y = paddle_jax.ones([2, 3]) @ paddle_jax.ones([3, 2])
         >>> y.tolist()
         [[3.0, 3.0], [3.0, 3.0]]
     """

@@ -12,10 +12,12 @@ from paddle_jax.nn.functional import conv_transpose as conv_transpose
 from paddle_jax.nn.functional import convolution_terms as convolution_terms
 from paddle_jax.nn.functional import convolve as convolve
 from paddle_jax.nn.functional import convolve_cpu as convolve_cpu
+from paddle_jax.nn.functional import cudnn_attention as cudnn_attention
 from paddle_jax.nn.functional import distance as distance
 from paddle_jax.nn.functional import drop as drop
 from paddle_jax.nn.functional import extension as extension
 from paddle_jax.nn.functional import flash_attention as flash_attention
+from paddle_jax.nn.functional import fused_attention as fused_attention
 from paddle_jax.nn.functional import input as input
 from paddle_jax.nn.functional import loss as loss
 from paddle_jax.nn.functional import many_classes as many_classes
@@ -23,6 +25,7 @@ from paddle_jax.nn.functional import margin_losses as margin_losses
 from paddle_jax.nn.functional import moe as moe
 from paddle_jax.nn.functional import norm as norm
 from paddle_jax.nn.functional import padding as padding
+from paddle_jax.nn.functional import pallas_attention as pallas_attention
 from paddle_jax.nn.functional import pool_windows as pool_windows
 from paddle_jax.nn.functional import pooling as pooling
 from paddle_jax.nn.functional import quantization as quantization

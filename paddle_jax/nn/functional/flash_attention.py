@@ -1,5 +1,5 @@
-"""Attention under the names of the flash attention kernels. The computation is one compiled kernel
-on every platform."""
+"""Attention under the names of the flash attention kernels. GPUs and TPUs have fused kernels
+(fused_attention.py)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def scaled_dot_product_attention(
         dropout_p: probability of dropping a weight while training.
         is_causal: position i sees keys 0..i only; attn_mask is not used then.
         training: False drops nothing.
-        backend: accepted; there is one implementation.
+        backend: accepted; the platform decides the implementation.
         scale: factor of the products. Default: 1 / sqrt(width).
         enable_gqa: allow fewer key heads than query heads.
     Returns:

@@ -15,6 +15,7 @@ from jax import lax
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.devices import traced_platform
 from paddle_jax._core.ops.op import op
+from paddle_jax.nn.functional.fused_attention import fused_attention, is_fusible, register_reference
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -185,7 +186,19 @@ def attend(
     extra: str | None = None,
 ) -> jax.Array:
     """Attention; extra: None, "weights" or "lse" (log of the sum of exponentials) makes the result a pair."""
-    return _attend(q, k, v, mask, causal, scale, extra, lambda weights, number: weights)
+    if extra is None and traced_platform() != "cpu" and is_fusible(q, k, v, mask):
+        return fused_attention(q, k, v, mask, causal, scale)
+    return _attend(q, k, v, mask, causal, scale, extra, _keep_all)
+
+
+def _keep_all(weights: jax.Array, number: Any) -> jax.Array:
+    """Drops no weights."""
+    return weights
+
+
+register_reference(
+    lambda q, k, v, mask, causal, scale: _attend(q, k, v, mask, causal, scale, "lse", _keep_all)
+)
 
 
 @known_as(amp="flash_attn", code="sequences:attend")

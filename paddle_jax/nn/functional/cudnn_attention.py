@@ -1,0 +1,93 @@
+"""Attention by cuDNN's fused kernels, on NVIDIA GPUs: bfloat16 and float16, widths up to 128.
+
+The calls are those of `jax.nn.dot_product_attention(implementation="cudnn")`. That function asks the GPU of
+this machine whether it can run them; the calls here can also be compiled where there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+try:
+    from jax._src.cudnn import fused_attention_stablehlo as cudnn
+except ImportError:  # another version of JAX
+    cudnn = None
+
+_WIDEST = 128  # heads wider than this need a Hopper GPU
+_LARGEST_MASK = 1 << 28  # numbers of a mask that is written out for the kernel
+
+
+def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> bool:
+    """Whether the kernels can compute attention of these operands."""
+    if cudnn is None or q.dtype not in (jnp.bfloat16, jnp.float16):
+        return False
+    width = q.shape[3]
+    if width != v.shape[3] or width % 8 or width > _WIDEST:
+        return False
+    if mask is None:
+        return True
+    queries = q.shape[1]
+    keys = k.shape[1]
+    written = mask.shape[0] * mask.shape[1] * queries * keys
+    is_given = mask.shape[2:] == (queries, keys)
+    return not (queries % 2 or keys % 2) and (is_given or written <= _LARGEST_MASK)
+
+
+def _settings(mask: jax.Array | None, causal: bool, scale: float) -> dict[str, Any]:
+    kind = cudnn.MaskType.CAUSAL if causal else cudnn.MaskType.NO_MASK
+    return {
+        "scale": scale,
+        "seed": 42,
+        "dropout_rate": 0.0,
+        "variadic_args": (mask is not None, False),
+        "mask_type": kind,
+        "layout": cudnn.AttentionLayout.BTNH.value,
+        "sliding_window_length": None,
+    }
+
+
+def _operands(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> list[Any]:
+    """The operands of the calls: those that are not used are empty."""
+    unused = jnp.zeros(0, q.dtype)
+    if mask is None:
+        bias = unused
+    else:
+        if mask.dtype == jnp.bool_:
+            lowest = cudnn.get_large_negative_number(q.dtype)
+            mask = jnp.where(mask, jnp.zeros((), q.dtype), lowest)
+        bias = jnp.broadcast_to(mask.astype(q.dtype), (*mask.shape[:2], q.shape[1], k.shape[1]))
+    return [q, k, v, bias, *[unused] * 6]
+
+
+def forward(
+    q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None, causal: bool, scale: float
+) -> tuple[jax.Array, jax.Array]:
+    """The result and the log of the sums of exponentials."""
+    operands = _operands(q, k, v, mask)
+    out, log = cudnn._dot_product_attention_fwd_impl(
+        *operands, **_settings(mask, causal, scale), is_training=True
+    )
+    return out, log
+
+
+def backward(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: jax.Array | None,
+    out: jax.Array,
+    log: jax.Array,
+    ct: jax.Array,
+    causal: bool,
+    scale: float,
+) -> list[jax.Array]:
+    """The gradients of q, k and v."""
+    operands = _operands(q, k, v, mask)
+    return list(
+        cudnn._dot_product_attention_bwd_impl(
+            *operands, log, out, ct.astype(q.dtype), **_settings(mask, causal, scale)
+        )
+    )

@@ -1,0 +1,186 @@
+"""Attention by the flash attention kernels of Pallas, on TPUs.
+
+They take sequences in blocks of 128, so others are filled up with keys of another segment, which no query
+sees. Heads of keys that several heads of queries share are repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BLOCK = 128
+_BLOCKS = (512, 256, 128)
+_SEEN = 1  # the segment of queries, and of keys that they see
+
+
+def _kernels() -> Any:
+    # lazy: Pallas takes 0.5 s to import, and only programs for TPUs need it
+    from jax.experimental.pallas.ops.tpu import flash_attention
+
+    return flash_attention
+
+
+def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> bool:
+    """Whether the kernels can compute attention of these operands: one width, and no mask but one of keys."""
+    if q.dtype == jnp.float16 or q.shape[3] != v.shape[3]:
+        return False
+    return mask is None or (mask.dtype == jnp.bool_ and mask.shape[1:3] == (1, 1))
+
+
+@contextlib.contextmanager
+def _settings(dtype: Any) -> Iterator[None]:
+    """A block in which the kernels are traced: with indices of 32 bits, products of bfloat16 as they are."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(jax.enable_x64(False))
+        if dtype != jnp.float32:
+            stack.enter_context(jax.default_matmul_precision("default"))
+        yield
+
+
+def _block(length: int) -> int:
+    """The largest block that divides a length."""
+    return next(block for block in _BLOCKS if length % block == 0)
+
+
+def _filled(x: jax.Array, axis: int) -> jax.Array:
+    """x with zeros at the end of an axis, up to whole blocks."""
+    missing = -x.shape[axis] % _BLOCK
+    if not missing:
+        return x
+    return jnp.pad(x, [(0, missing if a == axis else 0) for a in range(x.ndim)])
+
+
+def _by_head(x: jax.Array, repeats: int = 1) -> jax.Array:
+    """[batch, length, heads, width] as [batch, heads, whole blocks, width]."""
+    x = jnp.swapaxes(x, 1, 2)
+    if repeats > 1:
+        x = jnp.repeat(x, repeats, 1)
+    return _filled(x, 2)
+
+
+def _segments(q: jax.Array, k: jax.Array, mask: jax.Array | None) -> Any:
+    """The segments of queries and keys; None where all keys are seen."""
+    batch, keys = k.shape[:2]
+    if mask is None and keys % _BLOCK == 0:
+        return None
+    seen: Any = jnp.ones((batch, keys), bool)
+    if mask is not None:
+        seen = jnp.broadcast_to(mask[:, 0, 0, :], (batch, keys))
+    of_keys = _filled(jnp.where(seen, _SEEN, 0).astype(jnp.int32), 1)
+    queries = q.shape[1] + -q.shape[1] % _BLOCK
+    return _kernels().SegmentIds(jnp.full((batch, queries), _SEEN, jnp.int32), of_keys)
+
+
+def forward(
+    q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None, causal: bool, scale: float
+) -> tuple[jax.Array, jax.Array]:
+    """The result and the log of the sums of exponentials."""
+    with _settings(q.dtype):
+        return _forward(q, k, v, mask, causal, scale)
+
+
+def _forward(
+    q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None, causal: bool, scale: float
+) -> tuple[jax.Array, jax.Array]:
+    repeats = q.shape[2] // k.shape[2]
+    queries = _by_head(q)
+    keys, values = (_by_head(x, repeats) for x in (k, v))
+    block = _block(keys.shape[2])
+    out, sums, largest = _kernels()._flash_attention_impl(
+        queries,
+        keys,
+        values,
+        None,
+        _segments(q, k, mask),
+        True,
+        causal,
+        scale,
+        1,
+        _block(queries.shape[2]),
+        block,
+        block,
+        False,
+    )
+    log = (largest + jnp.log(sums)).astype(jnp.float32)
+    return jnp.swapaxes(out, 1, 2)[:, : q.shape[1]], log[..., : q.shape[1]]
+
+
+def backward(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: jax.Array | None,
+    out: jax.Array,
+    log: jax.Array,
+    ct: jax.Array,
+    causal: bool,
+    scale: float,
+) -> list[jax.Array]:
+    """The gradients of q, k and v."""
+    with _settings(q.dtype):
+        return _backward(q, k, v, mask, out, log, ct, causal, scale)
+
+
+def _backward(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    mask: jax.Array | None,
+    out: jax.Array,
+    log: jax.Array,
+    ct: jax.Array,
+    causal: bool,
+    scale: float,
+) -> list[jax.Array]:
+    kernels = _kernels()
+    repeats = q.shape[2] // k.shape[2]
+    queries, cotangents = (_by_head(x) for x in (q, ct.astype(q.dtype)))
+    keys, values = (_by_head(x, repeats) for x in (k, v))
+    largest = _filled(log, 2)  # exp(s - log) / 1 are the weights
+    inner = jnp.sum(out.astype(jnp.float32) * ct.astype(jnp.float32), -1)
+    operands = (
+        queries,
+        keys,
+        values,
+        None,
+        _segments(q, k, mask),
+        jnp.ones_like(largest),
+        largest,
+        cotangents,
+        _filled(jnp.swapaxes(inner, 1, 2), 2),
+    )
+    rows = _block(queries.shape[2])
+    columns = _block(keys.shape[2])
+    settings = {
+        "block_k_major": columns,
+        "block_k": columns,
+        "sm_scale": scale,
+        "causal": causal,
+        "mask_value": kernels.DEFAULT_MASK_VALUE,
+        "debug": False,
+    }
+    for_k, for_v = kernels._flash_attention_bwd_dkv(*operands, block_q_major=rows, block_q=rows, **settings)
+    for_q, _ = kernels._flash_attention_bwd_dq(*operands, block_q_major=rows, **settings)
+    return [
+        _by_length(for_q, q, 1),
+        _by_length(for_k, k, repeats),
+        _by_length(for_v, v, repeats),
+    ]
+
+
+def _by_length(gradient: jax.Array, like: Any, repeats: int) -> jax.Array:
+    """A gradient [batch, heads, blocks, width] in the shape of its operand; repeated heads are summed."""
+    batch, length, heads, width = like.shape
+    gradient = gradient[:, :, :length]
+    if repeats > 1:
+        split: Sequence[int] = (batch, heads, repeats, length, width)
+        gradient = jnp.sum(gradient.reshape(split).astype(jnp.float32), 2)
+    return jnp.swapaxes(gradient, 1, 2).astype(like.dtype)

@@ -1,0 +1,208 @@
+"""Attention by the fused kernels of GPUs and TPUs: what is lowered, values, gradients and memory."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax.aot import capture, compilers
+from paddle_jax.aot import compile as compile_for
+from paddle_jax.aot.chips import CHIPS
+from paddle_jax.nn.functional import fused_attention, pallas_attention, sdpa
+from paddle_jax.static import InputSpec
+
+F = paddle.nn.functional
+CUDNN = "__cudnn$fmha"
+PALLAS = "tpu_custom_call"
+
+
+def with_gradients(causal, mask_gradient=False, order=1):
+    """A function of (q, k, v[, mask]) that gives the result and gradients of q, k and v."""
+
+    def f(q, k, v, *masks):
+        for operand in (q, k, v):
+            operand.stop_gradient = False
+        for mask in masks:
+            mask.stop_gradient = not mask_gradient
+        y = F.scaled_dot_product_attention(q, k, v, masks[0] if masks else None, is_causal=causal)
+        if not order:
+            return y
+        grads = paddle.grad((y * y).sum(), [q, k, v, *(masks if mask_gradient else ())], create_graph=True)
+        if order == 1:
+            return y, *grads
+        return paddle.grad(sum((g * g).sum() for g in grads), [q, k, v])
+
+    return f
+
+
+def specs(length, heads, key_heads, width, dtype, mask=None):
+    shapes = [[2, length, heads, width], [2, length, key_heads, width], [2, length, key_heads, width]]
+    found = [InputSpec(shape, dtype) for shape in shapes]
+    if mask is not None:
+        found.append(InputSpec(*mask))
+    return found
+
+
+def lowered(function, operands, platform):
+    traced = capture.trace(function, operands, {}, platform).traced
+    return traced.lower(lowering_platforms=(platform,)).as_text()
+
+
+# (heads of the keys, width, dtype, causal, mask, kernels of cuda, kernels of tpu)
+CASES = [
+    (4, 64, "bfloat16", False, None, 2, 3),
+    (4, 64, "bfloat16", True, None, 2, 3),
+    (4, 128, "float16", True, None, 2, 0),
+    (2, 64, "bfloat16", True, None, 2, 3),
+    (4, 64, "float32", True, None, 0, 3),
+    (4, 64, "float64", True, None, 0, 0),
+    (4, 20, "bfloat16", True, None, 0, 3),
+    (4, 64, "bfloat16", False, ([2, 1, 1, 192], "bool"), 2, 3),
+    (4, 64, "bfloat16", False, ([192, 192], "bool"), 2, 0),
+    (4, 64, "bfloat16", False, ([2, 4, 192, 192], "bfloat16"), 2, 0),
+]
+
+
+@pytest.mark.parametrize(("key_heads", "width", "dtype", "causal", "mask", "cuda", "tpu"), CASES)
+def test_kernels(key_heads, width, dtype, causal, mask, cuda, tpu):
+    """One kernel for the result, and one or two for the gradients, in what is lowered for the platform."""
+    operands = specs(192, 4, key_heads, width, dtype, mask)
+    function = with_gradients(causal)
+    found = lowered(function, operands, "cuda")
+    assert len(set(re.findall(r"@(__cudnn\$fmha\w+)", found))) == cuda
+    assert bool(re.search(PALLAS, lowered(function, operands, "tpu"))) == bool(tpu)
+    for platform in ("rocm", "cpu"):
+        text = lowered(function, operands, platform)
+        assert CUDNN not in text and PALLAS not in text
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_without_kernels(platform):
+    """Dropout, short sequences, gradients of the mask: the plain formula."""
+    operands = specs(192, 4, 4, 64, "bfloat16")
+    mask = [*operands, InputSpec([192, 192], "bfloat16")]
+
+    def dropped(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=0.5)
+
+    short = specs(16, 4, 4, 64, "bfloat16")
+    for text in (
+        lowered(dropped, operands, platform),
+        lowered(with_gradients(True), short, platform),
+    ):
+        assert CUDNN not in text and PALLAS not in text
+    assert f"{CUDNN}ScaleBiasSoftmaxBackward" not in lowered(with_gradients(False, True), mask, platform)
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_several_devices_have_the_plain_formula(platform):
+    mesh = jax.sharding.AbstractMesh((2,), ("x",))
+    layout = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    struct = jax.ShapeDtypeStruct((2, 128, 4, 64), jnp.bfloat16, sharding=layout)
+
+    def attend(q, k, v):
+        return fused_attention.fused_attention(q, k, v, None, True, None)
+
+    text = jax.jit(attend).trace(struct, struct, struct).lower(lowering_platforms=(platform,)).as_text()
+    assert CUDNN not in text and PALLAS not in text
+
+
+def operands_of(length, heads, key_heads, width, seed=0):
+    numbers = np.random.default_rng(seed)
+    shapes = [(1, length, heads, width), (1, length, key_heads, width), (1, length, key_heads, width)]
+    return [jnp.asarray(numbers.normal(size=shape), jnp.float32) for shape in shapes]
+
+
+@pytest.mark.parametrize(
+    ("length", "key_heads", "causal", "masked"),
+    [(128, 2, False, False), (100, 1, True, False), (130, 2, False, True)],
+)
+def test_values_of_the_kernels_of_tpus(length, key_heads, causal, masked):
+    """The kernels of Pallas, interpreted, against the plain formula."""
+    from jax.experimental.pallas import tpu
+
+    q, k, v = operands_of(length, 2, key_heads, 16)
+    ct = jnp.asarray(np.random.default_rng(1).normal(size=q.shape), jnp.float32)
+    mask = None
+    if masked:
+        mask = jnp.asarray(np.random.default_rng(2).random((1, 1, 1, length)) < 0.7)
+    settings = {"causal": causal, "scale": 0.3, "precision": "highest"}
+    given = [q, k, v] if mask is None else [q, k, v, mask]
+    out, log = fused_attention._plain(*given, **settings)
+    grads = fused_attention._plain_grad(*given, out, log, ct, **settings)
+    assert pallas_attention.takes(q, k, v, mask)
+    with tpu.force_tpu_interpret_mode():
+        found, found_log = pallas_attention.forward(q, k, v, mask, causal, 0.3)
+        found_grads = pallas_attention.backward(q, k, v, mask, out, log, ct, causal, 0.3)
+    for got, want in zip([found, found_log, *found_grads], [out, log, *grads], strict=True):
+        assert got.shape == want.shape and got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("masked", [False, True])
+def test_values_of_the_primitive(monkeypatch, order, masked):
+    """The primitive and its gradients, computed here, against attention as it is on a CPU."""
+    arrays = [*map(np.asarray, operands_of(64, 2, 1, 8))]
+    if masked:
+        arrays.append(np.random.default_rng(3).normal(size=(64, 64)).astype("float32"))
+    function = with_gradients(not masked, False, order)
+
+    def values():
+        found = function(*map(paddle.to_tensor, arrays))
+        return [each.numpy() for each in (found if isinstance(found, list | tuple) else [found])]
+
+    want = values()
+    sdpa.attend.op.kernels.clear()
+    sdpa.attend.op.fast.clear()
+    monkeypatch.setattr(sdpa, "traced_platform", lambda: "cuda")
+    try:
+        found = values()
+        names = [entry.name for entry in sdpa.attend.op.kernels.values()]
+    finally:
+        sdpa.attend.op.kernels.clear()
+        sdpa.attend.op.fast.clear()
+    assert names
+    for got, expected in zip(found, want, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_queries_that_see_no_key():
+    out = fused_attention._with_nan(jnp.ones((1, 2, 3, 4)), jnp.asarray([[[[True, False], [False, False]]]]))
+    assert np.isnan(np.asarray(out)).any((0, 2, 3)).tolist() == [False, True]
+
+
+def test_transformations_of_the_primitive():
+    """`vmap` and forward mode, against the same of the plain formula."""
+    q, k, v = operands_of(64, 2, 2, 8)
+
+    def fused(q):
+        return fused_attention.fused_attention(q, k, v, None, True, None)
+
+    def plain(q):
+        return fused_attention._plain(q, k, v, causal=True, scale=8**-0.5, precision="highest")[0]
+
+    many = jnp.stack([q, 2 * q])
+    np.testing.assert_allclose(jax.vmap(fused)(many), jax.vmap(plain)(many), rtol=1e-5, atol=1e-5)
+    got, want = (jax.jvp(f, (q,), (jnp.ones_like(q),)) for f in (fused, plain))
+    np.testing.assert_allclose(got[1], want[1], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("chip", "calls"), [("h100", "__cudnn$fmhaSoftmax"), ("v5e", PALLAS)])
+def test_compiled_programs(chip, calls):
+    """What the compilers make of it: one forward kernel in a step, memory that grows with the length."""
+    lacking = compilers.missing(CHIPS[chip].platform)
+    if lacking:
+        pytest.skip(f"the compiler for {chip} is not installed ({', '.join(lacking)})")
+    reports = [
+        compile_for(with_gradients(True), *specs(length, 2, 2, 64, "bfloat16"), target=chip)
+        for length in (1024, 4096)
+    ]
+    assert all(f'custom_call_target="{calls}"' in report.text for report in reports)
+    short, long = (report.peak for report in reports)
+    assert long < 4.5 * short
+    products = 7 * 0.5 * 2 * 2 * 2 * 1024**2 * 64  # seven products of a batch of 2 with 2 heads, half of them
+    assert reports[0].products == {"bf16": products}
