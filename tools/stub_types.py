@@ -205,7 +205,8 @@ def source_type(function: Callable[..., Any], parameter: str) -> str:
         text = getattr(text, "__name__", "Any")
     if text == "Any" and parameter in ("device", "place"):
         return "DeviceLike | None"
-    return text.replace("jax.Array", "Tensor")
+    # attributes of a traced operation may be operands, which users give as numbers
+    return text.replace("jax.Array", "Tensor").removeprefix("Number | ")
 
 
 def kinds_of(function: Callable[..., Any], parameter: str) -> set[str]:

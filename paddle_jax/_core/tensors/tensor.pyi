@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from paddle_jax._core.base.dtype import DType
 from paddle_jax._core.base.dtype import DType as _DType
 from paddle_jax._core.base.size import Size
-from paddle_jax._core.kernels.lifted_attributes import Number as _Number
 from typing import Any, Literal, overload
 import builtins as _b
 import numpy as np
@@ -3040,7 +3039,7 @@ class Tensor:
     persistable: _b.bool
     def pin_memory(self, blocking: Any = True) -> Tensor:
         """The tensor itself: XLA manages host memory for transfers."""
-    def pinv(self, rcond: _Number | _b.float | Tensor | np.floating | np.ndarray = 1e-15, hermitian: _b.bool | _b.int | None = False, name: _b.str | None = None) -> Tensor:
+    def pinv(self, rcond: _b.float | Tensor | np.integer | np.floating | np.ndarray = 1e-15, hermitian: _b.bool | _b.int | None = False, name: _b.str | None = None) -> Tensor:
         """The Moore-Penrose pseudo-inverses of matrices.
 
         Args:
