@@ -195,6 +195,9 @@ class TensorCheckerConfig:
         >>> paddle.amp.debugging.disable_tensor_checker()
     """
 
+    end_step: int | None
+    start_step: int | None
+
     current_step_id = 0
 
     def __init__(

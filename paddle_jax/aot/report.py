@@ -58,13 +58,13 @@ class Report:
         self.temporaries = 0
         self.code = 0
         self.products: dict[str, float] = {}
-        self.other_operations = 0.0
+        self.other_operations: float = 0.0
         self.bytes = 0
         self.collectives: list[Any] = []
         self.without_implementation: list[tuple[str, str, str]] = []
         self.wide: list[tuple[str, str, str, int, int]] = []
         self.warnings: list[str] = []
-        self.compile_seconds = 0.0
+        self.compile_seconds: float = 0.0
         self.text = ""
 
     @property

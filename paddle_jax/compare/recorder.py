@@ -69,6 +69,10 @@ class Recorder:
         leaves: dict of the Parameters that were reported.
     """
 
+    inside: int
+    leaves: dict[Any, Any]
+    thread: int
+
     def __init__(self, paddle: Any, listener: Any, without: Any = ()) -> None:
         self.paddle = paddle
         self.listener = listener

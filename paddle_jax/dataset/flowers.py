@@ -40,8 +40,8 @@ def default_mapper(is_train: bool, sample: Any) -> tuple[Any, Any]:
     return image.flatten(), label
 
 
-train_mapper = functools.partial(default_mapper, True)
-test_mapper = functools.partial(default_mapper, False)
+train_mapper: Any = functools.partial(default_mapper, True)
+test_mapper: Any = functools.partial(default_mapper, False)
 
 
 def reader_creator(

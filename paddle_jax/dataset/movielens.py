@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-age_table = list(AGES)
+age_table: list[int] = list(AGES)
 
 
 class MovieInfo(parsed.MovieInfo):

@@ -29,6 +29,9 @@ class Beta(ExponentialFamily):
         0.25
     """
 
+    alpha: Tensor
+    beta: Tensor
+
     def __init__(self, alpha: float | Tensor, beta: float | Tensor) -> None:
         for name, value in (("alpha", alpha), ("beta", beta)):
             if not isinstance(value, (numbers.Real, Tensor)):

@@ -35,6 +35,8 @@ class Binomial(Distribution):
         0.5
     """
 
+    total_count: Tensor
+
     def __init__(self, total_count: int | Tensor, probs: float | Tensor) -> None:
         if not isinstance(probs, (numbers.Real, Tensor)):
             raise AttributeError(f"Binomial: probs: got {type(probs).__name__}; give a number or a Tensor")

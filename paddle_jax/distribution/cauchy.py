@@ -34,6 +34,9 @@ class Cauchy(Distribution):
         0.75
     """
 
+    loc: Tensor
+    scale: Tensor
+
     def __init__(self, loc: float | Tensor, scale: float | Tensor, name: str | None = None) -> None:
         self.name: str = name or "Cauchy"
         real_or_tensor(self, loc=loc, scale=scale)

@@ -13,6 +13,7 @@ from paddle_jax.tensor.creation import full_like
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import TensorLike
+    from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = ["Chi2"]
 
@@ -31,7 +32,7 @@ class Chi2(Gamma):
     """
 
     def __init__(self, df: TensorLike) -> None:
-        self.df = self._to_tensor(df)[0]
+        self.df: Tensor = self._to_tensor(df)[0]
         values = concrete(self.df)
         if values is not None and not np.all(values > 0):
             raise ValueError(f"Chi2: df: got {values.min()}; it must be > 0")

@@ -32,6 +32,9 @@ class Gumbel(TransformedDistribution):
         0.3679
     """
 
+    loc: Tensor
+    scale: Tensor
+
     def __init__(self, loc: float | Tensor, scale: float | Tensor) -> None:
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))

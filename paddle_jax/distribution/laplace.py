@@ -34,6 +34,9 @@ class Laplace(Distribution):
         2.0
     """
 
+    loc: Tensor
+    scale: Tensor
+
     def __init__(self, loc: float | Tensor, scale: float | Tensor) -> None:
         real_or_tensor(self, loc=loc, scale=scale)
         self.loc, self.scale = alike(*as_tensors(loc, scale))

@@ -45,6 +45,9 @@ class Normal(Distribution):
         -0.9189
     """
 
+    loc: Tensor
+    scale: Tensor
+
     def __init__(self, loc: TensorLike, scale: TensorLike, name: str | None = None) -> None:
         self.name: str = name or "Normal"
         self.all_arg_is_float: bool = all(isinstance(a, (int, float, complex)) for a in (loc, scale))

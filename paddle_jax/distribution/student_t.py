@@ -31,6 +31,10 @@ class StudentT(Distribution):
         2.0
     """
 
+    df: Tensor
+    loc: Tensor
+    scale: Tensor
+
     def __init__(self, df: TensorLike, loc: TensorLike, scale: TensorLike, name: str | None = None) -> None:
         self.name: str = name or "StudentT"
         dtype = next((a.dtype for a in (df, loc, scale) if isinstance(a, Tensor)), None)

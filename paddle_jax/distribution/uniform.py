@@ -34,6 +34,9 @@ class Uniform(Distribution):
         [0.25, 0.0]
     """
 
+    high: Tensor
+    low: Tensor
+
     def __init__(self, low: TensorLike, high: TensorLike, name: str | None = None) -> None:
         self.name: str = name or "Uniform"
         self.all_arg_is_float: bool = all(isinstance(a, (int, float)) for a in (low, high))

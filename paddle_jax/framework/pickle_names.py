@@ -63,6 +63,8 @@ class Budget:
     outside state dicts are written.
     """
 
+    left: Any
+
     def __init__(self, size: Any) -> None:
         self.left = 4 * size + ROOM
         self.arrays = 0

@@ -31,6 +31,9 @@ class Arguments:
         spans: list of ranges: for each positional argument, which of the Tensors are its own.
     """
 
+    leaves: Any
+    tree: Any
+
     def __init__(self, args: Any, kwargs: dict[str, Any]) -> None:
         self.leaves, self.tree = jax.tree.flatten((args, kwargs), is_leaf=is_tensor)
         self.at: list[int] = [i for i, leaf in enumerate(self.leaves) if is_operand(leaf)]

@@ -192,6 +192,9 @@ class ProgBarLogger(Callback):
         10
     """
 
+    evaled_samples: Any
+    tested_samples: Any
+
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         self.epochs = None
         self.steps = None

@@ -105,7 +105,7 @@ def count_io_info(m: _Counted, x: Any, y: Any) -> None:
     m.output_shape = to_tensor(y[0].shape if isinstance(y, list | tuple) else y.shape)
 
 
-register_hooks = {
+register_hooks: dict[Any, Callable[..., Any]] = {
     nn.Conv1D: count_convNd,
     nn.Conv2D: count_convNd,
     nn.Conv3D: count_convNd,

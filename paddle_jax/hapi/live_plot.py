@@ -78,7 +78,7 @@ class LivePlot(Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Draws the last picture."""
         self.draw()
-        self.steps = 0
+        self.steps: int = 0
 
     def _add(self, results: dict[str, float]) -> None:
         for name, value in results.items():

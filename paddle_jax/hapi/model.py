@@ -99,6 +99,8 @@ class Model:
         ['acc', 'loss']
     """
 
+    network: Any
+
     def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
         self.mode = "train"
         self.network = network

@@ -60,6 +60,9 @@ class EarlyStopping(Callback):
         3
     """
 
+    stopped_epoch: int
+    wait_epoch: int
+
     def __init__(
         self,
         monitor: str = "loss",
@@ -80,7 +83,7 @@ class EarlyStopping(Callback):
         self.save_dir: Any = None
         self.save_best_model = save_best_model
         grow = _larger_is_better(mode, monitor, "EarlyStopping")
-        self.monitor_op = np.greater if grow else np.less
+        self.monitor_op: Any = np.greater if grow else np.less
         self.min_delta: float = abs(min_delta) if grow else -abs(min_delta)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
@@ -140,6 +143,8 @@ class ReduceLROnPlateau(Callback):
         >>> paddle.callbacks.ReduceLROnPlateau(patience=3, factor=0.5).factor
         0.5
     """
+
+    epoch: int
 
     def __init__(
         self,

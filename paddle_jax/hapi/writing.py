@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from paddle_jax.distributed.parallel import get_rank
@@ -19,6 +20,10 @@ class _Writer(Callback):
         _is_fit: bool, whether `fit` runs, rather than `evaluate` alone.
         train_step: int, the batches so far.
     """
+
+    eval_metrics: Any
+    eval_steps: Any
+    train_step: int
 
     def _is_write(self) -> bool:
         return get_rank() == 0
@@ -125,7 +130,7 @@ class WandbCallback(_Writer):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        self.wandb = try_import(
+        self.wandb: ModuleType = try_import(
             "wandb", "You want to use `wandb` which is not installed yet; install it with `pip install wandb`"
         )
         given = {

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 class _Member:
     """A named number, as Paddle's enumerations have them: `__members__` has all of a class by name."""
 
+    __members__: dict[Any, Any]
+
     _shown = ""
     __members__ = {}
 

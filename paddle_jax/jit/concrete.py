@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.guards.call_signature import value_key
@@ -13,6 +13,9 @@ from paddle_jax._program.program import Program
 from paddle_jax._program.recorder import record
 from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.jit.arguments import Arguments
+
+if TYPE_CHECKING:
+    from paddle_jax._program.variable import PersistentVariable
 
 
 class ConcreteProgram:
@@ -27,6 +30,8 @@ class ConcreteProgram:
         startup_program: Program.
     """
 
+    main_program: Program
+
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
         self.function = function
         specs, names = arguments.named()
@@ -37,7 +42,7 @@ class ConcreteProgram:
         self.startup_program: Program = Program()
         self.outputs: list[Any] = _flat(outputs)
         parameters = self.main_program.all_parameters()
-        self.parameters = parameters, parameters
+        self.parameters: tuple[list[PersistentVariable], list[PersistentVariable]] = parameters, parameters
 
 
 class ProgramCache(list):

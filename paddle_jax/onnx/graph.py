@@ -28,6 +28,8 @@ class Graph:
         _cache: dict of constants by content.
     """
 
+    count: int
+
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
         self.nodes: list[Any] = []

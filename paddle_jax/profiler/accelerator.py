@@ -17,6 +17,8 @@ class Trace:
     """A profile of JAX along with a recording; kernels: [(name, seconds, calls)] once it has stopped,
     the longest first."""
 
+    kernels: list[Any]
+
     def __init__(self) -> None:
         self.kernels, self._folder = [], tempfile.TemporaryDirectory()
         try:

@@ -246,6 +246,10 @@ class Profiler:
         >>> prof.stop()
     """
 
+    current_state: Any
+    previous_state: Any
+    step_num: int
+
     def __init__(
         self,
         *,

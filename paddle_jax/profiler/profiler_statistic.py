@@ -42,6 +42,12 @@ class SortedKeys(enum.Enum):
 class Times:
     """Calls and times of one thing."""
 
+    bytes: Any
+    calls: int
+    least: float
+    most: float
+    total: Any
+
     def __init__(self) -> None:
         self.calls, self.total, self.most, self.least, self.bytes = 0, 0.0, 0.0, float("inf"), 0
 

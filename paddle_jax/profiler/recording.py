@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from paddle_jax.profiler.event_type import TracerEventType
@@ -75,13 +76,17 @@ class Rows:
         cpu: float, processor seconds.
     """
 
+    cpu: float
+    end_ns: int
+    start_ns: int
+
     def __init__(self, shapes: bool = False, memory: bool = False) -> None:
         self.shapes = shapes
         self.memory = memory
         self.rows: list[Any] = []
         self.memory_rows: list[Any] = []
         self.threads = {}
-        self.add = self.rows.append
+        self.add: Callable[..., Any] = self.rows.append
         self.start_ns = time.perf_counter_ns()
         self.epoch_ns: int = time.time_ns() - self.start_ns
         self.cpu = time.process_time()

@@ -20,6 +20,9 @@ class TimeAverager:
         _sum, _count, _samples: seconds, steps and samples since the last reset.
     """
 
+    steps: int
+    total: Any
+
     def __init__(self) -> None:
         self.total, self.least, self.most, self.steps = 0.0, float("inf"), 0.0, 0
         self.reset()
@@ -69,6 +72,10 @@ class Benchmark:
         _read: float, seconds of reading since then.
         _speeds: list of samples per second.
     """
+
+    batch: TimeAverager
+    ips: TimeAverager
+    reader: TimeAverager
 
     def __init__(self) -> None:
         self.running = False

@@ -40,6 +40,7 @@ from paddle_jax.static.memory_details import largest_values
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.place import Place
+    from paddle_jax._program.operation import Operation
     from paddle_jax._program.scope import Scope
 
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
@@ -419,7 +420,7 @@ class CompiledRun:
         if writes is None:
             writes = {} if use_prune else program.writes
         targets = [*fetches, *writes.values()]
-        self.ops = program.pruned(targets, effects=not use_prune)
+        self.ops: list[Operation] = program.pruned(targets, effects=not use_prune)
         used = list(dict.fromkeys([*symbols_of(self.ops), *targets]))
         self.written: list[str] = list(writes)
         self.read: list[str | None] = [s.name for s in used if s.kind == "variable" and s.name not in writes]
@@ -439,7 +440,7 @@ class CompiledRun:
         self.outputs: list[Symbol] = [*writes.values(), *fetches]
         self.random_symbols: list[Symbol] = [s for s in used if s.kind == "random"]
         body = self._body(used, self.outputs)
-        self.compiled = self._compiled(body)
+        self.compiled: Any = self._compiled(body)
         self.compiled_shapes: set[tuple[Any, ...]] = set()
         by_op = self.process_grid is None and bool(self.data) and runs_op_by_op(self.ops)
         self.new_shapes: NewShapes | None = NewShapes() if by_op else None

@@ -9,6 +9,7 @@ import time
 import urllib.parse
 import zipfile
 from collections.abc import Sequence
+from logging import Logger
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from paddle_jax.framework.atomic import replace_file
 
 __all__ = ["get_weights_path_from_url"]
 
-logger = logging.getLogger(__name__)
+logger: Logger = logging.getLogger(__name__)
 WEIGHTS_HOME = str(Path("~/.cache/paddle/hapi/weights").expanduser())
 DOWNLOAD_RETRY_LIMIT = 3
 # bytes, seconds

@@ -49,7 +49,7 @@ class Number:
     ) -> None:
         self.value: Any = value
         self.traced: Any = traced
-        self.function = function
+        self.function: Callable[..., Any] = function
         self.comparisons: list[Any] = comparisons
 
     def __jax_array__(self) -> Any:

@@ -115,7 +115,7 @@ class Length(_Arithmetic):
     __slots__ = ()
     __class__ = property(lambda self: int)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
-    __index__ = _UnknownNumber.__int__
+    __index__: Callable[..., Any] = _UnknownNumber.__int__
 
     def is_integer(self) -> bool:
         """Whether it is a whole number."""
@@ -184,7 +184,7 @@ class LengthBool(_UnknownNumber):
 
     __slots__ = ()
 
-    __index__ = _UnknownNumber.__int__
+    __index__: Callable[..., Any] = _UnknownNumber.__int__
 
     def __neg__(self) -> Any:
         return -as_int(self)

@@ -70,14 +70,14 @@ class OpSignature:
     )
 
     def __init__(self, kernel: Kernel, operand_avals: tuple[Aval, ...], equations: Equations) -> None:
-        self.kernel = kernel
-        self.operand_avals = operand_avals
-        self.equations = equations
+        self.kernel: Kernel = kernel
+        self.operand_avals: tuple[Aval, ...] = operand_avals
+        self.equations: Equations = equations
         self.container = equations.container
         out_avals = list(map(as_aval, equations.out_avals))
         self.out_avals: Any = out_avals if self.container else out_avals[0]
-        self.user_line = user_line()
-        self.gradient_mask = self._gradient_mask()
+        self.user_line: str = user_line()
+        self.gradient_mask: int = self._gradient_mask()
         self.tier_state: Any = None
 
     def _gradient_mask(self) -> int:
@@ -181,13 +181,13 @@ class Segment:
         self.leaf_positions: Any = {}
         self.results: Any = []
         self.limit = limit
-        self.limit_reason = "the first op after optimizer.step() or the next batch"
+        self.limit_reason: str = "the first op after optimizer.step() or the next batch"
         self.device: Any = UNDECIDED
-        self.allowance = settings.pending_mb << 20
-        self.recording = False
+        self.allowance: int = settings.pending_mb << 20
+        self.recording: bool = False
         self.running_call: InterruptSafeCall | None = None
         self.error: Exception | None = None
-        self.lock = threading.RLock()
+        self.lock: Any = threading.RLock()
 
     def materialize(self, lazy: LazyArray) -> Any:
         """The array of a pending result: runs the segment, whichever thread recorded it."""
@@ -211,7 +211,7 @@ class Segment:
 
     def close(self) -> None:
         """Drops everything: all that is referenced has been computed."""
-        self.limit = -1
+        self.limit: int = -1
         self.ops = ()
         self.leaves = None
         self.leaf_positions = None

@@ -14,7 +14,7 @@ import operator
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +44,9 @@ from paddle_jax._core.runner.background_compiler import (
 )
 from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.tiering import runs_before_compiling
+
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.aval import Aval
 
 _MAX_PROGRAMS = 256
 _MAX_COUNTED_KEYS = 1 << 16
@@ -246,20 +249,22 @@ class CompiledSegment:
     def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str, quick: bool = False) -> None:
         self.key = key
         self.cause = cause
-        self.where = user_line()
-        self.donated = _donatable(key, leaves)
-        self.kept = [i for i, numbers in enumerate(key.hosts) if numbers is None and i not in self.donated]
+        self.where: str = user_line()
+        self.donated: tuple[int, ...] = _donatable(key, leaves)
+        self.kept: list[int] = [
+            i for i, numbers in enumerate(key.hosts) if numbers is None and i not in self.donated
+        ]
         groups: dict[np.dtype, list[int]] = {}
         for i, numbers in enumerate(key.hosts):
             if type(numbers) is int:
                 groups.setdefault(leaves[i].aval.dtype, []).append(i)
-        self.groups = list(groups.items())
-        self.avals = [leaf.aval for leaf in leaves]
+        self.groups: list[tuple[np.dtype, list[int]]] = list(groups.items())
+        self.avals: list[Aval] = [leaf.aval for leaf in leaves]
         self.packed: list[tuple[bytes | None, Any]] = [(None, None)] * len(self.groups)
         self.is_new = True
         self.background_job: Any = None
         self.used = Counters.compiled
-        self.lock = threading.Lock()
+        self.lock: Any = threading.Lock()
         options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops))
         first_options = quick_options() if quick else options
         self.better: _BetterProgram | None = None
@@ -283,7 +288,7 @@ class CompiledSegment:
 
     def _use(self, function: Any) -> None:
         self.function = function
-        self.call = InterruptSafeCall(function, "segment")
+        self.call: InterruptSafeCall = InterruptSafeCall(function, "segment")
 
     def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
         """Has its first program compiled in another thread."""
@@ -301,7 +306,7 @@ class CompiledSegment:
 
     def is_ready(self) -> bool:
         """Whether it can be called without waiting for a compilation. Counts as a use."""
-        self.used = Counters.compiled
+        self.used: int = Counters.compiled
         if self is not _Cache.last:
             _Cache.last = self
             with contextlib.suppress(KeyError):  # another thread may have dropped it
@@ -354,7 +359,7 @@ class CompiledSegment:
         return donated, kept, packed
 
     def _log_compilation(self, seconds: float) -> None:
-        self.is_new = False
+        self.is_new: bool = False
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(
@@ -428,7 +433,7 @@ class _BetterProgram:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.structs: Sequence[Any] = ()
-        self.start_time = math.inf
+        self.start_time: float = math.inf
         self.job: Any = None
 
     def takes_over(self) -> bool:

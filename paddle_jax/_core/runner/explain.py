@@ -85,15 +85,15 @@ class Explanation:
     """
 
     def __init__(self) -> None:
-        self.segments = log.segments
-        self.hits = log.compiled_runs
-        self.compiles = log.compiles
-        self.seconds = log.compile_seconds
-        self.background_seconds = log.background_seconds
-        self.events = list(log.events)
-        self.interpreted = log.interpreted_ops
-        self.refusals = dict(log.refusals)
-        self.guard_failures = dict(log.guard_failures)
+        self.segments: int = log.segments
+        self.hits: int = log.compiled_runs
+        self.compiles: int = log.compiles
+        self.seconds: float = log.compile_seconds
+        self.background_seconds: float = log.background_seconds
+        self.events: list[str] = list(log.events)
+        self.interpreted: int = log.interpreted_ops
+        self.refusals: dict[str, int] = dict(log.refusals)
+        self.guard_failures: dict[str, int] = dict(log.guard_failures)
 
     def __repr__(self) -> str:
         background = ""

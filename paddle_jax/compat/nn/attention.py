@@ -53,6 +53,14 @@ class MultiheadAttention(Layer):
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
     """
 
+    batch_first: bool
+    dropout: float
+    embed_dim: int
+    head_dim: int
+    kdim: int
+    num_heads: int
+    vdim: int
+
     def __init__(
         self,
         embed_dim: int,

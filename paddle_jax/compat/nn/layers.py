@@ -16,6 +16,7 @@ from paddle_jax.nn.layer.layers import Layer
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.parameter import Parameter
 
 
 class Linear(Layer):
@@ -47,7 +48,7 @@ class Linear(Layer):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             [out_features, in_features], dtype=dtype, default_initializer=self._initializer(), device=device
         )
         self.bias = None
@@ -140,6 +141,9 @@ class AvgPool1D(_AvgPool):
         paddle.Size([1, 2, 2])
     """
 
+    kernel_size: tuple[int, ...]
+    padding: tuple[int, ...]
+
     def __init__(
         self,
         kernel_size: Any,
@@ -181,6 +185,10 @@ class AvgPool2D(_AvgPool):
         >>> paddle.compat.nn.AvgPool2D(2)(paddle.ones([1, 2, 4, 4])).shape
         paddle.Size([1, 2, 2, 2])
     """
+
+    kernel_size: Any
+    padding: Any
+    stride: Any
 
     def __init__(
         self,

@@ -72,6 +72,11 @@ class P2POp:
         RuntimeError: op is another function, or there is no group.
     """
 
+    group: Any
+    op: Any
+    peer: int
+    tensor: Tensor
+
     def __init__(self, op: Any, tensor: Tensor, peer: int, group: Any = None) -> None:
         if op not in (isend, irecv):
             raise RuntimeError(

@@ -47,6 +47,8 @@ class DiskTable(SparseTable):
         stored: int, how many are on the disk.
     """
 
+    stored: int
+
     def __init__(self, spec: TableSpec, seed: int) -> None:
         self.limit: int = launch_variables.integer("PADDLE_PS_HOT_ROWS", _HOT_ROWS)
         parent = os.environ.get("PADDLE_PS_SSD_DIR") or private_folder()

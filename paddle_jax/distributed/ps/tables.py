@@ -103,8 +103,8 @@ class SparseTable:
         while capacity < after:
             capacity *= 2
         if capacity > len(self.rows):
-            self.rows = _grown(self.rows, capacity)
-            self.statistics = _grown(self.statistics, capacity)
+            self.rows: np.ndarray = _grown(self.rows, capacity)
+            self.statistics: np.ndarray = _grown(self.statistics, capacity)
         new = np.flatnonzero(places >= before)
         width = self.spec.width
         self.rows[places[new], :width] = self._first(ids[new])
@@ -314,6 +314,9 @@ class DenseTable:
         state_blocks: int, how many blocks.
         is_set: bool, whether worker 0 has given the values.
     """
+
+    begin: int
+    values: np.ndarray
 
     def __init__(self, spec: TableSpec, server: int, servers: int) -> None:
         self.spec = spec

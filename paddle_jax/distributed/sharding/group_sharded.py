@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ class GroupSharded(Layer):
         _in_forward: bool, whether the Layer within is called by this one, and not by the program.
         _was_whole: bool, whether parameters were whole before the program called the Layer within.
     """
+
+    load_dict: Callable[..., Any]
 
     def __init__(self, layers: Layer, level: Any, group: Any, size: Any, copies: Any = None) -> None:
         super().__init__(layers.full_name() + "_group_sharded")

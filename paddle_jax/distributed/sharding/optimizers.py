@@ -167,6 +167,9 @@ class Owned:
         group: Group.
     """
 
+    group: Any
+    params: list[Any]
+
     def __init__(self, params: Any, group: Any) -> None:
         self.group, self.params = group, [p for p in params if not p.stop_gradient]
         self._owners = owners(self.params, group.nranks)
@@ -247,10 +250,13 @@ class Pieces:
         group: Group.
     """
 
+    group: Any
+    params: list[Any]
+
     def __init__(self, params: Any, group: Any) -> None:
         self.group, self.params, self.whole = group, [p for p in params if not p.stop_gradient], True
-        self.shapes = {id(p): tuple(p.shape) for p in self.params}
-        self.lengths = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
+        self.shapes: dict[int, tuple[Any, ...]] = {id(p): tuple(p.shape) for p in self.params}
+        self.lengths: dict[int, Any] = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
 
     def _filled(self, param: Any, array: Any) -> np.ndarray:
         """A whole value as rows, one for each process."""
@@ -287,7 +293,7 @@ class Pieces:
     def gather(self) -> None:
         """Makes the parameters whole. All processes must call it."""
         if not self.whole:
-            self.whole = True
+            self.whole: bool = True
             for bucket in in_buckets(self.params, BUCKET):
                 mine = np.concatenate([to_numpy(p._value) for p in bucket])
                 rows = self.group.process_group.all_gather(mine, "parameters: all_gather")

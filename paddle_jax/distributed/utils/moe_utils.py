@@ -29,8 +29,8 @@ class Counts:
     """
 
     def __init__(self, sent: Any, received: Any, processes: Any) -> None:
-        self.sent = np.asarray(sent).reshape(processes, -1)
-        self.received = np.asarray(received).reshape(processes, -1)
+        self.sent: np.ndarray = np.asarray(sent).reshape(processes, -1)
+        self.received: np.ndarray = np.asarray(received).reshape(processes, -1)
 
     def by_expert(self) -> Any:
         """The received rows, which come by process and expert, in the order of expert and process."""

@@ -141,6 +141,10 @@ class Builder:
         extension_names: set of the names of operations that are not Paddle's.
     """
 
+    argument_count: int
+    block_count: int
+    count: int
+
     def __init__(self) -> None:
         self.ops: list[dict[Any, Any]] = []
         self.parameter_ops: list[dict[Any, Any]] = []

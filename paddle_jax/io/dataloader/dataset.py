@@ -32,7 +32,7 @@ class Dataset:
         [[0, 1], [4, 9]]
     """
 
-    __class_getitem__ = classmethod(types.GenericAlias)  # Dataset[int] says what a sample is
+    __class_getitem__: Any = classmethod(types.GenericAlias)  # Dataset[int] says what a sample is
 
     def __getitem__(self, idx: int) -> Any:
         """Returns sample `idx`; a subclass must define it."""

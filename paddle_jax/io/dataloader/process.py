@@ -72,6 +72,8 @@ class ProcessWorker:
         _sock: socket to the process, None once it is stopped.
     """
 
+    pid: int
+
     def __init__(self, number: int, count: int, seed: int, shared: bool) -> None:
         self.number = number
         self._shared = shared

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import itertools
 import random
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -86,6 +87,10 @@ class Epoch:
             read is read again.
         over: whether all has been read.
     """
+
+    drawn: Any
+    skip: Any
+    taken: Any
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         state = state or {}
@@ -176,9 +181,9 @@ class Epoch:
         own, others in turn."""
         # The stream of a worker goes on in the worker of the same number; other tasks go to any.
         if self.turn is None or self.streams is None:
-            self.turn = collections.deque(range(len(workers)))
+            self.turn: deque[int] = collections.deque(range(len(workers)))
         waiting = self.waiting
-        self.waiting = collections.deque()
+        self.waiting: deque[Any] | deque[tuple[Any, ...]] = collections.deque()
         for number, worker, task in waiting:
             if self.streams is None:
                 worker = self.turn[0]

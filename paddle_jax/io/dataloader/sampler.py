@@ -27,7 +27,7 @@ class Sampler:
         [2, 1, 0]
     """
 
-    __class_getitem__ = classmethod(types.GenericAlias)  # Sampler[int] says what it gives
+    __class_getitem__: Any = classmethod(types.GenericAlias)  # Sampler[int] says what it gives
 
     def __init__(self, data_source: Any = None) -> None:
         self.data_source = data_source

@@ -447,7 +447,7 @@ class GLU(Layer):
         self._axis = axis
         self._name = name
 
-    dim = linked("_axis", "The axis, under its other name.")
+    dim: property = linked("_axis", "The axis, under its other name.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:

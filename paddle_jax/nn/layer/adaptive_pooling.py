@@ -55,7 +55,7 @@ class AdaptiveAvgPool2D(Layer):
         self._data_format = data_format
         self._name = name
 
-    output_size = linked("_output_size", "The new lengths.")
+    output_size: property = linked("_output_size", "The new lengths.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ class AdaptiveAvgPool3D(Layer):
         self._data_format = data_format
         self._name = name
 
-    output_size = linked("_output_size", "The new lengths.")
+    output_size: property = linked("_output_size", "The new lengths.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:
@@ -112,7 +112,7 @@ class AdaptiveMaxPool1D(Layer):
         self.return_mask = return_mask
         self.name = name
 
-    return_indices = linked("return_mask", "return_mask, under its other name.")
+    return_indices: property = linked("return_mask", "return_mask, under its other name.")
 
     def forward(self, input: Tensor) -> Tensor:  # with return_mask also the mask
         return F.adaptive_max_pool1d(input, self.output_size, self.return_mask)
@@ -141,7 +141,7 @@ class AdaptiveMaxPool2D(Layer):
         self._return_mask = return_mask
         self._name = name
 
-    return_indices = linked("_return_mask", "return_mask, under its other name.")
+    return_indices: property = linked("_return_mask", "return_mask, under its other name.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask
@@ -171,7 +171,7 @@ class AdaptiveMaxPool3D(Layer):
         self._return_mask = return_mask
         self._name = name
 
-    return_indices = linked("_return_mask", "return_mask, under its other name.")
+    return_indices: property = linked("_return_mask", "return_mask, under its other name.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:  # with return_mask also the mask

@@ -16,6 +16,7 @@ from paddle_jax.nn.layer.layers import Layer
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike, ParamAttrLike
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.parameter import Parameter
 
 
 _FIRST = {2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
@@ -81,10 +82,12 @@ class _BatchNormBase(Layer):
             self._dtype = "float32"
         else:
             self._dtype = get_default_dtype()
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             [num_features], attr=weight_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter([num_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.bias: Parameter = self.create_parameter(
+            [num_features], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
         running_statistics(
             self,
             num_features,
@@ -403,10 +406,12 @@ class BatchNorm(Layer):
         self._in_place = in_place
         self._data_layout = data_layout
         self._dtype = "float32" if dtype == "float16" else dtype
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             [num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter([num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.bias: Parameter = self.create_parameter(
+            [num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
         running_statistics(self, num_channels, self._dtype, moving_mean_name, moving_variance_name)
         self._momentum = momentum
         self._epsilon = epsilon

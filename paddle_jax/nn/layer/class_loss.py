@@ -13,6 +13,7 @@ from paddle_jax.tensor.joining import concat
 if TYPE_CHECKING:
     from paddle_jax._annotations import ParamAttrLike
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.parameter import Parameter
 
 
 class HSigmoidLoss(Layer):
@@ -64,8 +65,12 @@ class HSigmoidLoss(Layer):
         self._dtype = get_default_dtype()
         # The default tree is a complete binary one: one inner node less than there are classes.
         nodes = num_classes if is_custom else num_classes - 1
-        self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr, dtype=self._dtype)
-        self.bias = self.create_parameter([nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.weight: Parameter = self.create_parameter(
+            [nodes, feature_size], attr=weight_attr, dtype=self._dtype
+        )
+        self.bias: Parameter = self.create_parameter(
+            [nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
 
     def forward(
         self, input: Tensor, label: Tensor, path_table: Tensor | None = None, path_code: Tensor | None = None
@@ -145,7 +150,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         self.shortlist_size: int = self.cutoffs[0]
         self.n_clusters: int = len(self.cutoffs) - 1
         self.head_size: int = self.shortlist_size + self.n_clusters
-        self.head_weight = self.create_parameter(
+        self.head_weight: Parameter = self.create_parameter(
             [in_features, self.head_size], attr=weight_attr, dtype=self._dtype
         )
         if head_bias:

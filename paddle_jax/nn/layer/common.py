@@ -91,8 +91,12 @@ class Linear(Layer):
         self._dtype = get_default_dtype()
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
-        self.weight = self.create_parameter([in_features, out_features], attr=weight_attr, dtype=self._dtype)
-        self.bias = self.create_parameter([out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.weight: Parameter = self.create_parameter(
+            [in_features, out_features], attr=weight_attr, dtype=self._dtype
+        )
+        self.bias: Parameter = self.create_parameter(
+            [out_features], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
         self.name = name
 
     def forward(self, input: Tensor) -> Tensor:
@@ -140,10 +144,12 @@ class Bilinear(Layer):
         self._in1_features = in1_features
         self._in2_features = in2_features
         self._out_features = out_features
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             [out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype
         )
-        self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.bias: Parameter = self.create_parameter(
+            [1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True
+        )
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.bilinear(x1, x2, self.weight, self.bias)
@@ -240,7 +246,7 @@ class Embedding(Layer):
         if _freeze:
             self.weight.stop_gradient = True
 
-    padding_idx = linked("_padding_idx", "The row that is zero, or None.")
+    padding_idx: property = linked("_padding_idx", "The row that is zero, or None.")
 
     def _table(self, initial: Tensor | None) -> Tensor | None:
         if initial is not None:
@@ -490,7 +496,7 @@ class CosineSimilarity(Layer):
         self._axis = axis
         self._eps = eps
 
-    dim = linked("_axis", "The axis, under its other name.")
+    dim: property = linked("_axis", "The axis, under its other name.")
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.cosine_similarity(x1, x2, axis=self._axis, eps=self._eps)
@@ -591,11 +597,11 @@ class Fold(Layer):
         self.strides = strides
         self.name = name
 
-    output_size = linked("output_sizes", "output_sizes, under its other name.")
-    kernel_size = linked("kernel_sizes", "kernel_sizes, under its other name.")
-    dilation = linked("dilations", "dilations, under its other name.")
-    padding = linked("paddings", "paddings, under its other name.")
-    stride = linked("strides", "strides, under its other name.")
+    output_size: property = linked("output_sizes", "output_sizes, under its other name.")
+    kernel_size: property = linked("kernel_sizes", "kernel_sizes, under its other name.")
+    dilation: property = linked("dilations", "dilations, under its other name.")
+    padding: property = linked("paddings", "paddings, under its other name.")
+    stride: property = linked("strides", "strides, under its other name.")
 
     def forward(self, input: Tensor) -> Tensor:
         return F.fold(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paddle_jax._annotations import DeviceLike, DTypeLike, Padding, PaddingMode, ParamAttrLike, Size
     from paddle_jax._core.tensors.tensor import Tensor
     from paddle_jax.nn.initializer import Initializer
+    from paddle_jax.nn.parameter import Parameter
 
 
 _FORMATS = ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC")
@@ -78,14 +79,14 @@ class _ConvNd(Layer):
         # The other modes pad before the convolution, which then pads nothing itself.
         if padding_mode != "zeros":
             self._reversed_padding_repeated_twice = [padding] * (2 * self._spatial)
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             self._weight_shape(),
             attr=weight_attr,
             dtype=dtype,
             default_initializer=self._default(),
             device=device,
         )
-        self.bias = self.create_parameter(
+        self.bias: Parameter = self.create_parameter(
             [out_channels], attr=bias_attr, dtype=dtype, is_bias=True, device=device
         )
 

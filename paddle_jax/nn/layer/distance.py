@@ -19,6 +19,10 @@ class PairwiseDistance(Layer):
         p: float, the p of the norm.
         epsilon: float, keeps the gradient finite where x equals y; `eps` is accepted as a name.
         keepdim: bool, keep the last axis with length 1.
+    Attributes:
+        p, epsilon, keepdim, name: as given.
+        norm: float, `p` under its other name.
+        eps: float, `epsilon` under its other name.
     Example:
         >>> paddle.nn.PairwiseDistance()(paddle.ones([2, 3]), paddle.zeros([2, 3])).shape
         paddle.Size([2])
@@ -34,8 +38,8 @@ class PairwiseDistance(Layer):
         self.keepdim = keepdim
         self.name = name
 
-    eps = linked("epsilon", "epsilon, under its other name.")
-    norm = linked("p", "p, under its other name.")
+    eps: property = linked("epsilon", "epsilon, under its other name.")
+    norm: property = linked("p", "p, under its other name.")
 
     @alias(x1="x", x2="y")
     def forward(self, x: Tensor, y: Tensor) -> Tensor:

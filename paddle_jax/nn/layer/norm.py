@@ -84,10 +84,12 @@ class LayerNorm(Layer):
             self._bias_attr = False
         self._dtype = get_default_dtype() if dtype is None else dtype
         shape = [math.prod(self._normalized_shape)]
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             shape, self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
         )
-        self.bias = self.create_parameter(shape, self._bias_attr, self._dtype, is_bias=True, device=device)
+        self.bias: Parameter = self.create_parameter(
+            shape, self._bias_attr, self._dtype, is_bias=True, device=device
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(
@@ -157,10 +159,10 @@ class GroupNorm(Layer):
         self._weight_attr = weight_attr if affine else False
         self._bias_attr = bias_attr if affine else False
         self._dtype = get_default_dtype() if dtype is None else dtype
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             [num_channels], self._weight_attr, self._dtype, default_initializer=Constant(1.0), device=device
         )
-        self.bias = self.create_parameter(
+        self.bias: Parameter = self.create_parameter(
             [num_channels], self._bias_attr, self._dtype, is_bias=True, device=device
         )
 
@@ -211,10 +213,10 @@ class _InstanceNormBase(Layer):
         self._bias_attr = bias_attr
         self._num_features = num_features
         self._data_format = data_format
-        self.scale = self.create_parameter(
+        self.scale: Parameter = self.create_parameter(
             [num_features], attr=weight_attr, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
+        self.bias: Parameter = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self._ndims:

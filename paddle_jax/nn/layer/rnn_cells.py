@@ -17,6 +17,7 @@ from paddle_jax.tensor.creation import full
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike, ParamAttrLike, Structure
+    from paddle_jax.nn.parameter import Parameter
 
 
 class RNNCellBase(Layer):
@@ -233,7 +234,7 @@ class LSTMCell(RNNCellBase):
         self._parameters_of_gates(4, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size)
         if proj_size:
             bound = 1.0 / math.sqrt(hidden_size)
-            self.weight_ho = self.create_parameter(
+            self.weight_ho: Parameter = self.create_parameter(
                 [hidden_size, proj_size], weight_hh_attr or None, default_initializer=Uniform(-bound, bound)
             )
 

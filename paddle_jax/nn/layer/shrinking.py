@@ -29,7 +29,7 @@ class Hardshrink(Layer):
         self._threshold = threshold
         self._name = name
 
-    lambd = linked("_threshold", "The threshold, under its other name.")
+    lambd: property = linked("_threshold", "The threshold, under its other name.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ class Softshrink(Layer):
         self._threshold = threshold
         self._name = name
 
-    lambd = linked("_threshold", "The threshold, under its other name.")
+    lambd: property = linked("_threshold", "The threshold, under its other name.")
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:

@@ -113,6 +113,11 @@ class TransformerEncoderLayer(_Block):
     See: Vaswani et al., Attention Is All You Need, 2017.
     """
 
+    dropout1: Dropout
+    dropout2: Dropout
+    norm1: LayerNorm
+    norm2: LayerNorm
+
     def __init__(
         self,
         d_model: int,
@@ -247,6 +252,13 @@ class TransformerDecoderLayer(_Block):
         >>> paddle.nn.TransformerDecoderLayer(8, 2, 16)(paddle.rand([2, 4, 8]), paddle.rand([2, 5, 8])).shape
         paddle.Size([2, 4, 8])
     """
+
+    dropout1: Dropout
+    dropout2: Dropout
+    dropout3: Dropout
+    norm1: LayerNorm
+    norm2: LayerNorm
+    norm3: LayerNorm
 
     def __init__(
         self,

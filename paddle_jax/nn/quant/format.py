@@ -76,6 +76,9 @@ class _Linear(Layer):
         _qmin, _qmax: number, the least and the largest code.
     """
 
+    in_accum: Any
+    in_state: Any
+
     def __init__(
         self,
         scales: Tensor,

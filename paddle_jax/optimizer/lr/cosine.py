@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
 
@@ -289,7 +289,7 @@ class OneCycleLR(LRScheduler):
         if anneal_strategy == "cos":
             self.anneal_func = _cosine
         else:
-            self.anneal_func = _linear
+            self.anneal_func: Callable[..., Any] = _linear
         super().__init__(first, last_epoch, verbose)
 
     def get_lr(self) -> float:

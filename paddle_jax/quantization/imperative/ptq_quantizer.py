@@ -82,6 +82,8 @@ class PerChannelAbsmaxQuantizer(BaseQuantizer):
 class _Histograms(BaseQuantizer):
     """Counts magnitudes in bins of equal width, whose range grows with what comes."""
 
+    hists: list[None]
+
     def __init__(self, quant_bits: Any = 8, bins: Any = 1024, upsample_bins: Any = 64) -> None:
         super().__init__(quant_bits)
         self.bins = bins

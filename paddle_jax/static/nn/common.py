@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 class Owner:
     """Creates the parameters of one call, named after it."""
 
+    kind: str
+    name: str
+
     def __init__(self, kind: str, name: str, *inputs: Tensor) -> None:
         if in_dynamic_mode():
             raise RuntimeError(

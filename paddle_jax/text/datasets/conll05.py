@@ -58,6 +58,9 @@ class Conll05st(Dataset):
         from run to run.
     """
 
+    predicate_dict: dict[str, int]
+    word_dict: dict[str, int]
+
     def __init__(
         self,
         data_file: str | PathLike[str] | None = None,

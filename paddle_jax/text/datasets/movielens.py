@@ -46,6 +46,11 @@ class MovieInfo:
 class UserInfo:
     """Somebody who rates: `index`, `is_male`, `age` (the number of a group), `job_id`."""
 
+    age: int
+    index: int
+    is_male: bool
+    job_id: int
+
     def __init__(self, index: str | int, gender: str, age: str | int, job_id: str | int) -> None:
         self.index, self.is_male, self.age, self.job_id = (
             int(index),

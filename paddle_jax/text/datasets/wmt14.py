@@ -61,6 +61,9 @@ class WMT14(Pairs):
         FileNotFoundError: there is no such file.
     """
 
+    src_dict: dict[str, int]
+    trg_dict: dict[str, int]
+
     def __init__(
         self,
         data_file: str | PathLike[str] | None = None,

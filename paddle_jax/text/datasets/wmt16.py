@@ -65,6 +65,11 @@ class WMT16(Pairs):
     that nearly all are unknown), `get_dict` respects `reverse`, and no dictionary is kept in a file.
     """
 
+    src_dict: dict[str, int]
+    src_dict_size: int
+    trg_dict: dict[str, int]
+    trg_dict_size: int
+
     def __init__(
         self,
         data_file: str | PathLike[str] | None = None,

@@ -97,7 +97,7 @@ class Library:
         ]
 
 
-opened = ft.cache(Library)
+opened: Any = ft.cache(Library)
 
 
 def request(groups: Any, attributes: Any, about: Any = lambda array: "") -> str:

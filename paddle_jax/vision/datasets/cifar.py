@@ -69,6 +69,12 @@ class Cifar10(Dataset):
         ValueError: another backend, or a pickle is damaged or asks for what data do not need.
     """
 
+    backend: str
+    data_md5: str
+    data_url: str
+    flag: str
+    mode: str
+
     def __init__(
         self,
         data_file: str | None = None,
@@ -111,6 +117,10 @@ class Cifar10(Dataset):
 class Cifar100(Cifar10):
     """Colour images of a hundred kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing. Arguments
     as for `Cifar10`."""
+
+    data_md5: str
+    data_url: str
+    flag: str
 
     def _init_url_md5_flag(self) -> None:
         self.data_url, self.data_md5, self.flag = CIFAR100_URL, CIFAR100_MD5, MODE_FLAG_MAP[self.mode + "100"]

@@ -55,6 +55,9 @@ class Flowers(Dataset):
         ValueError: another backend, or the archive holds a member that would be written outside its folder.
     """
 
+    indexes: Any
+    labels: Any
+
     def __init__(
         self,
         data_file: str | None = None,

@@ -133,7 +133,7 @@ class DatasetFolder(Dataset):
         samples = make_dataset(root, class_to_idx, extensions, is_valid_file)
         if not samples:
             raise _nothing("DatasetFolder", "folder with files", root, extensions)
-        self.loader = default_loader if loader is None else loader
+        self.loader: Callable[..., Any] = default_loader if loader is None else loader
         self.extensions = extensions
         self.classes = classes
         self.class_to_idx = class_to_idx
@@ -188,7 +188,7 @@ class ImageFolder(Dataset):
         samples = list(_files(str(Path(root).expanduser()), valid))
         if not samples:
             raise _nothing("ImageFolder", "file", root, extensions)
-        self.loader = default_loader if loader is None else loader
+        self.loader: Callable[..., Any] = default_loader if loader is None else loader
         self.extensions = extensions
         self.samples = samples
         self.transform = transform

@@ -73,6 +73,10 @@ class MNIST(Dataset):
         (100, (28, 28), [0])
     """
 
+    backend: str
+    mode: str
+    transform: Callable[..., Any]
+
     NAME = "mnist"
     URL_PREFIX = "https://dataset.bj.bcebos.com/mnist/"
     TEST_IMAGE_URL = URL_PREFIX + "t10k-images-idx3-ubyte.gz"
@@ -112,8 +116,8 @@ class MNIST(Dataset):
             raise ValueError(
                 f"{name}: got {len(images)} images and {len(labels)} labels; the files do not belong together"
             )
-        self.images = list(images.reshape(len(images), -1).astype(np.float32))
-        self.labels = [np.array([label], np.int64) for label in labels.tolist()]
+        self.images: list[np.ndarray] = list(images.reshape(len(images), -1).astype(np.float32))
+        self.labels: list[np.ndarray] = [np.array([label], np.int64) for label in labels.tolist()]
         self.dtype = "float32"
 
     def __getitem__(self, idx: int) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import io
 import os
 import tarfile
 from collections.abc import Callable
+from tarfile import TarFile, TarInfo
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class VOC2012(Dataset):
         ValueError: another backend.
     """
 
+    data_tar: TarFile
+
     def __init__(
         self,
         data_file: str | None = None,
@@ -83,7 +86,7 @@ class VOC2012(Dataset):
 
     def _open(self) -> None:
         self.data_tar, self._owner = tarfile.open(self.data_file), os.getpid()
-        self.name2mem = {member.name: member for member in self.data_tar.getmembers()}
+        self.name2mem: dict[str, TarInfo] = {member.name: member for member in self.data_tar.getmembers()}
 
     def _content(self, name: str) -> bytes:
         if self._owner != os.getpid():  # two processes would move one place in the file

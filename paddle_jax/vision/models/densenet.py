@@ -11,6 +11,7 @@ from paddle_jax.vision.models._utils import uniform, with_weights
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 __all__ = []
 
@@ -111,7 +112,7 @@ class DenseBlock(nn.Layer):
     ) -> None:
         super().__init__()
         self.dropout = dropout
-        self.dense_layer_func = [
+        self.dense_layer_func: list[Layer | None] = [
             self.add_sublayer(
                 f"{name}_{i + 1}", DenseLayer(num_channels + i * growth_rate, growth_rate, bn_size, dropout)
             )

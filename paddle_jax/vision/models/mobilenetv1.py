@@ -10,6 +10,7 @@ from paddle_jax.vision.ops import ConvNormActivation
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.layers import Layer
 
 __all__ = []
 
@@ -93,7 +94,7 @@ class MobileNetV1(nn.Layer):
         self.num_classes = num_classes
         self.with_pool = with_pool
         self.conv1: ConvNormActivation = ConvNormActivation(3, int(32 * scale), 3, stride=2, padding=1)
-        self.dwsl = [
+        self.dwsl: list[Layer | None] = [
             self.add_sublayer(
                 name, DepthwiseSeparable(int(before * scale), before, after, before, stride, scale)
             )

@@ -45,6 +45,8 @@ class InvertedResidual(nn.Layer):
         paddle.Size([1, 16, 2, 2])
     """
 
+    use_res_connect: bool
+
     def __init__(
         self, inp: int, oup: int, stride: int, expand_ratio: int, norm_layer: type[Layer] = nn.BatchNorm2D
     ) -> None:

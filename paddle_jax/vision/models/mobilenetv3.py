@@ -161,6 +161,9 @@ class InvertedResidual(nn.Layer):
         paddle.Size([1, 8, 4, 4])
     """
 
+    expand: bool
+    use_se: bool
+
     def __init__(
         self,
         in_channels: int,

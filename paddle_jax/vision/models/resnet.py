@@ -9,6 +9,7 @@ from paddle_jax.vision.models._utils import urls, with_weights
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.layer.batch_norm import BatchNorm2D
     from paddle_jax.nn.layer.layers import Layer
 
 # depth -> blocks in each stage
@@ -75,10 +76,10 @@ class BasicBlock(nn.Layer):
             )
         norm = norm_layer or nn.BatchNorm2D
         self.conv1: nn.Conv2D = nn.Conv2D(inplanes, planes, 3, stride=stride, padding=1, bias_attr=False)
-        self.bn1 = norm(planes)
+        self.bn1: BatchNorm2D | Layer = norm(planes)
         self.relu: nn.ReLU = nn.ReLU()
         self.conv2: nn.Conv2D = nn.Conv2D(planes, planes, 3, padding=1, bias_attr=False)
-        self.bn2 = norm(planes)
+        self.bn2: BatchNorm2D | Layer = norm(planes)
         self.downsample = downsample
         self.stride = stride
 
@@ -128,7 +129,7 @@ class BottleneckBlock(nn.Layer):
         norm = norm_layer or nn.BatchNorm2D
         width = int(planes * base_width / 64) * groups
         self.conv1: nn.Conv2D = nn.Conv2D(inplanes, width, 1, bias_attr=False)
-        self.bn1 = norm(width)
+        self.bn1: BatchNorm2D | Layer = norm(width)
         self.conv2: nn.Conv2D = nn.Conv2D(
             width,
             width,
@@ -139,9 +140,9 @@ class BottleneckBlock(nn.Layer):
             groups=groups,
             bias_attr=False,
         )
-        self.bn2 = norm(width)
+        self.bn2: BatchNorm2D | Layer = norm(width)
         self.conv3: nn.Conv2D = nn.Conv2D(width, planes * self.expansion, 1, bias_attr=False)
-        self.bn3 = norm(planes * self.expansion)
+        self.bn3: BatchNorm2D | Layer = norm(planes * self.expansion)
         self.relu: nn.ReLU = nn.ReLU()
         self.downsample = downsample
         self.stride = stride
@@ -212,7 +213,7 @@ class ResNet(nn.Layer):
         self.inplanes = 64
         self.dilation = 1
         self.conv1: nn.Conv2D = nn.Conv2D(3, self.inplanes, 7, stride=2, padding=3, bias_attr=False)
-        self.bn1 = self._norm_layer(self.inplanes)
+        self.bn1: BatchNorm2D = self._norm_layer(self.inplanes)
         self.relu: nn.ReLU = nn.ReLU()
         self.maxpool: nn.MaxPool2D = nn.MaxPool2D(3, stride=2, padding=1)
         for stage, blocks in enumerate(_BLOCKS[depth]):

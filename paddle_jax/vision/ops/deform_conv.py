@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from paddle_jax._annotations import ParamAttrLike, Size
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.parameter import Parameter
 
 
 def _pair(value: Size) -> tuple[int, ...]:
@@ -189,10 +190,10 @@ class DeformConv2D(nn.Layer):
         )
         shape = [out_channels, in_channels // groups, *self._kernel_size]
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
-        self.weight = self.create_parameter(
+        self.weight: Parameter = self.create_parameter(
             shape, attr=weight_attr, default_initializer=nn.initializer.Normal(0.0, spread)
         )
-        self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
+        self.bias: Parameter = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
     def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
         """Tensor [N, out_channels, H', W']: see `deform_conv2d`."""

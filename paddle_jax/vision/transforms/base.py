@@ -38,7 +38,7 @@ class Compose:
         2.0
     """
 
-    __class_getitem__ = classmethod(types.GenericAlias)
+    __class_getitem__: Any = classmethod(types.GenericAlias)
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
         self.transforms = transforms
@@ -77,7 +77,7 @@ class BaseTransform:
         (6, 'label')
     """
 
-    __class_getitem__ = classmethod(types.GenericAlias)
+    __class_getitem__: Any = classmethod(types.GenericAlias)
 
     def __init__(self, keys: Sequence[str] | None = None) -> None:
         if keys is None:

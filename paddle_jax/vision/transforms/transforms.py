@@ -206,6 +206,9 @@ class Normalize(BaseTransform):
         [2.0, 2.0, 2.0]
     """
 
+    mean: Any
+    std: Any
+
     def __init__(
         self,
         mean: Any = 0.0,

@@ -154,6 +154,9 @@ class HybridCommunicateGroup:
         (1, 0)
     """
 
+    global_rank: int
+    nranks: int
+
     def __init__(self, topology: CommunicateTopology, hybrid_configs: Any = None) -> None:
         self._topo, self.global_rank, self.nranks = topology, get_rank(), launch_variables.size()
         self._degrees = topology

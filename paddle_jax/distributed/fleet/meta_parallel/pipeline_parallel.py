@@ -27,6 +27,7 @@ from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import stack
 
 if TYPE_CHECKING:
+    from paddle_jax.distributed.communication.group import Group
     from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
     from paddle_jax.distributed.fleet.base.topology import HybridCommunicateGroup
     from paddle_jax.nn.layer.layers import Layer
@@ -174,7 +175,7 @@ class _Batched(MetaParallelBase):
                 f"{type(self).__name__}: loss_fn_idx: got {index}; the PipelineLayer has no such loss_fn, "
                 "give it one"
             )
-        self.loss_fn_idx = index
+        self.loss_fn_idx: int = index
 
     def _loss(self, output: Tensor, labels: Tensor) -> Tensor:
         """The loss of a micro-batch that is made small, as its share of the whole; all are noted."""
@@ -260,8 +261,8 @@ class Held:
     __slots__ = ("input", "output")
 
     def __init__(self, input: Any, output: Any) -> None:
-        self.input = input
-        self.output = output
+        self.input: Any = input
+        self.output: Any = output
 
 
 class PipelineParallel(_Batched):
@@ -287,10 +288,10 @@ class PipelineParallel(_Batched):
         self, layers: Layer, hcg: HybridCommunicateGroup | None, strategy: DistributedStrategy | None
     ) -> None:
         super().__init__(layers, strategy, hcg)
-        self.pp_group = hcg.get_pipe_parallel_group()
-        self.num_stages = hcg.get_pipe_parallel_world_size()
-        self.stage_id = hcg.get_stage_id()
-        self.num_model_chunks = layers.get_num_virtual_stages()
+        self.pp_group: Group = hcg.get_pipe_parallel_group()
+        self.num_stages: int = hcg.get_pipe_parallel_world_size()
+        self.stage_id: int = hcg.get_stage_id()
+        self.num_model_chunks: Any = layers.get_num_virtual_stages()
         self._check_sizes()
         self._messages = None
         if self.num_stages > 1:

@@ -14,6 +14,8 @@ _GLOBAL_TIMERS = None
 class _Timer:
     """A stop watch that waits for the device before it looks at the clock."""
 
+    name: str
+
     def __init__(self, name: str) -> None:
         self.name, self.elapsed_, self.started_, self.start_time = name, 0.0, False, time.time()
 

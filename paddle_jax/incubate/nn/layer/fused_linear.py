@@ -9,6 +9,7 @@ from paddle_jax.nn.layer.layers import Layer
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.nn.parameter import Parameter
 
 
 class FusedLinear(Layer):
@@ -39,8 +40,8 @@ class FusedLinear(Layer):
             shape = [out_features, in_features]
         else:
             shape = [in_features, out_features]
-        self.weight = self.create_parameter(shape, attr=weight_attr)
-        self.bias = self.create_parameter([out_features], attr=bias_attr, is_bias=True)
+        self.weight: Parameter = self.create_parameter(shape, attr=weight_attr)
+        self.bias: Parameter = self.create_parameter([out_features], attr=bias_attr, is_bias=True)
         self.transpose_weight = transpose_weight
         self.name = name
 

@@ -15,6 +15,7 @@ from paddle_jax.nn.layer.transformer import _convert_param_attr_to_list
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
     from paddle_jax.base.param_attr import ParamAttr
+    from paddle_jax.nn.parameter import Parameter
 
 
 def _positive(owner: str, **sizes: Any) -> None:
@@ -76,11 +77,11 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self._bias_attr = bias_attr
         self._weight_attr = weight_attr
         self.embed_dim = embed_dim
-        self.linear_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
-        self.ln_scale = self.create_parameter(
+        self.linear_bias: Parameter = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
+        self.ln_scale: Parameter = self.create_parameter(
             [embed_dim], attr=weight_attr, default_initializer=Constant(1.0)
         )
-        self.ln_bias = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
+        self.ln_bias: Parameter = self.create_parameter([embed_dim], attr=bias_attr, is_bias=True)
         self.dropout_rate = dropout_rate
         self._epsilon = epsilon
         self.name = name
@@ -147,6 +148,11 @@ class FusedMultiHeadAttention(Layer):
     Differs from Paddle: works on the CPU.
     """
 
+    ln_bias: Parameter | None
+    ln_scale: Parameter | None
+    pre_ln_bias: Parameter | None
+    pre_ln_scale: Parameter | None
+
     def __init__(
         self,
         embed_dim: int,
@@ -192,12 +198,12 @@ class FusedMultiHeadAttention(Layer):
             shape = [embed_dim, 3 * embed_dim]
         else:
             shape = [3, num_heads, width, embed_dim]
-        self.qkv_weight = self.create_parameter(shape, attr=qkv_weight_attr)
-        self.qkv_bias = self.create_parameter(
+        self.qkv_weight: Parameter = self.create_parameter(shape, attr=qkv_weight_attr)
+        self.qkv_bias: Parameter = self.create_parameter(
             shape[1:] if transpose_qkv_wb else shape[:3], attr=qkv_bias_attr, is_bias=True
         )
-        self.linear_weight = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
-        self.linear_bias = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
+        self.linear_weight: Parameter = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
+        self.linear_bias: Parameter = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
         scale, bias = (
             (pre_ln_scale_attr, pre_ln_bias_attr) if normalize_before else (ln_scale_attr, ln_bias_attr)
         )

@@ -12,6 +12,7 @@ from paddle_jax.sparse.nn.functional.products import numbers, sides
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import Padding, ParamAttrLike, Size
+    from paddle_jax.nn.parameter import Parameter
     from paddle_jax.sparse.base import SparseTensor
 
 __all__ = []
@@ -69,8 +70,10 @@ class _Conv(Layer):
         self._backend = backend
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
         shape = [*self._kernel_size, in_channels, out_channels]
-        self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=Normal(0.0, spread))
-        self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
+        self.weight: Parameter = self.create_parameter(
+            shape, attr=weight_attr, default_initializer=Normal(0.0, spread)
+        )
+        self.bias: Parameter = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
 
     def _check(
         self,

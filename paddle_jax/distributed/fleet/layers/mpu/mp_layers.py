@@ -24,6 +24,9 @@ __all__ = []
 class _Divided(Layer):
     """A Layer of which each process of a group has a part."""
 
+    is_mp: Any
+    rank: Any
+
     def __init__(self, name: Any, mp_group: Any, length: Any, what: Any) -> None:
         super().__init__(name)
         if mp_group is None:

@@ -7,7 +7,7 @@ import contextlib
 import functools as ft
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
@@ -22,6 +22,9 @@ from paddle_jax.distributed.fleet.recompute.recompute import recompute
 from paddle_jax.distributed.parallel import get_rank, get_world_size
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import Layer, LayerDict
+
+if TYPE_CHECKING:
+    from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.shared_weights import SharedWeights
 
 __all__ = []
 
@@ -165,7 +168,7 @@ class PipelineLayer(Layer):
         self._make_layers()
         self.shared_comm = {}
         if self._grid is None:
-            self.shared_comm = shared_weights(
+            self.shared_comm: dict[str, SharedWeights] = shared_weights(
                 self._layers_desc, self.get_stage_from_index, self._topo, self.global_rank, self.shared_layers
             )
         self._synchronize_shared_weights()

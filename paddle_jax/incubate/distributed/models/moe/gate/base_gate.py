@@ -24,6 +24,10 @@ class BaseGate(Layer):
         (4, None)
     """
 
+    num_expert: int
+    tot_expert: int
+    world_size: int
+
     def __init__(self, num_expert: int, world_size: int) -> None:
         super().__init__()
         self.world_size, self.num_expert, self.tot_expert, self.loss = (
