@@ -25,8 +25,10 @@ def alone():
 @pytest.mark.parametrize(("parts", "replicas"), [(2, 1), (2, 2)])
 def test_segments_train_as_the_whole(alone, parts, replicas):
     found = trained(parts * replicas, SEP=parts, DP=replicas)
-    losses = np.sum([one["losses"] for one in found], axis=0) / replicas
-    np.testing.assert_allclose(losses, alone["losses"], rtol=1e-5)
-    for one in found:
-        assert one["class"] == "SegmentParallel"
-        np.testing.assert_allclose(one["weight"], alone["weight"], rtol=1e-4, atol=1e-5)
+    for kind in ("sep", "cp"):
+        losses = np.sum([one[kind]["losses"] for one in found], axis=0) / replicas
+        np.testing.assert_allclose(losses, alone[kind]["losses"], rtol=1e-5)
+        for one in found:
+            assert one[kind]["class"] == "SegmentParallel"
+            np.testing.assert_allclose(one[kind]["weight"], alone[kind]["weight"], rtol=1e-4, atol=1e-5)
+    assert all("a mask or dropout with cp_degree" in one["cp"]["refused"] for one in found)

@@ -227,7 +227,7 @@ def _forward(
     def hop(carry: Any, number: Any) -> Any:
         pair, out, lse = carry
         following = ring.onward(pair)
-        out, lse = _by_case(ring, number, _add_block, (q, *pair, out, lse), ring.scale)
+        out, lse = _by_case(ring, number, add_block, (q, *pair, out, lse), ring.scale)
         return (following, out, lse), None
 
     start = ((k, v), jnp.zeros(rows, wide), jnp.full(q.shape[:3], -jnp.inf, wide))
@@ -246,7 +246,7 @@ def _backward(ring: Any, kept: Any, cotangent: Any) -> tuple[jax.Array, jax.Arra
     def hop(carry: Any, number: Any) -> Any:
         pair, (dk, dv), dq = carry
         operands = (q, *pair, lse, cotangent, delta, dq, dk, dv)
-        dq, dk, dv = _by_case(ring, number, _block_gradients, operands, ring.scale)
+        dq, dk, dv = _by_case(ring, number, block_gradients, operands, ring.scale)
         return (ring.onward(pair), ring.onward((dk, dv)), dq), None
 
     zeros = [jnp.zeros(array.shape, wide) for array in (q, k, v)]
@@ -295,7 +295,7 @@ def _per_query(values: Any, key_heads: Any) -> Any:
     return rows.transpose(0, 2, 3, 1)
 
 
-def _add_block(
+def add_block(
     q: Any, k: Any, v: Any, out: Any, lse: Any, *, scale: Any, mask: Any, queries: Any, keys: Any
 ) -> tuple[Any, Any]:
     """Adds the attention of some queries to some keys to what others have given."""
@@ -314,7 +314,7 @@ def _add_block(
     return out.at[:, queries].set(new_out), lse.at[:, queries].set(new_lse)
 
 
-def _block_gradients(
+def block_gradients(
     q: Any,
     k: Any,
     v: Any,

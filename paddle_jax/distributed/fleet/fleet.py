@@ -429,10 +429,10 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
 def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
     """The CommunicateTopology that a strategy asks for."""
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in SHORT_NAMES}
-    if degrees["cp"] > 1 and launch_variables.size() > 1:
+    if degrees["cp"] > 1 and degrees["pp"] > 1 and launch_variables.size() > 1:
         raise NotImplementedError(
-            f"fleet.init: cp_degree: got {degrees['cp']}; there are dp_degree, mp_degree, pp_degree, "
-            "sep_degree and sharding_degree for processes; sep_degree divides sequences, too"
+            f"fleet.init: cp_degree: got {degrees['cp']} with pp_degree {degrees['pp']} over processes; use "
+            "sep_degree with stages, or one process that drives all devices"
         )
     if degrees["dp"] < 0:
         others = 1

@@ -29,6 +29,8 @@ SHORT_NAMES = {
     "mp": "model",
 }
 
+_FUSED = (("data", "sep"), ("data", "sep", "context"), ("pipe", "model"))
+
 
 class CommunicateTopology:
     """Numbers of processes in a grid; the last dimension counts fastest.
@@ -172,7 +174,7 @@ class HybridCommunicateGroup:
         self._place = topology.get_coord(self.global_rank)._asdict()
         self._groups = {name: self._create_groups([name]) for name in names}
         self._check = self._create_groups([name for name in names if name != "data"])
-        self._fused_groups = {axes: self._fused(axes) for axes in (("data", "sep"), ("pipe", "model"))}
+        self._fused_groups = {axes: self._fused(axes) for axes in _FUSED}
         # the names by which libraries read degrees and groups
         for short, axis in SHORT_NAMES.items():
             setattr(self, f"_{short}_degree", self._sizes.get(axis, 1))
@@ -185,10 +187,12 @@ class HybridCommunicateGroup:
         groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
         return next(group for group in groups if self.global_rank in group.ranks)
 
-    def _sep(self) -> Group:
-        if self._sizes.get("sep", 1) == 1:
-            raise CheckError("HybridCommunicateGroup: sep not exist: sep_degree is 1")
-        return self._groups["sep"]
+    def _longer(self, short: str) -> Group:
+        """The group along a dimension that is not there by default."""
+        axis = SHORT_NAMES[short]
+        if self._sizes.get(axis, 1) == 1:
+            raise CheckError(f"HybridCommunicateGroup: {short} not exist: {short}_degree is 1")
+        return self._groups[axis]
 
     def get_parallel_mode(self) -> int:
         """A number of ParallelMode: the innermost kind of parallelism whose degree is above 1,
@@ -197,6 +201,7 @@ class HybridCommunicateGroup:
             "pipe": ParallelMode.PIPELINE_PARALLEL,
             "model": ParallelMode.TENSOR_PARALLEL,
             "sep": ParallelMode.SEGMENT_PARALLEL,
+            "context": ParallelMode.SEGMENT_PARALLEL,
             "sharding": ParallelMode.SHARDING_PARALLEL,
         }
         if self._sizes.get("data", 1) > 1 and all(self._sizes.get(name, 1) == 1 for name in kinds):
@@ -232,11 +237,19 @@ class HybridCommunicateGroup:
 
     def get_sep_parallel_group(self) -> Group:
         """The group along "sep"; AssertionError where its length is 1."""
-        return self._sep()
+        return self._longer("sep")
 
     def get_sep_parallel_group_src_rank(self) -> Any:
         """The first process of that group."""
-        return self._sep().ranks[0]
+        return self._longer("sep").ranks[0]
+
+    def get_context_parallel_group(self) -> Group:
+        """The group along "context"; AssertionError where its length is 1."""
+        return self._longer("cp")
+
+    def get_context_parallel_group_src_rank(self) -> Any:
+        """The first process of that group."""
+        return self._longer("cp").ranks[0]
 
     def get_stage_id(self) -> int:
         """The place of this process along "pipe"."""
@@ -315,7 +328,7 @@ def _along(name: str, axis: str) -> None:
         f"get_{name}_parallel_world_size": (size, f'The number of processes along "{axis}".'),
         f"get_{name}_parallel_rank": (place, f'The place of this process along "{axis}".'),
     }
-    if axis != "sep":
+    if axis not in ("sep", "context"):
         made |= {
             f"get_{name}_parallel_group": (group, f'The group along "{axis}".'),
             f"get_{name}_parallel_group_src_rank": (first, "The first process of that group."),
@@ -329,5 +342,11 @@ def _along(name: str, axis: str) -> None:
         setattr(HybridCommunicateGroup, key, function)
 
 
-for _names in (("data", "data"), ("model", "model"), ("sharding", "sharding"), ("sep", "sep")):
+for _names in (
+    ("data", "data"),
+    ("model", "model"),
+    ("sharding", "sharding"),
+    ("sep", "sep"),
+    ("context", "context"),
+):
     _along(*_names)

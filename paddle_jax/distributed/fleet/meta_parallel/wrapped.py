@@ -10,6 +10,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.data_parallel import same_everywhere
 from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.fleet.meta_parallel.process_ring import attention_over
 from paddle_jax.nn import Layer
 
 if TYPE_CHECKING:
@@ -40,12 +41,21 @@ class MetaParallelBase(Layer):
         groups = [hcg.get_sharding_parallel_group(), hcg.get_data_parallel_group()]
         if hcg.get_sep_parallel_world_size() > 1:
             groups.append(hcg.get_sep_parallel_group())
+        if hcg.get_context_parallel_world_size() > 1:
+            groups.append(hcg.get_context_parallel_group())
         for group in groups:
             _alike(tensors, group)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within."""
-        return self._layers(*inputs, **kwargs)
+        with self._attention():
+            return self._layers(*inputs, **kwargs)
+
+    def _attention(self) -> contextlib.AbstractContextManager:
+        """Inside, attention is over the sequence of all processes of the context parallel group."""
+        if self._hcg.get_context_parallel_world_size() > 1:
+            return attention_over(self._hcg.get_context_parallel_group())
+        return contextlib.nullcontext()
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The state of the Layer within, under its own names."""
@@ -75,7 +85,7 @@ class TensorParallel(MetaParallelBase):
         for one in (*inputs, *kwargs.values()):
             if isinstance(one, Tensor) and one.stop_gradient and group.is_member():
                 broadcast(one, group.ranks[0], group)
-        return self._layers(*inputs, **kwargs)
+        return super().forward(*inputs, **kwargs)
 
 
 class ShardingParallel(MetaParallelBase):
@@ -89,8 +99,9 @@ class ShardingParallel(MetaParallelBase):
 
 
 class SegmentParallel(MetaParallelBase):
-    """A Layer of which each process of the sep group computes with a part of the sequence. The program cuts
-    the sequence itself; gradients are summed over the group.
+    """A Layer of which each process of the sep or context parallel group computes with a part of the
+    sequence. The program cuts the sequence itself; gradients are summed over the group. With cp_degree
+    attention is that over the whole sequence; with sep_degree the program exchanges heads for positions.
 
     Args:
         layers: Layer.

@@ -45,11 +45,11 @@ def reduce_gradients(gradients: Sequence[Tensor], hcg: Any) -> None:
         gradients: list of Tensors, the same on all processes.
         hcg: HybridCommunicateGroup.
     """
-    segments = hcg.get_sep_parallel_world_size()
+    segments = hcg.get_sep_parallel_world_size() * hcg.get_context_parallel_world_size()
     if segments == 1:
         group = hcg.get_data_parallel_group()
     else:
-        group = hcg.get_dp_sep_parallel_group()
+        group = hcg._fused_groups["data", "sep", "context"]
     if group.is_member():
         averaged(gradients, group)
         if segments > 1:
