@@ -142,3 +142,32 @@ def test_kinds_of_reduction(oracle):
     for get in (ours, theirs):
         with pytest.raises(ValueError, match="9"):
             get(9)
+
+
+def test_models_are_saved_for_inference(tmp_path):
+    paddle_jax.enable_static()
+    try:
+        fleet.init(is_collective=True)
+        main, startup = paddle_jax.static.Program(), paddle_jax.static.Program()
+        exe = paddle_jax.static.Executor()
+        scope = paddle_jax.static.scope_guard(paddle_jax.static.Scope())
+        with scope, paddle_jax.static.program_guard(main, startup):
+            x = paddle_jax.static.data("x", [None, 3])
+            y = paddle_jax.static.nn.fc(x, 2)
+            exe.run(startup)
+            feed = {"x": np.ones([4, 3], "float32")}
+            (wanted,) = exe.run(main, feed, [y])
+            fleet.save_inference_model(exe, str(tmp_path / "whole"), ["x"], [y], main)
+            fleet.save(str(tmp_path / "short"), feed=[x], fetch=[y])
+            fleet.save(str(tmp_path / "all"))
+            with pytest.raises(ValueError, match="must hold names or Variables"):
+                fleet.save(str(tmp_path / "bad"), feed=[1])
+            for name in ("whole", "short"):
+                prefix = str(tmp_path / name / "__model__")
+                program, names, fetched = paddle_jax.static.load_inference_model(prefix, exe)
+                np.testing.assert_allclose(exe.run(program, {names[0]: feed["x"]}, fetched)[0], wanted)
+        names = {param.name for param in main.all_parameters()}
+        assert names and names <= {file.name for file in (tmp_path / "all").iterdir()}
+    finally:
+        paddle_jax.disable_static()
+    assert fleet.all_reduce(5) == 5 and fleet.all_reduce(5, "mean") == 5.0

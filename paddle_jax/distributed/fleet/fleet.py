@@ -317,6 +317,25 @@ class Fleet(ServerMethods):
             )
         return _WRAPPERS[mode](model, self._hcg, strategy)
 
+    def all_reduce(self, input: Any, mode: str = "sum") -> Any:
+        """The numbers of all workers brought together, as `fleet.util.all_reduce`.
+
+        Args:
+            input: number, list or NumPy array, of one shape on all workers.
+            mode: "sum", "mean", "max" or "min".
+        Returns:
+            NumPy array, or a number for a number.
+        Raises:
+            AssertionError: mode is another one.
+        Example:
+            >>> from paddle_jax.distributed import fleet
+            >>> fleet.init(is_collective=True).all_reduce([2, 3], "mean").tolist()
+            [2.0, 3.0]
+        """
+        if mode == "mean":
+            return self.util.all_reduce(input, "sum") / self.worker_num()
+        return self.util.all_reduce(input, mode)
+
     def distributed_optimizer(self, optimizer: Optimizer, strategy: DistributedStrategy | None = None) -> Any:
         """An optimizer for training in several processes.
 

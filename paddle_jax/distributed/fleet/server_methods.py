@@ -1,14 +1,18 @@
 """The methods of `fleet` for jobs with parameter servers."""
 
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from paddle_jax._program.program import default_main_program
+from paddle_jax._program.variable import Variable
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.ps.eager import EagerTables, ServerOptimizer
 from paddle_jax.distributed.ps.runtime import Runtime
 from paddle_jax.distributed.ps.static_programs import recorder_of
 from paddle_jax.nn.remote_lookup import RemoteLookup
+from paddle_jax.static.io import save_inference_model
 from paddle_jax.static.variable_files import save_vars
 
 __all__ = []
@@ -19,6 +23,7 @@ class ServerMethods:
 
     _role_maker: Any
     _user_defined_strategy: Any
+    util: Any
 
     def _start_servers(self, role_maker: Any, strategy: Any) -> None:
         """Takes the role of this process in a job with servers; without, forgets an earlier one."""
@@ -131,6 +136,85 @@ class ServerMethods:
             if not (main_program or default_main_program()).vars:
                 return  # an eager program, or one whose parameters are all on servers
         save_vars(executor, dirname, main_program)
+
+    def save_inference_model(
+        self,
+        executor: Any,
+        dirname: str,
+        feeded_var_names: Sequence[str],
+        target_vars: Sequence[Any],
+        main_program: Any = None,
+        export_for_deployment: bool = True,
+        mode: int = 0,
+    ) -> None:
+        """Worker 0 writes the part of a static program that leads from inputs to results as a model, into
+        `__model__.json` and `__model__.pdiparams` of a folder; the servers write their tables there, too.
+        `paddle.static.load_inference_model(dirname + "/__model__", executor)` reads the model.
+
+        Args:
+            executor: accepted.
+            dirname: str, the folder.
+            feeded_var_names: list of the names of the inputs.
+            target_vars: list of Variables, the results.
+            main_program: Program. Default: the main one.
+            export_for_deployment: accepted.
+            mode: as in `save_persistables`.
+        Raises:
+            ValueError: the program has no such input; mode is another one.
+            NotImplementedError: results depend on rows that are on servers.
+        Differs from Paddle: it needs no parameter servers, without which Paddle warns and writes nothing.
+        """
+        role = self._role()
+        program = default_main_program() if main_program is None else main_program
+        feeds = [program.var(name) for name in feeded_var_names]
+        if Current.servers is not None:
+            Current.servers.refresh()
+        if role._worker_index() == 0:
+            save_inference_model(
+                str(Path(dirname) / "__model__"), feeds, list(target_vars), executor, program=program
+            )
+        if Current.servers is not None:
+            Current.servers.save(dirname, mode)
+        self.util.barrier()
+
+    def load_inference_model(self, path: str, mode: int) -> None:
+        """Has the servers read the tables that `save_inference_model` has written.
+
+        Args:
+            path: str, the folder.
+            mode: accepted.
+        Raises:
+            ValueError: the folder has no tables, or other ones.
+        """
+        runtime = self._servers("load_inference_model")
+        if runtime is not None:
+            runtime.load(path)
+
+    def save(self, dirname: str, feed: Sequence[Any] = (), fetch: Sequence[Any] = (), **configs: Any) -> None:
+        """Writes a model for inference, as `save_inference_model`, or without inputs and results all
+        persistable Variables, as `save_persistables`, of the main program.
+
+        Args:
+            dirname: str, the folder.
+            feed: list of inputs, Variables or names.
+            fetch: list of results, Variables or names of persistable Variables.
+            configs: `mode` of `save_persistables`; others are accepted.
+        Raises:
+            ValueError: something else is in a list.
+        """
+        if not feed and not fetch:
+            self.save_persistables(None, dirname, mode=int(configs.get("mode", 0)))
+            return
+        for name, values in (("feed", feed), ("fetch", fetch)):
+            for value in values:
+                if not isinstance(value, str | Variable):
+                    raise ValueError(
+                        f"fleet.save: {name}: got {type(value).__name__}; it must hold names or Variables"
+                    )
+        program = default_main_program()
+        names = [value if isinstance(value, str) else value.name for value in feed]
+        results = [program.var(value) if isinstance(value, str) else value for value in fetch]
+        self.save_inference_model(None, dirname, names, results, program)
 
     def load_model(self, path: str, mode: int = 0) -> None:
         """Has the servers read tables that any number of servers has saved.
