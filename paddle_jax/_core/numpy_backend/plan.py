@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from paddle_jax._core.numpy_backend import cost as costs
+from paddle_jax._core.numpy_backend.blocks import Call, in_blocks
 from paddle_jax._core.numpy_backend.flatten import Flat, flatten
 from paddle_jax._core.numpy_backend.keys import as_word_equation
 from paddle_jax._core.numpy_backend.rules import RULES, Avals, Params, Refusal, Run, size_of
@@ -41,22 +42,6 @@ def plan(closed_jaxpr: Any, limit: float | None = None) -> Plan:
     return result
 
 
-class _Call(NamedTuple):
-    """The NumPy function of one equation.
-
-    Attributes:
-        run: the function.
-        ins: slots of the operands.
-        outs: slots of the results.
-        is_multiple: bool, whether it gives a sequence of results.
-    """
-
-    run: Run
-    ins: Sequence[int]
-    outs: Sequence[int]
-    is_multiple: bool
-
-
 class Plan:
     """A jaxpr ready to run with NumPy. Calling it is safe in several threads at once.
 
@@ -84,6 +69,7 @@ class Plan:
         self.shapes = [flat.avals[slot].shape for slot in flat.results]
         with np.errstate(all="ignore"):
             calls = [call for equation in flat.equations for call in self._calls_of(flat, *equation)]
+        calls = in_blocks(calls, flat.avals, flat.results)
         used = {slot for call in calls for slot in call.ins}.union(flat.results)
         self._start = [flat.constants.get(slot) if slot in used else None for slot in range(len(flat.avals))]
         self._steps = _schedule(calls, flat)
@@ -131,7 +117,7 @@ class Plan:
         outs: Sequence[int],
         in_avals: Avals,
         out_avals: Avals,
-    ) -> Iterator[_Call]:
+    ) -> Iterator[Call]:
         """The call of one equation; none if its results are constants, which are then computed here."""
         name = primitive.name
         if sum(map(_size, out_avals)) > _LARGEST:
@@ -148,7 +134,7 @@ class Plan:
                 flat.constants[slot].flags.writeable = False
             return
         self.cost += costs.cost(name, params, in_avals, out_avals, run)
-        yield _Call(run, ins, outs, primitive.multiple_results)
+        yield Call(run, ins, outs, primitive.multiple_results)
 
 
 def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
@@ -166,7 +152,7 @@ def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal(f"primitive '{name}': {type(error).__name__}: {error}") from error
 
 
-def _schedule(calls: Sequence[_Call], flat: Flat) -> list[tuple[Any, ...]]:
+def _schedule(calls: Sequence[Call], flat: Flat) -> list[tuple[Any, ...]]:
     """The steps that `Plan.execute` reads, with the slots to free after each."""
     last_use: dict[int, int] = {}
     results = set(flat.results)
@@ -189,7 +175,7 @@ def _schedule(calls: Sequence[_Call], flat: Flat) -> list[tuple[Any, ...]]:
     return steps
 
 
-def _step(call: _Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> tuple[Any, ...]:
+def _step(call: Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> tuple[Any, ...]:
     """(kind, function, operands, second operand or target, results, slots to free)."""
     run, ins, outs, is_multiple = call
     if is_multiple:
@@ -205,7 +191,7 @@ def _step(call: _Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> 
     return _MANY_OPERANDS, run, tuple(ins), None, outs[0], dead or None
 
 
-def _private_slots(calls: Sequence[_Call], results: set[int]) -> set[int]:
+def _private_slots(calls: Sequence[Call], results: set[int]) -> set[int]:
     """Slots whose memory nothing else can see: made by a ufunc, read by ufuncs alone."""
     private: set[int] = set()
     for call in calls:
@@ -216,7 +202,7 @@ def _private_slots(calls: Sequence[_Call], results: set[int]) -> set[int]:
     return private - results
 
 
-def _target(flat: Flat, call: _Call, candidates: set[int]) -> int | None:
+def _target(flat: Flat, call: Call, candidates: set[int]) -> int | None:
     """A dying operand into whose memory the result fits."""
     if call.run.nin != len(call.ins) or call.run.nout != 1:  # pyright: ignore[reportFunctionMemberAccess]
         return None
