@@ -40,6 +40,7 @@ from paddle_jax.distributed import load_merged_state_dict as load_merged_state_d
 from paddle_jax.distributed import load_state_dict as load_state_dict
 from paddle_jax.distributed import local_map as local_map
 from paddle_jax.distributed import parallelize as parallelize
+from paddle_jax.distributed import passes as passes
 from paddle_jax.distributed import reshard as reshard
 from paddle_jax.distributed import rpc as rpc
 from paddle_jax.distributed import save_state_dict as save_state_dict

@@ -91,6 +91,7 @@ from paddle_jax.distributed.communication import (
     wait,
 )
 from paddle_jax.distributed.data_parallel import DataParallel
+from paddle_jax.distributed import passes as passes
 from paddle_jax.distributed.launch.main import launch
 from paddle_jax.distributed.planning import plan
 from paddle_jax.distributed.parallel import (

@@ -10,10 +10,16 @@ import time
 import numpy as np
 import pytest
 
+from paddle_jax._core.process_group import messages
+from paddle_jax._core.process_group.failure_detector import LostError
+from paddle_jax._launch.rendezvous import request_answer
+from paddle_jax._launch.store import Place, key_of, open_store
 from paddle_jax.distributed.ps.client import Client
 from paddle_jax.distributed.ps.worker import worker_for
 from paddle_jax.distributed.rpc import channel
+from tests.distributed import pairs
 from tests.distributed.relay import Relay
+from tests.distributed.test_rendezvous import described
 from tests.distributed.test_servers import TOKEN, compare, expected_of, in_threads, job, running, train
 
 STEPS = 12
@@ -130,5 +136,97 @@ def test_a_connection_that_is_open_but_silent_is_given_up():
         with pytest.raises(grpc.RpcError) as refused:
             echo(b"second", timeout=60, metadata=token)
         assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+        relay.cut()  # else the server may still give the old connection up
         relay.deaf = False
         assert echo(b"third", timeout=20, metadata=token, wait_for_ready=True) == b"third"
+
+
+# launchers -------------------------------------------------------------------------------------------------
+
+
+def test_launchers_meet_when_the_network_is_there():
+    """Two launchers behind a network that is slow, away at first, and cut; a third comes later. All hear the
+    same, and each has a rank."""
+    place = Place("127.0.0.1", pairs.free_port(), 3, 3, 20.0, float("inf"))
+    server, relay = open_store(place), Relay(place.port)
+    launchers = [described(number, nnodes="3") for number in range(3)]
+    launchers[0]["rank"] = 0
+    answers = [None] * 3
+
+    def come(number, where):
+        answers[number] = request_answer(where, launchers[number], lambda line: None, 20.0)
+
+    try:
+        relay.delay = 0.05
+        relay.refusing = True
+        threading.Timer(0.5, setattr, (relay, "refusing", False)).start()
+        threading.Timer(0.9, relay.cut).start()
+        behind = place._replace(port=relay.port)
+        threads = [threading.Thread(target=come, args=(number, behind), daemon=True) for number in (1, 2)]
+        [thread.start() for thread in threads]
+        time.sleep(1.2)
+        come(0, place)
+        [thread.join(10) for thread in threads]
+    finally:
+        relay.close()
+        server.close()
+    assert answers[0] == answers[1] == answers[2]
+    assert sorted(answers[0]["ranks"][key_of(one)] for one in launchers) == [0, 1, 2]
+
+
+# stages of a pipeline --------------------------------------------------------------------------------------
+
+
+class Store(dict):
+    """What the processes of a program share, in one process."""
+
+    def key_value_set(self, key, value, allow_overwrite=False):
+        self[key] = value
+
+    def blocking_key_value_get(self, key, milliseconds):
+        return self[key]
+
+
+@pytest.fixture
+def stages(monkeypatch):
+    """(channels of two processes, the relay before the second one)."""
+    store = Store()
+    monkeypatch.setattr(messages.startup_barrier, "store", lambda: store)
+    monkeypatch.setattr(messages.failure_detector, "failure_among", lambda ranks: None)
+    channels = [messages.Channel(rank, "127.0.0.1:1") for rank in range(2)]
+    relay = Relay(int(store["paddle/address/1"].rpartition(":")[2]))
+    store["paddle/address/1"] = f"127.0.0.1:{relay.port}"
+    yield channels, relay
+    relay.close()
+    for one in channels:
+        one.listener.close()
+
+
+def test_a_slow_network_keeps_the_order_of_messages(stages):
+    (first, second), relay = stages
+    relay.delay = 0.02
+    sent = [first.send("output", 1, np.full(size, size), 10.0) for size in (1, 100_000, 3)]
+    for size, message in zip((1, 100_000, 3), sent, strict=True):
+        number = second.take_number("output", 0)
+        found = second.receive("output", 0, number, "output", "the group", 10.0)
+        np.testing.assert_array_equal(found, np.full(size, size))
+        first.wait_until_delivered(message, "output", "the group", 1, 10.0)
+
+
+def test_a_connection_that_is_cut_ends_both_stages(stages):
+    (first, second), relay = stages
+    first.send("output", 1, np.zeros(3), 10.0)
+    second.receive("output", 0, second.take_number("output", 0), "output", "the group", 10.0)
+    begin = time.monotonic()
+    relay.cut()
+    with pytest.raises(
+        LostError, match="stage 1: output of micro-batch 1 from rank 0 .* connection is closed"
+    ):
+        number = second.take_number("output", 0)
+        second.receive("output", 0, number, "stage 1: output of micro-batch 1", "the group", 60.0)
+    with pytest.raises(LostError, match="stage 0: output to rank 1 in the group: the connection broke"):
+        for _ in range(100):  # the first ones may still go into the buffer of the socket
+            message = first.send("output", 1, np.zeros(3), 60.0)
+            first.wait_until_delivered(message, "stage 0: output", "the group", 1, 60.0)
+            time.sleep(0.01)
+    assert time.monotonic() - begin < 10

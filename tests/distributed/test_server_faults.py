@@ -1,5 +1,6 @@
 """Parameter servers after faults: lost replies, files that cannot be read, workers that start again."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -162,6 +163,30 @@ def test_a_snapshot_is_on_the_disk_before_the_old_one_goes(tmp_path, monkeypatch
     monkeypatch.setattr(os, "fsync", watched)
     kept.take({}, {"x": np.ones(3)}, {})
     assert flushed == [str(tmp_path / "unfinished"), str(tmp_path)]
+    assert names_in(tmp_path) == {"snapshot.2"}
+
+
+def test_a_full_disk_keeps_the_old_snapshot(tmp_path, monkeypatch, capsys):
+    kept = Journal(tmp_path)
+    kept.take({"step": 1}, {"x": np.zeros(3)}, {})
+    kept.append(b"request")
+
+    def full(number):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        for _ in range(2):
+            kept.take({"step": 2}, {"x": np.ones(3)}, {})
+        assert capsys.readouterr().err.count("No space left on device") == 1  # a line a minute
+        disk.setattr(journal, "_QUIET", 0)
+        kept.take({"step": 2}, {"x": np.ones(3)}, {})
+        assert "the old one and its journal are kept" in capsys.readouterr().err
+    assert names_in(tmp_path) == {"snapshot.1", "journal.1"}
+    kept.append(b"another")  # the server goes on
+    again = Journal(tmp_path)
+    assert again.snapshot()[0] == {"step": 1} and list(again.records()) == [b"request", b"another"]
+    kept.take({"step": 2}, {"x": np.ones(3)}, {})
     assert names_in(tmp_path) == {"snapshot.2"}
 
 

@@ -111,3 +111,37 @@ def test_a_pruned_run_trains_nothing(merging):
     np.testing.assert_array_equal(pruned, first)
     updated = exe.run(main, feed=feed, fetch_list=[name])[0]
     assert not np.array_equal(updated, first)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["fuse_bn_act", "fuse_adamw"],
+        ["fuse_gemm_epilogue", "fuse_resunit", "fuse_adamw"],
+        ["fuse_bn_act", "fuse_bn_act"],
+    ],
+)
+def test_passes_have_paddles_order(oracle, names):
+    def ordered(passes):
+        return passes.PassManager([passes.new_pass(name) for name in names]).names
+
+    assert ordered(paddle_jax.distributed.passes) == ordered(oracle.distributed.passes)
+
+
+def test_a_pass_merges_gradients(merging):
+    main, startup, _, loss, _ = merging
+    passes = paddle_jax.distributed.passes
+    chosen = [passes.new_pass("auto_parallel_gradient_merge_pass", {"k_steps": 3})]
+    context = passes.PassManager([passes.new_pass("fuse_optimizer"), *chosen]).apply([main], [startup])
+    assert [one.name for one in context.passes] == ["auto_parallel_gradient_merge_pass", "fuse_optimizer"]
+    exe = paddle_jax.static.Executor()
+    exe.run(startup)
+    rows = np.ones([3, 4], "float32")
+    losses = [float(exe.run(main, feed={"x": rows}, fetch_list=[loss])[0]) for _ in range(4)]
+    assert losses[0] == losses[1] == losses[2] > losses[3]
+    with pytest.raises(ValueError, match="no gradients to merge"):
+        chosen[0].apply([startup], [startup])
+    with pytest.raises(NotImplementedError, match=r"use paddle.static.amp.decorate"):
+        passes.new_pass("auto_parallel_fp16").apply([main], [startup])
+    with pytest.raises(AssertionError, match="Pass nothing is not registered"):
+        passes.new_pass("nothing")

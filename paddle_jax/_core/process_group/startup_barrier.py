@@ -9,8 +9,10 @@ environment.
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +27,7 @@ from paddle_jax._core.process_group import failure_detector
 MARK = "PADDLE_JAX_TRAINER"  # the process id of the process that the launcher started
 # seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
 _CONNECT_SECONDS = 300.0
+_RETRY_SECONDS = 0.02  # from one try to reach the first process to the next
 _HEARTBEAT_SECONDS = 100  # without a heartbeat after which JAX takes a process for dead
 
 
@@ -114,6 +117,8 @@ def _connect_to(coordinator: str, environment: LaunchEnvironment) -> None:
     alarm.start()
     jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM
     try:
+        if environment.rank > 0:
+            _await_listener(coordinator)
         jax.distributed.initialize(
             coordinator,
             environment.size,
@@ -127,6 +132,21 @@ def _connect_to(coordinator: str, environment: LaunchEnvironment) -> None:
     finally:
         alarm.cancel()
     failure_detector.start(environment)
+
+
+def _await_listener(coordinator: str) -> None:
+    """Waits until the process that all others connect to listens. The alarm of the caller limits the wait.
+
+    JAX's client tries again after a second where nobody listens yet, and every start would lose it.
+    """
+    host, _, port = coordinator.rpartition(":")
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _RETRY_SECONDS * 100).close()
+        except OSError:
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
 
 
 def _end_for_missing_processes(environment: LaunchEnvironment, timeout: float) -> None:
