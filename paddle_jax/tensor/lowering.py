@@ -33,6 +33,21 @@ def has_float64() -> bool:
     return traced_platform() != "tpu"
 
 
+def narrowed(index: jax.Array) -> jax.Array:
+    """Indices of int64 as int32 on accelerators, which compute 64 bits in pairs; a number that does not fit
+    becomes the least of int32, which is no index.
+
+    The halves are looked at, so no instruction has 64 bits.
+    """
+    if on_cpu() or index.dtype != jnp.int64:
+        return index
+    halves = lax.bitcast_convert_type(index, jnp.int32)
+    low = lax.index_in_dim(halves, 0, -1, keepdims=False)
+    high = lax.index_in_dim(halves, 1, -1, keepdims=False)
+    fits = high == (low >> np.int32(31))
+    return lax.select(fits, low, lax.full_like(low, np.iinfo(np.int32).min))
+
+
 @jax.custom_jvp
 def computed_once(x: jax.Array) -> jax.Array:
     """x, which is about to be read many times. XLA:CPU would compute what x comes from anew for every reader,

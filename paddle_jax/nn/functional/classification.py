@@ -18,6 +18,7 @@ from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
 from paddle_jax.nn.functional.softmaxes import log_shares, softmax
 from paddle_jax.tensor.axes import check_floating
+from paddle_jax.tensor.lowering import narrowed, on_cpu
 from paddle_jax.tensor.products import along_axis
 
 if TYPE_CHECKING:
@@ -41,8 +42,23 @@ def _log_probabilities(scores: jax.Array, axis: int, use_softmax: bool) -> jax.A
 
 def _pick(values: jax.Array, label: jax.Array, axis: int, ignored: jax.Array) -> jax.Array:
     """values at the labels, axis kept with length 1; 0 where ignored, NaN where the label does not exist."""
-    own = along_axis(values, label, axis)
+    own = along_axis(values, label, axis) if on_cpu() else _matching(values, label, axis)
     return lax.select(ignored, lax.full_like(own, 0), own)
+
+
+def _matching(values: jax.Array, label: jax.Array, axis: int) -> jax.Array:
+    """As `along_axis`, by comparing the number of each class with the label.
+
+    XLA fuses that into what computes the values, and into their gradient. The gradient of a lookup writes a
+    matrix of zeros instead, and changes one number of each row.
+    """
+    axis %= values.ndim
+    count = values.shape[axis]
+    exists = (label >= 0) & (label < count)
+    number = lax.convert_element_type(label, jnp.int32)  # a label that does not fit does not exist
+    is_own = lax.broadcasted_iota(jnp.int32, values.shape, axis) == number
+    own = jnp.sum(jnp.where(is_own, values, jnp.zeros((), values.dtype)), axis, keepdims=True)
+    return jnp.where(exists, own, jnp.asarray(jnp.nan, values.dtype))
 
 
 @known_as(
@@ -63,6 +79,8 @@ def cross_entropy_hard(
 ) -> jax.Array:
     """Cross entropy with class numbers; label has length 1 along axis."""
     logs = _log_probabilities(_float32(scores), axis, use_softmax)
+    if abs(ignore_index) < 1 << 31:
+        label = narrowed(label)
     ignored = label == ignore_index
     loss = -_pick(logs, label, axis, ignored)
     weights = None
