@@ -18,10 +18,15 @@ class ExportRules:
             without arguments that computes the results by other functions, or None.
         composite_rule: function of the Record of a composite. It returns a function
             `(add, *args, **kwargs)` that records the composite as one operation, or None.
+        gradient_rule: function of the name of an operation. It returns a function
+            `(call, gradients of its results)` that gives gradients of its operands, or None.
+        ones: function of a Tensor that gives ones of its shape and dtype.
     """
 
     decomposition: ClassVar[Callable[..., Callable[[], Any] | None]]
     composite_rule: ClassVar[Callable[..., Callable[..., Any] | None]]
+    gradient_rule: ClassVar[Callable[[str], Callable[..., Any] | None]]
+    ones: ClassVar[Callable[..., Any]]
 
 
 def _no_rule(*call: Any) -> None:
@@ -30,5 +35,6 @@ def _no_rule(*call: Any) -> None:
 
 ExportRules.decomposition = staticmethod(_no_rule)
 ExportRules.composite_rule = staticmethod(_no_rule)
+ExportRules.gradient_rule = staticmethod(_no_rule)
 
 __all__ = ["ExportRules"]

@@ -33,6 +33,7 @@ from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.program import Program
+from paddle_jax._program.recorded_gradients import recorded_gradients
 from paddle_jax._program.recorder import Recorder
 from paddle_jax._program.shape_inference import Inferred, results_of, varying_results
 from paddle_jax._program.symbolic_shapes import Call
@@ -304,6 +305,25 @@ class LengthRecorder(Recorder):
 
     def control_flow(self, args: Any, plain: Callable[[], Any], converted: Any) -> Any:
         return plain()
+
+    def refuse_tape_use(self, name: str) -> None:
+        if name != "grad":
+            super().refuse_tape_use(name)
+
+    def recorded_gradients(
+        self, outputs: Any, inputs: Any, starts: Any, create_graph: bool, cut: Any
+    ) -> list[Any]:
+        return recorded_gradients(outputs, inputs, starts, create_graph, cut)
+
+    def constant_value(self, tensor: Tensor) -> np.ndarray | None:
+        """The elements of a small constant of one value; None for others."""
+        symbol = self.symbol(tensor)
+        if symbol.kind != "constant":
+            return None
+        values = self._constant_values(symbol)
+        if values is None or (values[0] != values[1]).any():
+            return None
+        return values[0]
 
     def custom_gradient(self, layer: Any, forward: Callable[..., Any], inputs: Any, taped: Any) -> Any:
         _, result = forward(inputs)  # model files have no derivatives

@@ -127,7 +127,11 @@ def grad(
         cut = []
     missing = []
     starts = _starts(grad_outputs, outs, "grad: grad_outputs")
-    found = tape.gradients(_dense(outs), _dense(ins), starts, True, create_graph, _dense(cut), missing)
+    found = local.ctx.frame.recorded_gradients(outs, ins, starts, create_graph, cut)
+    if found is None:
+        found = tape.gradients(_dense(outs), _dense(ins), starts, True, create_graph, _dense(cut), missing)
+    else:
+        missing = [k for k, slope in enumerate(found) if slope is None]
     if missing and not allow_unused:
         raise ValueError(
             f"(InvalidArgument) grad: inputs[{missing[0]}] is not used by the outputs (or has "

@@ -229,10 +229,7 @@ def list_that_grows(P):
     return Net()
 
 
-@model(
-    ours="its file holds operations of gradients, which are not read here",
-    theirs="a gradient that is taken inside a branch",
-)
+@model()
 def gradient_in_a_branch(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -241,5 +238,29 @@ def gradient_in_a_branch(P):
                 (slope,) = P.grad(self.a(x).square().sum(), [x])
                 return slope
             return x
+
+    return Net()
+
+
+@model(ours="the real Paddle cannot find a value that the loop reads")
+def gradient_in_a_loop(P):
+    class Net(_base(P)):
+        def forward(self, x, n):
+            for _ in range(n):
+                x.stop_gradient = False
+                (slope,) = P.grad(P.tanh(self.a(x)).square().sum(), [x])
+                x = x - slope * 0.1
+            return x
+
+    return Net()
+
+
+@model()
+def penalty_of_a_gradient(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            x.stop_gradient = False
+            (slope,) = P.grad(P.tanh(self.a(x)).sum(), [x])
+            return (slope.square().sum(axis=1) - 1).square() + self.b(x).sum(axis=1)
 
     return Net()

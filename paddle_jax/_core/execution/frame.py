@@ -233,6 +233,12 @@ class Frame:
     def refuse_tape_use(self, name: str) -> None:
         """Called before a function looks at the tape, which a static program has not. name: its name."""
 
+    def recorded_gradients(
+        self, outputs: Tensors, inputs: Tensors, starts: Sequence[Any], create_graph: bool, cut: Tensors
+    ) -> list[Any] | None:
+        """The gradients of outputs by inputs as recorded operations; None where there is a tape."""
+        return None
+
     def refuse_leaf_change(self, name: str, leaf: Tensor) -> None:
         """Called before an operation changes a leaf in place that needs a gradient. name: its name.
 

@@ -46,7 +46,8 @@ def _scale(a: Any, x: Any, factor: Any) -> np.ndarray:
 
 
 def _reshape(x: Any, shape: Any) -> Any:
-    return x.reshape([x.shape[i] if n == 0 else int(n) for i, n in enumerate(shape)])
+    # 0 stands for the length of x, unless x is empty
+    return x.reshape([x.shape[i] if n == 0 and x.size else int(n) for i, n in enumerate(shape)])
 
 
 def _squeeze(x: Any, axes: Any) -> Any:

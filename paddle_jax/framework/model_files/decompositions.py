@@ -14,6 +14,8 @@ from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._program.export_rules import ExportRules
+from paddle_jax.framework.model_files.gradient_rules import RULES
+from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import lowering_of
 
 if TYPE_CHECKING:
@@ -116,5 +118,7 @@ def _composite_rule(record: Record) -> Any:
 
 ExportRules.decomposition = decomposition_of
 ExportRules.composite_rule = _composite_rule
+ExportRules.gradient_rule = RULES.get
+ExportRules.ones = P.ones_like
 
 __all__ = ["OpaqueOp", "is_empty", "is_fixed", "decomposition_of"]

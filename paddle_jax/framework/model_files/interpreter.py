@@ -28,7 +28,7 @@ from paddle_jax._core.tensors.held_values import (
     plain_shape,
 )
 from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw, wrap
-from paddle_jax.framework.model_files import extension_ops
+from paddle_jax.framework.model_files import extension_ops, gradient_ops
 from paddle_jax.framework.model_files.constant_folding import HOST, fold, known
 from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
 from paddle_jax.framework.model_files.reading import rule_of
@@ -36,7 +36,7 @@ from paddle_jax.framework.model_files.reading_helpers import as_tensor
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
 if TYPE_CHECKING:
-    from paddle_jax.framework.model_files.program import Block, Program
+    from paddle_jax.framework.model_files.program import Block, Op, Program
 
 
 # result -> operand it is written into; else the first into the first
@@ -59,13 +59,20 @@ def walk(block: Block) -> Iterator[Any]:
             yield from walk(inner)
 
 
+def _is_known(name: str) -> bool:
+    """Whether there is a rule for an operation."""
+    return any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_")))
+
+
 def check(program: Program) -> None:
     """Raises UnknownOpError naming all operations of a program that have no rule."""
-    ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
-    ops = {name for name in ops if extension_ops.find(name) is None}
-    unknown = sorted(
-        name for name in ops if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_")))
-    )
+    found = list(walk(program.block))
+    of_gradients = gradient_ops.pulls(found, _is_known)
+    for op, pull in of_gradients.items():
+        op.pull = pull
+    ops = {op.name for op in found if op not in of_gradients} - {*_SKIP, *_CONTROL, "cf.yield"}
+    ops = {name for name in ops if extension_ops.find(name) is None and not gradient_ops.is_direct(name)}
+    unknown = sorted(name for name in ops if not _is_known(name))
     if unknown:
         raise UnknownOpError(
             f"{program.file}: the model uses operations that are not known here: "
@@ -101,6 +108,8 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
             return operands
         if op.name in _CONTROL:
             results = _CONTROLS[op.name](op, operands, env)
+        elif op.pull is not None:
+            results = _pulled_back(op, operands, env)
         else:
             results = _apply(op, operands)
         for number, value in zip(op.outputs, results, strict=False):
@@ -132,6 +141,8 @@ def _apply(
     op: Callable[..., Any], operands: Sequence[Tensor | np.ndarray | None]
 ) -> list[Any] | tuple[Tensor | None, ...]:
     attrs = _Attributes(op)
+    if gradient_ops.is_direct(op.name):
+        return [gradient_ops.direct(op, operands)]
     folded = fold(op, attrs, operands)
     if folded is not None:
         return [folded]
@@ -145,6 +156,12 @@ def _apply(
     if isinstance(found, tuple | list):
         return found
     return [found]
+
+
+def _pulled_back(op: Op, operands: Sequence[Any], env: dict[Any, Any]) -> Sequence[Any]:
+    """The results of an operation that computes gradients."""
+    values = [env[n] if n else None for n in op.pull.forward.inputs]
+    return gradient_ops.pulled_back(op.pull, operands, values, _apply)
 
 
 def _if(

@@ -49,9 +49,10 @@ class Op:
         inputs, outputs: lists of the numbers of operands and results.
         types: list of the types of the results.
         blocks: list of Blocks.
+        pull: of an operation that computes gradients, how; else None. `gradient_ops.py` sets it.
     """
 
-    __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "types")
+    __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "pull", "types")
 
     def __init__(
         self, name: str, attrs: dict[str, Any], inputs: Any, outputs: Any, types: Any, blocks: Any = ()
@@ -62,6 +63,7 @@ class Op:
         self.outputs: Any = outputs
         self.types: Any = types
         self.blocks: Any = blocks
+        self.pull: Any = None
 
 
 class Block:

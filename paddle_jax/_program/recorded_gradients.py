@@ -1,0 +1,126 @@
+"""`paddle.grad` in a function that is recorded for a file: its gradients are recorded as operations, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.aval import INEXACT
+from paddle_jax._core.lazy.symbol import Symbol
+from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.export_errors import NotWritable
+from paddle_jax._program.export_rules import ExportRules
+from paddle_jax._program.operation import Operation
+from paddle_jax._program.variable import variable
+
+
+class RecordedCall:
+    """A recorded operation whose gradient is taken.
+
+    Attributes:
+        name: str, the name of the operation.
+        attributes: dict of its attributes, which may hold Lengths.
+        operands: list of its operands as Tensors.
+        results: list of its results as Tensors.
+        constant: function of a Tensor that gives its value where it is known, else None.
+    """
+
+    def __init__(self, op: Operation, attrs: Any, create_graph: bool) -> None:
+        recorder = local.ctx.frame
+        self.name = op.name
+        self.attributes: dict[str, Any] = op.attrs
+        if attrs is not None:
+            self.attributes = dict(zip(op.attrs, attrs, strict=True))
+
+        def tensor_of(symbol: Symbol) -> Tensor:
+            stops = not create_graph or symbol.dtype.kind not in INEXACT
+            return variable(symbol, stops, recorder.variable_class)
+
+        self.operands = list(map(tensor_of, op.inputs))
+        self.results = list(map(tensor_of, op.outputs))
+        self.constant: Callable[[Tensor], Any] = lambda tensor: recorder.constant_value(tensor)
+
+
+def recorded_gradients(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    starts: Sequence[Tensor | None],
+    create_graph: bool,
+    cut: Iterable[Tensor],
+) -> list[Tensor | None]:
+    """Records what computes the gradients of outputs by inputs; None for inputs that do not matter.
+
+    Args:
+        outputs: Variables.
+        inputs: Variables, or Tensors that the function reads.
+        starts: gradients to start from, None for ones.
+        create_graph: whether gradients flow through the results.
+        cut: Tensors at which gradients end.
+    Raises:
+        NotWritable: an operation on the way has no rule.
+    """
+    recorder = local.ctx.frame
+    ends = [recorder.symbol(one) for one in inputs]
+    ops = _ops_between([recorder.symbol(one) for one in outputs], set(ends), set(map(recorder.symbol, cut)))
+    slopes: dict[Symbol, Tensor] = {}
+    mode = enable_grad if create_graph else no_grad
+    with mode(), swapped_attributes(local.ctx, amp=None):
+        for output, start in zip(outputs, starts, strict=True):
+            first = ExportRules.ones(output) if start is None else start
+            _add(slopes, recorder.symbol(output), first)
+        for op in reversed(ops):
+            _pull(op, slopes, create_graph)
+    found = [slopes.get(symbol) for symbol in ends]
+    for slope in found:
+        if slope is not None and not create_graph:
+            slope.stop_gradient = True
+    return found
+
+
+def _add(slopes: dict[Symbol, Tensor], symbol: Symbol, slope: Tensor) -> None:
+    before = slopes.get(symbol)
+    slopes[symbol] = slope if before is None else before + slope
+
+
+def _pull(op: Operation, slopes: dict[Symbol, Tensor], create_graph: bool) -> None:
+    """Adds the gradients of the operands of an operation."""
+    of_results = [slopes.get(symbol) for symbol in op.outputs]
+    if all(slope is None for slope in of_results) or op.kernel.nondiff:
+        return
+    rule = ExportRules.gradient_rule(op.name)
+    if rule is None:
+        raise NotWritable(
+            f"paddle.grad through {op.name} cannot be saved; write its derivative, or leave it out of what "
+            "is saved"
+        )
+    call = RecordedCall(op, local.ctx.frame.attributes.get(op), create_graph)
+    for symbol, stop, slope in zip(op.inputs, op.stops, rule(call, of_results), strict=False):
+        if slope is not None and not stop and symbol.dtype.kind in INEXACT:
+            _add(slopes, symbol, slope)
+
+
+def _ops_between(outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol]) -> list[Operation]:
+    """The operations on a way from an input to an output, in order."""
+    leads: dict[Operation, bool] = {}
+    order: list[Operation] = []
+    pending: list[Any] = [(symbol.op, False) for symbol in outputs]
+    while pending:
+        op, is_done = pending.pop()
+        if op is None or not is_done and op in leads:
+            continue
+        sources = [s for s, stop in zip(op.inputs, op.stops, strict=True) if not stop and s not in cut]
+        if not is_done:
+            leads[op] = False
+            pending.append((op, True))
+            pending += [(s.op, False) for s in sources if s.op is not None and s.op not in leads]
+            continue
+        leads[op] = any(s in inputs or s.op is not None and leads.get(s.op) for s in sources)
+        if leads[op]:
+            order.append(op)
+    return order
+
+
+__all__ = ["RecordedCall", "recorded_gradients"]
