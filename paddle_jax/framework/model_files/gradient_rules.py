@@ -172,7 +172,7 @@ def _axes(axis: Any, x: Tensor) -> list[int]:
     return [int(one) % x.ndim for one in (axis if isinstance(axis, tuple | list) else [axis])]
 
 
-def _kept(a: Any, value: Tensor, x: Tensor) -> Tensor:
+def _with_axes(a: Any, value: Tensor, x: Tensor) -> Tensor:
     """A result of a reduction, or its gradient, with the axes that it lacks."""
     if a["keepdim"] or not x.ndim:
         return value
@@ -181,23 +181,23 @@ def _kept(a: Any, value: Tensor, x: Tensor) -> Tensor:
 
 @_rule("sum")
 def _sum(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
-    return P.zeros_like(x) + _kept(a, g, x).astype(x.dtype)
+    return P.zeros_like(x) + _with_axes(a, g, x).astype(x.dtype)
 
 
 @_rule("mean")
 def _mean(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     count = P.ones_like(x).sum(axis=_axes(a["axis"], x), keepdim=True)
-    return P.zeros_like(x) + _kept(a, g, x).astype(x.dtype) / count
+    return P.zeros_like(x) + _with_axes(a, g, x).astype(x.dtype) / count
 
 
 @_rule("max", "min")
 def _extreme(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
-    return P.zeros_like(x) + _kept(a, g, x) * P.equal(x, _kept(a, out, x)).astype(x.dtype)
+    return P.zeros_like(x) + _with_axes(a, g, x) * P.equal(x, _with_axes(a, out, x)).astype(x.dtype)
 
 
 @_rule("logsumexp")
 def _logsumexp(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
-    return _kept(a, g, x) * P.exp(x - _kept(a, out, x))
+    return _with_axes(a, g, x) * P.exp(x - _with_axes(a, out, x))
 
 
 @_rule("norm")
@@ -206,7 +206,7 @@ def _norm(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
         raise NotWritable(
             f"paddle.grad through norm with p={a['p']} cannot be saved; write the sum of powers"
         )
-    return _kept(a, g, x) * x / _kept(a, out, x)
+    return _with_axes(a, g, x) * x / _with_axes(a, out, x)
 
 
 @_rule("cumsum")
