@@ -245,6 +245,13 @@ def test_two_stages_train_as_one(alone):
         for one in found:
             np.testing.assert_allclose(one[case]["losses"], alone[plain]["losses"], rtol=1e-5)
             assert one[case]["class"] == "ProcessZeroBubblePipeline" and "w0" in one[case]["schedule"]
+    names = ["input_tensor", "output_tensor", "output_tensor_grad", "step_id"]
+    for one in found:  # 5 steps of 4 micro-batches, and two evaluations
+        called = one["plain"]["hooks"]
+        assert called.count(["forward_begin", "input_tensor", "step_id"]) == 28
+        assert called.count(["forward_end", "input_tensor", "output_tensor", "step_id"]) == 28
+        assert called.count(["backward_begin", *names]) == 20
+        assert called.count(["backward_end", "input_tensor", "input_tensor_grad", *names[1:]]) == 20
     for case in CASES:
         for rank in range(2):
             np.testing.assert_allclose(found[rank][case]["losses"], alone[case]["losses"], rtol=1e-5)
@@ -265,6 +272,8 @@ def test_two_stages_in_one_process_train_as_one(alone, mode):
     for case in cases:
         for name in ("losses", "evaluated"):
             np.testing.assert_allclose(found[case][name], alone[case][name], rtol=1e-5)
+        if case == "plain" and mode == "1F1B":  # both stages in this process
+            assert [one[0] for one in found[case]["hooks"]].count("backward_end") == 40
         assert found[case]["first"] == pytest.approx(alone[case]["first"]) and found[case]["outputs"] == 4
         if case != "chunks":
             assert found[case]["names"] == alone[case]["names"]

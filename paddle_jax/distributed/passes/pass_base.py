@@ -85,8 +85,6 @@ _REFUSED = {
 class PassContext:
     """What passes have been applied, and attributes that they leave for each other.
 
-    Attributes:
-        passes: list of them, in order.
     Example:
         >>> context = paddle.distributed.passes.PassContext()
         >>> context.set_attr("size", 3)
@@ -96,7 +94,12 @@ class PassContext:
 
     def __init__(self) -> None:
         self._attrs: dict[str, Any] = {}
-        self.passes: list[Pass] = []
+        self._passes: list[Pass] = []
+
+    @property
+    def passes(self) -> list[Pass]:
+        """The passes that have been applied, in order."""
+        return self._passes
 
     def set_attr(self, key: str, value: Any) -> None:
         """Sets an attribute."""
@@ -206,10 +209,6 @@ class PassManager:
         passes: list of passes.
         context: PassContext. Default: a new one.
         auto_solve_conflict: put fusing passes into their order behind all others, and take each pass once.
-    Attributes:
-        context: as given.
-        passes: tuple of the passes, in order.
-        names: list of their names.
     Example:
         >>> passes = paddle.distributed.passes
         >>> chosen = [passes.new_pass(name) for name in ("fuse_adamw", "fuse_bn_act")]
@@ -220,10 +219,20 @@ class PassManager:
     def __init__(
         self, passes: Sequence[Pass], context: PassContext | None = None, auto_solve_conflict: bool = True
     ) -> None:
-        self.context = context or PassContext()
+        self._context = context or PassContext()
         if auto_solve_conflict:
             passes = sorted({one.name: one for one in passes}.values(), key=_position)
-        self.passes = tuple(passes)
+        self._passes = tuple(passes)
+
+    @property
+    def context(self) -> PassContext:
+        """The PassContext."""
+        return self._context
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """The passes, in order."""
+        return self._passes
 
     @property
     def names(self) -> list[str]:
@@ -233,8 +242,8 @@ class PassManager:
     def apply(self, main_programs: list[Program], startup_programs: list[Program]) -> PassContext:
         """Applies all passes; see `new_pass`."""
         for one in self.passes:
-            self.context = one.apply(main_programs, startup_programs, self.context)
-        return self.context
+            self._context = one.apply(main_programs, startup_programs, self._context)
+        return self._context
 
 
 def _position(one: Pass) -> int:

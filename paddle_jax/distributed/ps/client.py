@@ -258,9 +258,9 @@ class Client:
         flags = messages.FLAG_TRAINING if counts is not None else 0
 
         def pull_part(number: int, server: Connection) -> None:
-            places = parts[number]
-            for begin in range(0, len(places), rows):
-                piece = places[begin : begin + rows]
+            indices = parts[number]
+            for begin in range(0, len(indices), rows):
+                piece = indices[begin : begin + rows]
                 values = counts[piece, None].astype(np.float32) if counted else None
                 sequence = self._sequence(number, messages.PULL, self.round) if counted else 0
                 request = self._message(
@@ -303,9 +303,9 @@ class Client:
         rows = max(1, _PIECE_BYTES // (8 + 4 * values.shape[1]))
 
         def push_part(number: int, server: Connection) -> None:
-            places = parts[number]
-            for begin in range(0, max(len(places), 1), rows):
-                piece = places[begin : begin + rows]
+            indices = parts[number]
+            for begin in range(0, max(len(indices), 1), rows):
+                piece = indices[begin : begin + rows]
                 fields = {"ids": ids[piece], "values": values[piece], "rate": rate, "flags": flags}
                 self._push_one(number, server, table, round, fields)
 

@@ -117,22 +117,22 @@ class DiskTable(SparseTable):
     def prepare(self, ids: np.ndarray) -> None:
         """Takes the rows of ids into memory; others may have to go to the disk."""
         self._clock += 1
-        places = self.index.find(ids)
-        present = places[places >= 0]
+        indices = self.index.find(ids)
+        present = indices[indices >= 0]
         self._used[present] = self._clock
-        missing = ids[places < 0]
+        missing = ids[indices < 0]
         self._make_room_for(len(missing))
         if missing.size and self.stored:
             self._fetch(missing)
 
     def _add(self, ids: np.ndarray) -> np.ndarray:
-        places = super()._add(ids)
+        indices = super()._add(ids)
         if len(self._used) < len(self.rows):
             grown = np.zeros(len(self.rows), np.int64)
             grown[: len(self._used)] = self._used
             self._used = grown
-        self._used[places] = self._clock
-        return places
+        self._used[indices] = self._clock
+        return indices
 
     def _fetch(self, ids: np.ndarray) -> None:
         """Moves the rows of ids that are on the disk into memory."""
@@ -142,9 +142,9 @@ class DiskTable(SparseTable):
         if not there:
             return
         rows, statistics = self._parsed([values[i] for i in there])
-        places = self._add(ids[there])
-        self.rows[places] = rows
-        self.statistics[places] = statistics
+        indices = self._add(ids[there])
+        self.rows[indices] = rows
+        self.statistics[indices] = statistics
         batch = _rocksdict().WriteBatch(raw_mode=True)
         for i in there:
             batch.delete(keys[i])
@@ -168,10 +168,10 @@ class DiskTable(SparseTable):
         used = self._used[:held][stays]
         self._store(ids[goes], self.rows[goes], self.statistics[goes])
         self.reset()
-        places = self._add(kept[0])
-        self.rows[places] = kept[1]
-        self.statistics[places] = kept[2]
-        self._used[places] = used
+        indices = self._add(kept[0])
+        self.rows[indices] = kept[1]
+        self.statistics[indices] = kept[2]
+        self._used[indices] = used
 
     def _store(self, ids: np.ndarray, rows: np.ndarray, statistics: np.ndarray) -> None:
         """Writes rows that are not on the disk."""

@@ -50,9 +50,9 @@ class EagerTable:
         ids = x.numpy().astype(np.int64)
         flat = ids.ravel()
         is_padding = np.zeros(len(flat), bool) if self.padding is None else flat == self.padding
-        unique, places, counts = np.unique(flat[~is_padding], return_inverse=True, return_counts=True)
+        unique, indices, counts = np.unique(flat[~is_padding], return_inverse=True, return_counts=True)
         inverse = np.full(len(flat), -1, np.int32)
-        inverse[~is_padding] = places
+        inverse[~is_padding] = indices
         trains = is_grad_enabled()
         worker = self.runtime.connected("nn.Embedding")
         rows = worker.pull(self.runtime.tables[self.name].number, unique, counts if trains else None)

@@ -1,4 +1,4 @@
-"""From int64 ids to places in an array, for many ids at once."""
+"""From int64 ids to indices in an array, for many ids at once."""
 
 import numpy as np
 
@@ -20,12 +20,12 @@ def mixed(values: np.ndarray) -> np.ndarray:
 
 
 class IdIndex:
-    """A hash table with linear probing; ids get the places 0, 1, ... in the order in which they come.
+    """A hash table with linear probing; ids get the indices 0, 1, ... in the order in which they come.
 
     Attributes:
         count: int, how many ids there are.
         keys: int64 [size], the id at each slot.
-        places: int64 [size], its place, or -1 for an empty slot.
+        indices: int64 [size], its index, or -1 for an empty slot.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class IdIndex:
 
     def _resize(self, size: int) -> None:
         self.keys = np.zeros(size, np.int64)
-        self.places = np.full(size, _EMPTY, np.int64)
+        self.indices = np.full(size, _EMPTY, np.int64)
         self._shift = np.uint64(64 - (size.bit_length() - 1))
 
     def _slots(self, ids: np.ndarray) -> np.ndarray:
@@ -43,39 +43,39 @@ class IdIndex:
             return (ids.view(np.uint64) * _FACTOR >> self._shift).astype(np.int64)
 
     def find(self, ids: np.ndarray) -> np.ndarray:
-        """The place of each id, or -1.
+        """The index of each id, or -1.
 
         Args:
             ids: int64 [n].
         """
-        return self.places[self._find_slots(ids)]
+        return self.indices[self._find_slots(ids)]
 
     def _find_slots(self, ids: np.ndarray) -> np.ndarray:
         """The slot of each id, or the empty one where it would be."""
         slots = self._slots(ids)
         last = len(self.keys) - 1
-        wrong = np.flatnonzero((self.keys[slots] != ids) & (self.places[slots] != _EMPTY))
+        wrong = np.flatnonzero((self.keys[slots] != ids) & (self.indices[slots] != _EMPTY))
         while wrong.size:
             slots[wrong] = (slots[wrong] + 1) & last
             at = slots[wrong]
-            wrong = wrong[(self.keys[at] != ids[wrong]) & (self.places[at] != _EMPTY)]
+            wrong = wrong[(self.keys[at] != ids[wrong]) & (self.indices[at] != _EMPTY)]
         return slots
 
     def add(self, ids: np.ndarray) -> np.ndarray:
-        """The place of each id; ids that are not there get new ones.
+        """The index of each id; ids that are not there get new ones.
 
         Args:
             ids: int64 [n], each one once.
         """
-        places = self.find(ids)
-        missing = np.flatnonzero(places == _EMPTY)
+        indices = self.find(ids)
+        missing = np.flatnonzero(indices == _EMPTY)
         if missing.size:
             fresh = np.arange(self.count, self.count + missing.size)
             self._make_room(self.count + missing.size)
             self._insert(ids[missing], fresh)
             self.count += missing.size
-            places[missing] = fresh
-        return places
+            indices[missing] = fresh
+        return indices
 
     def _make_room(self, count: int) -> None:
         size = len(self.keys)
@@ -83,29 +83,29 @@ class IdIndex:
             return
         while size < 2 * count:
             size *= 2
-        used = np.flatnonzero(self.places != _EMPTY)
+        used = np.flatnonzero(self.indices != _EMPTY)
         keys = self.keys[used]
-        places = self.places[used]
+        indices = self.indices[used]
         self._resize(size)
-        self._insert(keys, places)
+        self._insert(keys, indices)
 
-    def _insert(self, ids: np.ndarray, places: np.ndarray) -> None:
+    def _insert(self, ids: np.ndarray, indices: np.ndarray) -> None:
         """Puts ids that are not there into empty slots."""
         last = len(self.keys) - 1
         slots = self._slots(ids)
         left = np.arange(len(ids))
         while left.size:
             at = slots[left]
-            free = self.places[at] == _EMPTY
+            free = self.indices[at] == _EMPTY
             # several ids may want one slot: what was written last has it
             self.keys[at[free]] = ids[left[free]]
-            self.places[at[free]] = places[left[free]]
-            left = left[self.places[at] != places[left]]
+            self.indices[at[free]] = indices[left[free]]
+            left = left[self.indices[at] != indices[left]]
             slots[left] = (slots[left] + 1) & last
 
     def ids(self) -> np.ndarray:
-        """All ids, by place."""
-        used = np.flatnonzero(self.places != _EMPTY)
+        """All ids, by index."""
+        used = np.flatnonzero(self.indices != _EMPTY)
         found = np.zeros(self.count, np.int64)
-        found[self.places[used]] = self.keys[used]
+        found[self.indices[used]] = self.keys[used]
         return found

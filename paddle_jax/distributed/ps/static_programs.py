@@ -1,6 +1,6 @@
 """Static programs whose rows are on servers.
 
-A lookup becomes two inputs of the program: the rows of the batch's different ids, and for each id its place
+A lookup becomes two inputs of the program: the rows of the batch's different ids, and for each id its index
 among them. So no compiled program contains an id, and gradients of rows come back added up. The number of
 rows is padded to a power of 2: few shapes, few compilations.
 """
@@ -39,7 +39,7 @@ class Lookup(NamedTuple):
     Attributes:
         table: name of the table.
         ids: Variable of the ids.
-        inverse: name of the input with the place of each id among the rows.
+        inverse: name of the input with the index of each id among the rows.
         padding: id that gives zeros, or None.
         is_test: whether the lookup leaves the table as it is.
     """
@@ -58,7 +58,7 @@ class Rows(NamedTuple):
         ids: int64 [n], each one once.
         values: float32 [n, width].
         counts: int64 [n], how often each one occurs.
-        inverses: {input: int32 array}, the place of each id of a lookup; -1 for padding.
+        inverses: {input: int32 array}, the index of each id of a lookup; -1 for padding.
     """
 
     ids: np.ndarray
@@ -107,9 +107,9 @@ class RemoteProgram(ProgramHook):
             rows = data(self.rows[name], [None, width], "float32")
             rows.stop_gradient = False
         inverse = f"{name}@PLACES_{len(self.lookups)}"
-        places = data(inverse, list(ids.shape), "int32")
+        indices = data(inverse, list(ids.shape), "int32")
         self.lookups.append(Lookup(name, ids, inverse, padding, is_test))
-        return F.embedding(places, program.data[self.rows[name]])
+        return F.embedding(indices, program.data[self.rows[name]])
 
     def minimize(
         self, optimizer: Any, loss: Any, params: list[Any], no_grad_set: Any
@@ -186,13 +186,13 @@ class RemoteProgram(ProgramHook):
             for lookup, ids in zip(lookups, flat, strict=True)
         ]
         real = np.concatenate([ids[~padding] for ids, padding in zip(flat, is_padding, strict=True)])
-        unique, places, counts = np.unique(real, return_inverse=True, return_counts=True)
+        unique, indices, counts = np.unique(real, return_inverse=True, return_counts=True)
         inverses = {}
         begin = 0
         for lookup, array, padding in zip(lookups, arrays, is_padding, strict=True):
             inverse = np.full(len(padding), -1, np.int32)
             length = len(padding) - int(padding.sum())
-            inverse[~padding] = places[begin : begin + length]
+            inverse[~padding] = indices[begin : begin + length]
             begin += length
             inverses[lookup.inverse] = inverse.reshape(array.shape)
         training = trains and not all(lookup.is_test for lookup in lookups)
@@ -251,9 +251,9 @@ def _host_ids(program: Program, ids: Any, values: dict[str, Any], feed: dict[str
 def _sums_by_id(rows: Rows, values: np.ndarray) -> np.ndarray:
     """What belongs to each id, of a number for each example: float32 [n]."""
     found = np.zeros(len(rows.ids), np.float32)
-    for places in rows.inverses.values():
-        by_example = places.reshape(len(places), -1)
-        each = np.broadcast_to(values.reshape(len(places), 1), by_example.shape)
+    for indices in rows.inverses.values():
+        by_example = indices.reshape(len(indices), -1)
+        each = np.broadcast_to(values.reshape(len(indices), 1), by_example.shape)
         real = by_example >= 0
         np.add.at(found, by_example[real], each[real])
     return found

@@ -95,22 +95,22 @@ class SparseTable:
     def _add(self, ids: np.ndarray) -> np.ndarray:
         """Places of ids, each one once; new ones get their first values."""
         before = self.index.count
-        places = self.index.add(ids)
+        indices = self.index.add(ids)
         after = self.index.count
         if after == before:
-            return places
+            return indices
         capacity = len(self.rows)
         while capacity < after:
             capacity *= 2
         if capacity > len(self.rows):
             self.rows: np.ndarray = _grown(self.rows, capacity)
             self.statistics: np.ndarray = _grown(self.statistics, capacity)
-        new = np.flatnonzero(places >= before)
+        new = np.flatnonzero(indices >= before)
         width = self.spec.width
-        self.rows[places[new], :width] = self._first(ids[new])
-        self.rows[places[new], width:] = self._state
-        self.statistics[places[new]] = 0
-        return places
+        self.rows[indices[new], :width] = self._first(ids[new])
+        self.rows[indices[new], width:] = self._state
+        self.statistics[indices[new]] = 0
+        return indices
 
     def _first(self, ids: np.ndarray) -> np.ndarray:
         return first_values(ids, self.spec.width, self.spec.first, self._seed, self.spec.number)
@@ -127,19 +127,19 @@ class SparseTable:
             times: float32 [n], how often each one occurs.
         """
         self.prepare(ids)
-        places = self._add(ids)
-        self.statistics[places, _COUNT] += times
+        indices = self._add(ids)
+        self.statistics[indices, _COUNT] += times
 
     def pull(self, ids: np.ndarray) -> np.ndarray:
         """The rows of ids, float32 [n, width]. Ids that are not taken in have zeros."""
         self.prepare(ids)
-        places = self.index.find(ids)
-        found = self.rows[np.maximum(places, 0), : self.spec.width]
-        missing = places < 0
+        indices = self.index.find(ids)
+        found = self.rows[np.maximum(indices, 0), : self.spec.width]
+        missing = indices < 0
         if missing.any():
             found[missing] = 0 if self.counts_pulls else self._first(ids[missing])
         if self.counts_pulls:
-            found[~missing & (self.statistics[np.maximum(places, 0), _COUNT] < self._least)] = 0
+            found[~missing & (self.statistics[np.maximum(indices, 0), _COUNT] < self._least)] = 0
         if self._chance < 1:
             found[~self._is_admitted(ids)] = 0
         return found
@@ -154,34 +154,34 @@ class SparseTable:
         """
         self.prepare(ids)
         ids, gradients = self._trained(ids, gradients)
-        places = self._add(ids)
+        indices = self._add(ids)
         rule = self.spec.rule
         scaled_rate = np.float32(rule.get("rate", rate) * rule["factor"])
         block = max(1, _BLOCK // self.rows.shape[1])
-        for begin in range(0, len(places), block):
-            self._update_block(places[begin : begin + block], gradients[begin : begin + block], scaled_rate)
-        self.statistics[places, _UNSEEN] = 0
+        for begin in range(0, len(indices), block):
+            self._update_block(indices[begin : begin + block], gradients[begin : begin + block], scaled_rate)
+        self.statistics[indices, _UNSEEN] = 0
 
-    def _update_block(self, places: np.ndarray, gradients: np.ndarray, rate: np.float32) -> None:
-        """Updates rows by their places."""
+    def _update_block(self, indices: np.ndarray, gradients: np.ndarray, rate: np.float32) -> None:
+        """Updates rows by their indices."""
         width = self.spec.width
         settings = self.spec.rule
-        rows = self.rows[places]
+        rows = self.rows[indices]
         values = rows[:, :width]
         if settings["decay"]:
             gradients = gradients + np.float32(settings["decay"]) * values
         self._rule.update(settings, values, rows[:, width:], gradients, rate)
         if "bounds" in settings:
             np.clip(values, *settings["bounds"], out=values)
-        self.rows[places] = rows
+        self.rows[indices] = rows
 
     def add(self, ids: np.ndarray, differences: np.ndarray) -> None:
         """Adds differences to rows."""
         self.prepare(ids)
         ids, differences = self._trained(ids, differences)
-        places = self._add(ids)
-        self.rows[places, : self.spec.width] += differences
-        self.statistics[places, _UNSEEN] = 0
+        indices = self._add(ids)
+        self.rows[indices, : self.spec.width] += differences
+        self.statistics[indices, _UNSEEN] = 0
 
     def _trained(self, ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Those ids, with their values, that are trained already."""
@@ -189,8 +189,8 @@ class SparseTable:
         if self._chance < 1:
             keep = self._is_admitted(ids)
         elif self.counts_pulls:
-            places = self.index.find(ids)
-            keep = (places >= 0) & (self.statistics[np.maximum(places, 0), _COUNT] >= self._least)
+            indices = self.index.find(ids)
+            keep = (indices >= 0) & (self.statistics[np.maximum(indices, 0), _COUNT] >= self._least)
         if keep is None or keep.all():
             return ids, values
         return ids[keep], values[keep]
@@ -198,11 +198,11 @@ class SparseTable:
     def show(self, ids: np.ndarray, shows: np.ndarray, clicks: np.ndarray) -> None:
         """Counts shows and clicks of ids, each one once."""
         self.prepare(ids)
-        places = self._add(ids)
-        self.statistics[places, _SHOW] += shows
-        self.statistics[places, _CLICK] += clicks
-        self.statistics[places, _CHANGE] += self._score(shows, clicks)
-        self.statistics[places, _UNSEEN] = 0
+        indices = self._add(ids)
+        self.statistics[indices, _SHOW] += shows
+        self.statistics[indices, _CLICK] += clicks
+        self.statistics[indices, _CHANGE] += self._score(shows, clicks)
+        self.statistics[indices, _UNSEEN] = 0
 
     def _score(self, shows: Any, clicks: Any) -> Any:
         settings = self.spec.accessor
@@ -252,9 +252,9 @@ class SparseTable:
         rows = self.rows[:count][keep]
         statistics = statistics[keep]
         self.reset()
-        places = self._add(ids)
-        self.rows[places] = rows
-        self.statistics[places] = statistics
+        indices = self._add(ids)
+        self.rows[indices] = rows
+        self.statistics[indices] = statistics
         return count - len(ids)
 
     def to_save(self, mode: int) -> Piece:
@@ -292,9 +292,9 @@ class SparseTable:
                 f"{self.rows.shape[1]} (width {self.spec.width} and the states of {self.spec.rule['name']})"
             )
         if len(ids):
-            places = self._add(np.ascontiguousarray(ids, np.int64))
-            self.rows[places] = rows
-            self.statistics[places] = statistics
+            indices = self._add(np.ascontiguousarray(ids, np.int64))
+            self.rows[indices] = rows
+            self.statistics[indices] = statistics
 
 
 def _grown(array: np.ndarray, capacity: int) -> np.ndarray:

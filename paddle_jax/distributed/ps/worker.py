@@ -200,8 +200,8 @@ class GeoWorker(Worker):
         if missing.size:
             width = self.sparse[number].width
             rows = self.client.pull(self.sparse[number], missing, counts=None)
-            places = local._add(missing)
-            local.rows[places, :width] = rows
+            indices = local._add(missing)
+            local.rows[indices, :width] = rows
             self._old[number] = np.concatenate([self._old[number], rows])
         return local.pull(ids)
 
@@ -243,12 +243,12 @@ class GeoWorker(Worker):
         self._touched[number] = []
         local = self._local[number]
         old = self._old[number]
-        places = local.index.find(ids)
-        difference = (local.rows[places, : table.width] - old[places]) * share
+        indices = local.index.find(ids)
+        difference = (local.rows[indices, : table.width] - old[indices]) * share
         self.client.push(table, ids, difference, 0.0, self.client.round, messages.FLAG_DELTA)
         found = self.client.pull(table, ids, counts=None)
-        local.rows[places, : table.width] += found - (old[places] + difference)
-        old[places] = found
+        local.rows[indices, : table.width] += found - (old[indices] + difference)
+        old[indices] = found
 
     def flush(self) -> None:
         """Exchanges what has changed."""

@@ -126,6 +126,11 @@ def run(case):
     replicas = hcg.get_data_parallel_world_size() * hcg.get_sharding_parallel_world_size()
     replica = hcg.get_data_parallel_rank() + hcg.get_sharding_parallel_rank()
     rows = MICRO * ROWS
+    called = []
+    if case == "plain" and type(model).__name__ in ("PipelineParallel", "DevicePipeline"):
+        for location in fleet.meta_parallel.PipelineParallelMicroStepLocations:
+            hook = lambda location=location.value, **known: called.append([location, *sorted(known)])  # noqa: E731
+            model.register_hook(location, hook)
     losses = []
     for step in range(5):
         whole = batch(case, step, rows * replicas * int(os.environ.get("REPLICAS", "1")))
@@ -144,6 +149,10 @@ def run(case):
     found["evaluated"] = float(model.eval_batch(batch(case, 9, rows), compute_loss=True))
     outputs = model.eval_batch(batch(case, 9, rows), compute_loss=False)
     found["outputs"] = len(outputs)
+    found["hooks"] = called
+    if called:
+        for hooks in model.callbacks.hooks.values():
+            hooks.clear()
     return found
 
 

@@ -4,6 +4,10 @@ from paddle_jax.distributed.fleet.meta_parallel import sharding as sharding
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import *  # noqa: F403
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import __all__ as _layers
 from paddle_jax.distributed.fleet.meta_parallel.micro_batches import PipelineDatasetPreprocessor
+from paddle_jax.distributed.fleet.meta_parallel.micro_step_hooks import (
+    PipelineParallelMicroStepLocations,
+    register_global_pipeline_parallel_hook,
+)
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     NoPipelineParallel,
     PipelineParallel,
@@ -23,9 +27,11 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "NoPipelineParallel",
     "PipelineDatasetPreprocessor",
     "PipelineParallel",
+    "PipelineParallelMicroStepLocations",
     "PipelineParallelWithInterleave",
     "PipelineParallelWithInterleaveFthenB",
     "SegmentParallel",
     "ShardingParallel",
     "TensorParallel",
+    "register_global_pipeline_parallel_hook",
 ]

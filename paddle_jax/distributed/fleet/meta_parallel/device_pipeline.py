@@ -14,7 +14,6 @@ from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     Held,
     PipelineParallel,
-    backward_from,
     wanting_gradients,
 )
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import GRADIENT, OUTPUT
@@ -139,7 +138,9 @@ class DevicePipeline(PipelineParallel):
         """(what a part of the model gets, what it gives); the latter goes to the devices of the next part."""
         part = self._number(stage, step)
         value = self._received(part, step, batches)
-        output = self._layers.run_part(part, value)
+        with self._forward_hooks(step, value) as given:
+            output = self._layers.run_part(part, value)
+            given.append(output)
         if part < self._parts - 1:
             self._send(OUTPUT, part + 1, step, output)
         return value, output
@@ -148,10 +149,11 @@ class DevicePipeline(PipelineParallel):
         """Takes the gradients of what a part gave, and hands those of what it got to the part before."""
         part = self._number(stage, step)
         held = self._held.pop((part, step.micro_batch))
-        if part == self._parts - 1:
-            self._backward(held.output)
-        else:
-            backward_from(held.output, self._arrived.pop((GRADIENT, part, step.micro_batch)))
+        received = None
+        if part < self._parts - 1:
+            received = self._arrived.pop((GRADIENT, part, step.micro_batch))
+        with self._backward_hooks(step, held, received):
+            self._backward_of(held, received)
         if part > 0:
             gradients = tuple(tensor.grad for tensor in wanting_gradients(held.input))
             self._send(GRADIENT, part - 1, step, gradients)

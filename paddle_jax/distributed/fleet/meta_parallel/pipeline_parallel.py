@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import CheckError
@@ -15,6 +16,10 @@ from paddle_jax.distributed import schedules
 from paddle_jax.distributed.communication.objects import all_gather_object
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.meta_parallel.micro_batches import MicroBatches
+from paddle_jax.distributed.fleet.meta_parallel.micro_step_hooks import (
+    PipelineParallelMicroStepLocations,
+    pipeline_parallel_callbacks_,
+)
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import (
     GRADIENT,
@@ -280,6 +285,7 @@ class PipelineParallel(_Batched):
         num_stages: how many stages there are.
         stage_id: which one this process has.
         num_model_chunks: how many parts of the model a stage has.
+        callbacks: PipelineParallelMicroStepCallback, the hooks of all pipelines.
     """
 
     _agreed = False  # whether the stages have compared what must be equal on all of them
@@ -298,6 +304,7 @@ class PipelineParallel(_Batched):
             self._messages = StageMessages(self.pp_group, self.num_model_chunks)
         # {(chunk or part, micro-batch): what a step keeps}
         self._held: dict[tuple[int, int], Any] = {}
+        self.callbacks = pipeline_parallel_callbacks_
         # PaddleNLP's trainer asks for these: gradients are reduced after the step, not beside it.
         self._dp_comm_overlap = False
         self._sharding_comm_overlap = False
@@ -315,6 +322,39 @@ class PipelineParallel(_Batched):
         self.lr_scheduler = lr_scheduler
         self._layers.train()
         return data
+
+    def register_hook(self, location: PipelineParallelMicroStepLocations, hook: Callable[..., Any]) -> None:
+        """As `register_global_pipeline_parallel_hook`."""
+        self.callbacks.register_hook(location, hook)
+
+    @contextlib.contextmanager
+    def _forward_hooks(self, step: Step, value: Any) -> Iterator[list[Any]]:
+        """Calls hooks before and after a forward step, which puts what it gives into the list."""
+        known = {"input_tensor": value, "step_id": step.micro_batch}
+        self.callbacks.on_location(PipelineParallelMicroStepLocations.FORWARD_BEGIN, **known)
+        given: list[Any] = []
+        yield given
+        self.callbacks.on_location(
+            PipelineParallelMicroStepLocations.FORWARD_END, **known, output_tensor=given[0]
+        )
+
+    @contextlib.contextmanager
+    def _backward_hooks(self, step: Step, held: Held, gradients: Any) -> Iterator[None]:
+        """Calls hooks before and after a backward step. gradients: of what was given; None for a loss."""
+        known = {
+            "input_tensor": held.input,
+            "output_tensor": held.output,
+            "output_tensor_grad": _alike(held.output, gradients),
+            "step_id": step.micro_batch,
+        }
+        self.callbacks.on_location(PipelineParallelMicroStepLocations.BACKWARD_BEGIN, **known)
+        yield
+        of_input = tuple(tensor.grad for tensor in wanting_gradients(held.input))
+        self.callbacks.on_location(
+            PipelineParallelMicroStepLocations.BACKWARD_END,
+            **known,
+            input_tensor_grad=_alike(held.input, of_input),
+        )
 
     def _check_sizes(self) -> Any:
         """Refuses numbers of stages and micro-batches that the schedule does not take."""
@@ -437,7 +477,9 @@ class PipelineParallel(_Batched):
     def _forward(self, step: Any, value: Any) -> Any:
         """Runs a chunk, and sends what it gives to the next stage."""
         chunk = None if self.num_model_chunks == 1 else step.chunk
-        output = self._layers(value, chunk_id=chunk)
+        with self._forward_hooks(step, value) as given:
+            output = self._layers(value, chunk_id=chunk)
+            given.append(output)
         after = self._messages.neighbour(step.chunk, 1)
         if after is not None:
             self._messages.send(OUTPUT, *after, output)
@@ -454,15 +496,22 @@ class PipelineParallel(_Batched):
         """Takes the gradients of what a chunk gave, and sends back those of what it got."""
         held = self._held.pop((step.chunk, step.micro_batch))
         after = self._messages.neighbour(step.chunk, 1)
-        if after is None:
-            self._backward(held.output)
-        else:
-            gradients = self._messages.receive(GRADIENT, after[0], step.chunk, step.micro_batch)
-            backward_from(held.output, gradients)
+        received = None
+        if after is not None:
+            received = self._messages.receive(GRADIENT, after[0], step.chunk, step.micro_batch)
+        with self._backward_hooks(step, held, received):
+            self._backward_of(held, received)
         before = self._messages.neighbour(step.chunk, -1)
         if before is not None:
             gradients = tuple(tensor.grad for tensor in wanting_gradients(held.input))
             self._messages.send(GRADIENT, *before, gradients)
+
+    def _backward_of(self, held: Held, gradients: Any) -> None:
+        """The backward pass of a step, from a loss where there are no gradients of what was given."""
+        if gradients is None:
+            self._backward(held.output)
+        else:
+            backward_from(held.output, gradients)
 
     def _share_losses(self, each: Any) -> Any:
         """The losses of a step, which the last stage has computed, on all stages."""
@@ -518,6 +567,13 @@ class PipelineParallelWithInterleaveFthenB(PipelineParallelWithInterleave):
 
     def _schedule(self) -> list[Step]:
         return schedules.forward_then_backward(self._sizes(), self.stage_id)
+
+
+def _alike(value: Any, gradients: Any) -> Any:
+    """Gradients as hooks get them: a Tensor for a Tensor, a tuple for others, None for none."""
+    if gradients and isinstance(value, Tensor):
+        return gradients[0]
+    return gradients or None
 
 
 def wanting_gradients(value: Any) -> list[Tensor]:

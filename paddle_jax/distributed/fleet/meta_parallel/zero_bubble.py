@@ -59,6 +59,11 @@ class _SplitSteps(PipelineParallel):
         Returns:
             What the part gives; None for the last part.
         """
+        if not self.callbacks.is_empty():
+            raise NotImplementedError(
+                "PipelineParallel.register_hook: the steps of schedule_mode ZBH1 are compiled, and call no "
+                "hooks; use 1F1B, or register none"
+            )
         operands, rebuild = flatten_tensors(value)
         flags = []
 
