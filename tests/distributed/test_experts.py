@@ -25,7 +25,7 @@ def alone():
 @pytest.mark.parametrize("count", [2, 4])
 def test_experts_train_as_in_one_process(alone, count):
     processes = found(count)
-    for kind in ("naive", "switch"):
+    for kind in ("naive", "switch") if count < 4 else ("switch",):
         losses = np.sum([one[kind] for one in processes], axis=0)
         np.testing.assert_allclose(losses, alone[kind], rtol=2e-5)
         weights = {}
