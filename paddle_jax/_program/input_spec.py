@@ -10,7 +10,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from paddle_jax._annotations import DTypeLike
     from paddle_jax._core.base.dtype import DType
@@ -115,3 +115,26 @@ class InputSpec:
             f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, "
             f"stop_gradient={self.stop_gradient})"
         )
+
+
+def add_mismatches(error: BaseException, place: str, rows: Iterable[tuple[str, Any, Any]]) -> None:
+    """Adds notes to an exception, about arguments that an InputSpec excludes: they may be its reason.
+
+    Args:
+        error: the exception.
+        place: what has the InputSpecs, for the text.
+        rows: (name of the argument, its InputSpec, its value); other kinds of values are left out.
+    """
+    for name, spec, value in rows:
+        if not isinstance(spec, InputSpec) or not isinstance(value, Tensor):
+            continue
+        shape = list(value.shape)
+        fits = len(shape) == len(spec.shape) and all(
+            wanted in (-1, length) for wanted, length in zip(spec.shape, shape, strict=True)
+        )
+        if not fits or spec.dtype not in (None, value.dtype):
+            wanted_dtype = spec.dtype or "any dtype"
+            error.add_note(
+                f"{place}: {name}: got {value.dtype} {shape}; its InputSpec allows {wanted_dtype} "
+                f"{list(spec.shape)} (-1: any length)"
+            )

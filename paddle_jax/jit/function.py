@@ -38,7 +38,7 @@ from paddle_jax._program.guards.call_signature import (
 from paddle_jax._program.guards.closure_scan import ClosureScan
 from paddle_jax._program.guards.guard_set import GuardFailure
 from paddle_jax._program.guards.state_observer import STREAM, StateObserver
-from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.input_spec import InputSpec, add_mismatches
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax.jit.arguments import arguments_of
 from paddle_jax.jit.concrete import ConcreteProgram, ProgramCache, bound, require_dynamic
@@ -304,7 +304,18 @@ class StaticFunction:
         self._training = training
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return local.ctx.frame.call_static(self, args, kwargs)
+        if not self._input_spec:
+            return local.ctx.frame.call_static(self, args, kwargs)
+        try:
+            return local.ctx.frame.call_static(self, args, kwargs)
+        except Exception as error:
+            add_mismatches(error, self._name(), self._specs_of_arguments(args))
+            raise
+
+    def _specs_of_arguments(self, args: Sequence[Any]) -> list[tuple[str, Any, Any]]:
+        """(name of the parameter, its InputSpec, the argument) of the arguments with an InputSpec."""
+        names = inspect.signature(self.dygraph_function).parameters
+        return list(zip(names, self._input_spec or (), args, strict=False))
 
     def run_compiled(self, args: Any, kwargs: dict[str, Any]) -> Any:
         """A call in eager mode: by a compiled program, once there is one."""
@@ -455,9 +466,11 @@ class StaticFunction:
                 f"{self._name()}: got {len(args) + len(kwargs)} arguments and {len(specs)} "
                 "InputSpecs; give at most one for each"
             )
-        for spec, arg in zip(specs, args, strict=False):
+        for name, spec, arg in self._specs_of_arguments(args):
             if isinstance(spec, InputSpec) and isinstance(arg, bool | int | float | str):
-                raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
+                raise RuntimeError(
+                    f"{self._name()}: {name}: got {arg!r} where input_spec has {spec}; pass a Tensor"
+                )
 
     def _capture(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[CompiledFunction, Any]:
         """The Program for a call, and the Tensors to call it with."""

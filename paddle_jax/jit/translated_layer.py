@@ -14,7 +14,7 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.lazy.lazy_array import from_numpy, persistent_from_numpy
 from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
-from paddle_jax._program.input_spec import InputSpec
+from paddle_jax._program.input_spec import InputSpec, add_mismatches
 from paddle_jax.framework.model_files.files import read_parameters, read_program, split_prefix
 from paddle_jax.framework.model_files.interpreter import Runner
 from paddle_jax.nn.layer.layers import Layer
@@ -66,9 +66,14 @@ class TranslatedLayer(Layer):
     def _run(self, method: str, inputs: Sequence[Tensor]) -> Tensor | list[Tensor]:
         runner = self._runner(method)
         tensors = _tensors(method, runner.program.feeds, inputs)
-        out = runner(
-            {name: self._parameters[self._held[name]] for name in runner.program.parameters}, tensors
-        )
+        held = {name: self._parameters[self._held[name]] for name in runner.program.parameters}
+        try:
+            out = runner(held, tensors)
+        except Exception as error:
+            specs = self._input_spec(method)
+            rows = [(str(spec.name), spec, value) for spec, value in zip(specs, tensors, strict=True)]
+            add_mismatches(error, method, rows)
+            raise
         if len(out) == 1:
             return out[0]
         return out

@@ -1,4 +1,8 @@
-"""Messages of mistakes name what is wrong and what to do; their classes are those of the real Paddle."""
+"""Messages of mistakes name what is wrong and what to do.
+
+The classes of errors in dynamic mode are compared with the real Paddle's. Its DataLoader hangs after samples
+of different shapes, and its `save` makes a folder `s3:`.
+"""
 
 import numpy as np
 import pytest
@@ -70,3 +74,66 @@ def test_addresses_are_no_paths(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="only local files"):
         paddle.load("gs://bucket/w")
     assert not list(tmp_path.iterdir())
+
+
+class Scaled(nn.Layer):
+    """A layer whose weight takes three columns."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = self.create_parameter([3, 2])
+
+    def forward(self, image, scale=1.0):
+        return paddle.matmul(image, self.weight) * scale
+
+
+def test_arguments_that_an_input_spec_excludes(tmp_path):
+    spec = paddle.static.InputSpec([None, 3], "float32", "image")
+    paddle.jit.save(Scaled(), str(tmp_path / "model"), input_spec=[spec])
+    compiled = paddle.jit.to_static(Scaled(), input_spec=[spec])
+    for call in (paddle.jit.load(str(tmp_path / "model")), compiled):
+        with pytest.raises(ValueError, match="matmul") as caught:
+            call(paddle.ones([2, 4]))
+        (note,) = caught.value.__notes__
+        assert (
+            "forward: image: got paddle.float32 [2, 4]; its InputSpec allows paddle.float32 [-1, 3]" in note
+        )
+    with pytest.raises(RuntimeError, match="image: got 3.0 where input_spec has"):
+        compiled(3.0)
+
+
+def test_one_warning_lists_what_was_not_loaded():
+    values = {"weight": paddle.ones([5, 5]), "extra": paddle.ones([1])}
+    with pytest.warns(UserWarning) as found:
+        nn.Linear(2, 3).set_state_dict(values)
+    lines = str(found[0].message).splitlines()
+    assert len(found) == 1 and lines == [
+        "Skip loading for weight. weight receives a shape [5, 5], but the expected shape is [2, 3].",
+        "Skip loading for bias. bias is not found in the provided dict.",
+        "0 were loaded; not used from the provided dict: weight, extra.",
+    ]
+    many = nn.Sequential(*[nn.Linear(1, 1) for _ in range(20)])
+    with pytest.warns(UserWarning) as found:
+        many.set_state_dict({})
+    assert len(found) == 1 and "30 more were not loaded" in str(found[0].message)
+
+
+MISTAKES = {
+    "channels": lambda p: p.nn.Conv2D(3, 4, 3)(p.ones([1, 1, 8, 8])),
+    "channels of groups": lambda p: p.nn.Conv2D(4, 4, 3, groups=2)(p.ones([1, 6, 8, 8])),
+    "groups": lambda p: p.nn.functional.conv2d(p.ones([1, 4, 8, 8]), p.ones([3, 2, 3, 3]), groups=2),
+    "device": lambda p: p.set_device("tpu:7"),
+    "safetensors": lambda p: p.load("w.safetensors"),
+    "address": lambda p: p.load("gs://bucket/w"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the real Paddle would count as its errors
+@pytest.mark.parametrize("name", MISTAKES)
+def test_classes_are_those_of_the_real_paddle(name, oracle, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_file({"w": np.ones([2], "float32")}, "w.safetensors")
+    with pytest.raises(Exception) as wanted:
+        MISTAKES[name](oracle)
+    with pytest.raises(wanted.type):
+        MISTAKES[name](paddle)

@@ -146,7 +146,22 @@ def test_workers_name_the_file(tmp_path):
     )
     text = run(["program.py"], tmp_path)
     assert 'program.py", line 6, in __getitem__' in text and "dynamic" not in text
-    assert "fetcher.py" not in text
+    assert "fetcher.py" not in text and len(text.splitlines()) <= 12, text
+
+
+@pytest.mark.parametrize(
+    "statement", ["traceback.print_exc()", "print(traceback.format_exc(), file=sys.stderr)"]
+)
+def test_exceptions_that_a_program_prints(tmp_path, statement):
+    (tmp_path / "program.py").write_text(
+        "import sys, traceback\nimport paddle_jax as paddle\n"
+        f"try:\n    paddle.ones([2, 3]) @ paddle.ones([2, 3])\nexcept ValueError as error:\n    {statement}\n"
+        "    depth = len(traceback.extract_tb(error.__traceback__))\n    print(depth, file=sys.stderr)\n"
+    )
+    *lines, depth = run(["program.py"], tmp_path).split()
+    text = " ".join(lines)
+    assert "paddle_jax hidden" in text and "_core" not in text and text.count(" File ") == 1
+    assert int(depth) > 1  # the exception itself is whole
 
 
 def test_interrupts(tmp_path):

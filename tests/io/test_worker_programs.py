@@ -88,7 +88,7 @@ def test_a_script_without_a_guard(tmp_path):
         try:
             list(DataLoader(Bad(), num_workers=1))
         except Mine as error:
-            print("caught", error, "in __getitem__" in str(error.__cause__))
+            print("caught", error, "in __getitem__" in error.__notes__[0])
     """,
         )
     )

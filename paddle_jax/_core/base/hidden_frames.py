@@ -123,8 +123,13 @@ def is_internal(error: BaseException | None) -> bool:
 
 def report(error: BaseException) -> FrameReport:
     """The text of an exception, without hidden frames; the exception stays as it is."""
-    found = FrameReport(type(error), error, error.__traceback__)
-    found.hidden = _hide(found, error, set())
+    view = Trimmed(error)
+    try:
+        found = FrameReport(type(error), error, error.__traceback__)
+    finally:
+        view.restore()
+    found.hidden = view.hidden
+    _drop_empty_marks(found)
     return found
 
 
@@ -135,26 +140,18 @@ def format_error(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))
 
 
-def _hide(summary: traceback.TracebackException, error: BaseException, seen: set[int]) -> int:
-    """Removes hidden frames from a summary and from those it is chained to; returns how many in itself."""
-    if id(error) in seen:
-        return 0
-    seen.add(id(error))
-    shown = shown_frames(error.__traceback__)
-    hidden = 0
-    if any(shown) and len(shown) == len(summary.stack):
-        frames = [_frame_to_show(f) for f, is_shown in zip(summary.stack, shown, strict=True) if is_shown]
-        summary.stack = traceback.StackSummary.from_list(frames)
-        hidden = shown.count(False)
-    notes = getattr(summary, "__notes__", None)
-    if isinstance(notes, list):
-        summary.__notes__ = _without_jax_note(notes)
-    _hide_chain(summary, error, seen)
-    for inner, inner_error in zip(
-        summary.exceptions or (), getattr(error, "exceptions", ()), strict=False
-    ):  # the members of an exception group
-        _hide(inner, inner_error, seen)
-    return hidden
+def frames_as_text(error: BaseException) -> str:
+    """The shown frames of an exception, two lines each: without marks and what it is chained to."""
+    frames = traceback.extract_tb(trimmed(error.__traceback__)[0])
+    return "\n".join(f'  File "{f.filename}", line {f.lineno}, in {f.name}\n    {f.line}' for f in frames)
+
+
+def is_chained(error: BaseException) -> bool:
+    """Whether a display shows other exceptions before this one, or below it."""
+    if isinstance(error, BaseExceptionGroup):
+        return True
+    shown = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return shown is not None and not is_internal(shown)
 
 
 def _without_jax_note(notes: list[str]) -> list[str]:
@@ -162,33 +159,25 @@ def _without_jax_note(notes: list[str]) -> list[str]:
     return [note for note in notes if _JAX_NOTE not in str(note)]
 
 
-def _frame_to_show(frame: traceback.FrameSummary) -> traceback.FrameSummary:
-    """A frame; converted code has no columns, and would have an empty line of marks."""
-    if frame.colno is None or frame.colno != frame.end_colno:
-        return frame
-    return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, locals=None, line=frame.line)
-
-
-def _hide_chain(summary: traceback.TracebackException, error: BaseException, seen: set[int]) -> None:
-    """Removes hidden frames from what an exception is chained to, and exceptions that stayed inside."""
-    cause = error.__cause__
-    if is_internal(cause):
-        summary.__cause__ = None
-        summary.__suppress_context__ = True
-    elif cause is not None and summary.__cause__ is not None:
-        _hide(summary.__cause__, cause, seen)
-    context = error.__context__
-    if is_internal(context):
-        summary.__context__ = None
-    elif context is not None and summary.__context__ is not None:
-        _hide(summary.__context__, context, seen)
+def _drop_empty_marks(summary: traceback.TracebackException) -> None:
+    """Drops columns from frames of converted code, which has none: a line of marks would be empty."""
+    frames = [
+        traceback.FrameSummary(frame.filename, frame.lineno, frame.name, locals=None, line=frame.line)
+        if frame.colno is not None and frame.colno == frame.end_colno
+        else frame
+        for frame in summary.stack
+    ]
+    summary.stack = traceback.StackSummary.from_list(frames)
+    for other in (summary.__cause__, summary.__context__, *(summary.exceptions or ())):
+        if other is not None:
+            _drop_empty_marks(other)
 
 
 class Trimmed:
     """An exception and those it is chained to, with the shown frames alone, for displays that walk them.
 
-    The tracebacks stay trimmed: debuggers stop in the user's frame then. `restore_chain` links the
-    exceptions again that stayed inside the package.
+    Displays of the exception keep the trimmed tracebacks, so that debuggers stop in the user's frame:
+    `restore_chain` links the exceptions again that stayed inside the package. `restore` undoes everything.
 
     Attributes:
         hidden: int, how many frames of the exception are left out.
@@ -196,15 +185,19 @@ class Trimmed:
 
     def __init__(self, error: BaseException) -> None:
         self._chains: list[_Chain] = []
+        self._traces: list[tuple[BaseException, types.TracebackType | None]] = []
+        self._notes: list[tuple[list[str], list[str]]] = []
         self.hidden = self._trim(error, set())
 
     def _trim(self, error: BaseException, seen: set[int]) -> int:
         """Trims one exception and its chain; returns how many frames of itself are left out."""
         seen.add(id(error))
         trace, hidden = trimmed(error.__traceback__)
+        self._traces.append((error, error.__traceback__))
         error.__traceback__ = trace
         notes = getattr(error, "__notes__", None)
         if isinstance(notes, list):
+            self._notes.append((notes, [*notes]))
             notes[:] = _without_jax_note(notes)
         chain = (error, error.__cause__, error.__context__, error.__suppress_context__)
         self._chains.append(chain)
@@ -212,7 +205,8 @@ class Trimmed:
             error.__cause__ = None  # this sets __suppress_context__
         if is_internal(error.__context__):
             error.__context__ = None
-        for other in (error.__cause__, error.__context__):
+        members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+        for other in (error.__cause__, error.__context__, *members):
             if other is not None and id(other) not in seen:
                 self._trim(other, seen)
         return hidden
@@ -223,6 +217,14 @@ class Trimmed:
             error.__cause__ = cause
             error.__context__ = context
             error.__suppress_context__ = suppress
+
+    def restore(self) -> None:
+        """Makes the exceptions what they were."""
+        self.restore_chain()
+        for error, trace in self._traces:
+            error.__traceback__ = trace
+        for notes, before in self._notes:
+            notes[:] = before
 
 
 def show_trimmed(error: BaseException, show: Callable[[], object]) -> None:

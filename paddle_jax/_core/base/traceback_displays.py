@@ -9,6 +9,7 @@ import functools
 import logging
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -91,6 +92,38 @@ def _format_logged(previous: Callable[..., str], formatter: logging.Formatter, i
     return "".join(report(error).format()).rstrip("\n")
 
 
+def _print_handled(
+    previous: Callable[..., None], limit: int | None = None, file: Any = None, chain: bool = True
+) -> None:
+    """What `traceback.print_exc` does, with the user's frames alone."""
+    error = sys.exception()
+    if error is None or limit is not None or not chain or not _has_hidden(error):
+        previous(limit, file, chain)
+    else:
+        print("".join(report(error).format()), file=file or sys.stderr, end="")
+
+
+def _format_handled(previous: Callable[..., str], limit: int | None = None, chain: bool = True) -> str:
+    """What `traceback.format_exc` does, with the user's frames alone."""
+    error = sys.exception()
+    if error is None or limit is not None or not chain or not _has_hidden(error):
+        return previous(limit, chain)
+    return "".join(report(error).format())
+
+
+def _replace_function(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
+    """Replaces a function of Python's once; the replacement gets the function before."""
+    previous = getattr(owner, name)
+    if not hasattr(previous, _MARK):
+
+        @functools.wraps(previous)
+        def replaced(*args: Any, **kwargs: Any) -> Any:
+            return replacement(previous, *args, **kwargs)
+
+        setattr(replaced, _MARK, True)
+        setattr(owner, name, replaced)
+
+
 def _is_not_raised_here(record: logging.LogRecord) -> bool:
     """Whether a message of JAX is about something else than an exception that reaches the user."""
     return not (is_active() and record.exc_info and RuntimeErrors.pending)
@@ -100,15 +133,9 @@ def install() -> None:
     """Sets the hooks; each keeps the one before."""
     sys.excepthook = functools.partial(show_uncaught, sys.excepthook)
     threading.excepthook = functools.partial(_show_in_thread, threading.excepthook)
-    previous = logging.Formatter.formatException
-    if not hasattr(previous, _MARK):
-
-        @functools.wraps(previous)
-        def formatException(self: logging.Formatter, ei: Any) -> str:  # noqa: N802  the name in `logging`
-            return _format_logged(previous, self, ei)
-
-        setattr(formatException, _MARK, True)
-        logging.Formatter.formatException = formatException
+    _replace_function(logging.Formatter, "formatException", _format_logged)
+    _replace_function(traceback, "print_exc", _print_handled)
+    _replace_function(traceback, "format_exc", _format_handled)
     logging.getLogger("jax._src.debugging").addFilter(_is_not_raised_here)
     install_in_ipython()
 

@@ -190,7 +190,7 @@ class ProcessWorker:
             return END
         return result
 
-    def _raise(self, data: Any, summary: str, text: str) -> NoReturn:
+    def _raise(self, data: Any, summary: str, text: str, is_short: bool) -> NoReturn:
         where = f"DataLoader: worker {self.number} (pid {self.pid})"
         try:
             error = opened(data)
@@ -198,6 +198,9 @@ class ProcessWorker:
             error = None
         if not isinstance(error, Exception):
             error = RuntimeError(f"{where} raised {summary}")
+        if is_short:
+            error.add_note(f"{where} raised this, in:\n{text}")
+            raise error
         error.add_note(f"{where} raised this; above is its own traceback")
         raise error from WorkerTraceback(f"\n{text}")
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
+_LISTED = 10  # names of each kind that a warning lists
+
 
 class _IncompatibleKeys(_Keys):
     """The names that did not match in load_state_dict."""
@@ -159,7 +161,7 @@ class StateMixin:
                 ("linear_0.w_0").
         Returns:
             (missing, unexpected): the names that got no value, and those in state_dict that were not used. A
-            value of another shape is not loaded, is in both, and gives a warning.
+            value of another shape is not loaded and is in both. One warning lists what was not loaded.
         Raises:
             AssertionError: a value has another dtype. Nothing is loaded then.
         Example:
@@ -168,6 +170,7 @@ class StateMixin:
             ([], [])
         """
         missing = []
+        problems = []
         used = set()
         pairs = []
         for key, tensor in self._gather(None, True, "", False, True, everything=False).items():
@@ -185,11 +188,14 @@ class StateMixin:
                 pairs.append((tensor, _matching(tensor, value)))
                 continue
             missing.append(name)
-            warnings.warn(f"Skip loading for {key}. {problem}", stacklevel=2)
+            problems.append(f"Skip loading for {key}. {problem}")
+        unexpected = [name for name in state_dict if name not in used]
+        if problems:
+            warnings.warn(_listed(problems, len(pairs), unexpected), stacklevel=2)
         for tensor, array in pairs:
             tensor._rebind(array)
             restore_layout(tensor)
-        return missing, [name for name in state_dict if name not in used]
+        return missing, unexpected
 
     set_dict = set_state_dict
     load_dict = set_state_dict
@@ -218,6 +224,16 @@ class StateMixin:
             ]
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:{''.join(parts)}")
         return _IncompatibleKeys(missing, unexpected)
+
+
+def _listed(problems: Sequence[str], loaded: int, unused: Sequence[str]) -> str:
+    """The text of the warning about values that were not loaded, the first of each kind by name."""
+    lines = [*problems[:_LISTED]]
+    if len(problems) > _LISTED:
+        lines.append(f"{len(problems) - _LISTED} more were not loaded.")
+    names = ", ".join(unused[:_LISTED]) + (", ..." if len(unused) > _LISTED else "")
+    lines.append(f"{loaded} were loaded; not used from the provided dict: {names or 'none'}.")
+    return "\n".join(lines)
 
 
 def _shape_of(value: Any) -> Sequence[int]:
