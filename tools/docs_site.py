@@ -138,6 +138,27 @@ def orders():
     return found
 
 
+def platforms():
+    """{name of an op: badges of the platforms that it compiles for}, from docs/platforms.md."""
+    found = {}
+    table = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8").partition("## The ops")[2]
+    for line in table.splitlines():
+        cells = [cell.strip(" *") for cell in line.split("|")]
+        if len(cells) == 9 and cells[2] in ("yes", "no", "eager"):
+            found[cells[1]] = [
+                badge(platform, *cells[2 + 2 * number : 4 + 2 * number])
+                for number, platform in enumerate(("cuda", "rocm", "tpu"))
+            ]
+    return found
+
+
+def badge(platform, forward, gradient):
+    """The badge of a platform: plain where all that exists compiles."""
+    if forward != "yes":
+        return f"{platform}: {forward}"
+    return platform if gradient in ("yes", "") else f"{platform}: gradient {gradient}"
+
+
 def section(name, lines):
     """One section of a docstring as Markdown."""
     text = inspect.cleandoc("\n".join(lines))
@@ -173,7 +194,7 @@ def docstring(text):
     return "\n\n".join(parts)
 
 
-def entry(name, value, namespace, known_orders):
+def entry(name, value, namespace, known_orders, known_platforms):
     """One public name."""
     try:
         signature = re.sub(r" at 0x[0-9a-f]+", "", str(inspect.signature(value)))
@@ -182,6 +203,8 @@ def entry(name, value, namespace, known_orders):
     badges = []
     if name in known_orders:
         badges.append(f"derivatives to order {known_orders[name]}")
+    made = getattr(value, "op", None)
+    badges += known_platforms.get(made.name, []) if made else []
     if namespace.startswith(ONLY_HERE):
         badges.append("only here")
     text = inspect.getdoc(value) if not isinstance(value, int | float | str | tuple) else None
@@ -196,15 +219,18 @@ def namespaces():
     for name, module in sorted(sys.modules.items()):
         public = not any(part.startswith("_") for part in name.split("."))
         names = getattr(module, "__all__", None)
-        if name.startswith("paddle_jax.") and public and names and hasattr(module, "__path__"):
+        # files deep inside only say again what their package exports
+        is_namespace = hasattr(module, "__path__") or name.count(".") == 1
+        if name.startswith("paddle_jax.") and public and names and is_namespace:
             found[name] = sorted(names)
     return found
 
 
 def write_reference():
     known_orders = orders()
+    known_platforms = platforms()
     index = ["# Reference", "", "Each page has the public names of one namespace, from their docstrings.", ""]
-    index += ["Platforms: every operation runs where JAX does: CPU, NVIDIA and AMD GPUs, TPU.", ""]
+    index += ["Badges name the platforms that an operation compiles for; on CPUs all run.", ""]
     index += ["| namespace | names |", "| --- | --- |"]
     for extra in ("func", "interop", "views"):
         importlib.import_module(f"paddle_jax.{extra}")
@@ -216,7 +242,9 @@ def write_reference():
             continue
         shown = namespace.replace("paddle_jax", "paddle", 1)
         index.append(f"| [{shown}]({namespace}.md) | {len(values)} |")
-        entries = [entry(name, value, namespace, known_orders) for name, value in values.items()]
+        entries = [
+            entry(name, value, namespace, known_orders, known_platforms) for name, value in values.items()
+        ]
         write(f"reference/{namespace}.md", "\n\n".join([f"# {shown}", *entries]) + "\n")
     write("reference/index.md", "\n".join(index) + "\n")
 
