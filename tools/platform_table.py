@@ -110,7 +110,8 @@ Which ops compile for which platform, forward and with gradients. Nothing of it 
 compiles the ops for an H100 (cuda) and a TPU v5e (tpu), and lowers them for ROCm, with the compilers of
 [aot.md](aot.md). {done} of {ops} ops were compiled. Each has one case of the op table, one of complex numbers
 and one of float64, as far as it has them. On a CPU the tests run all cases. *eager*: the op needs values on
-the host, so it runs outside of compiled programs.
+the host, so it runs outside of compiled programs. On a TPU a few run on the host within compiled programs
+([which](aot.md#what-a-platform-lacks)).
 """
 
 

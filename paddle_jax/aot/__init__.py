@@ -164,5 +164,5 @@ def _wide(program: hlo.Program, lines: list[str]) -> list[tuple[str, str, str, i
         dtype = next(dtype for dtype in instruction.dtypes if dtype in hlo.WIDE)
         key = (dtype, name or instruction.opcode, line)
         counts[key] += 1
-        sizes[key] += instruction.nbytes
+        sizes[key] += instruction.wide_bytes
     return [(*key, count, sizes[key]) for key, count in counts.most_common()]

@@ -79,6 +79,12 @@ class Instruction:
         return shape_bytes(self.shape)
 
     @property
+    def wide_bytes(self) -> int:
+        """Bytes of those of its results that have 64 bits."""
+        sizes = zip(self.dtypes, shape_sizes(self.shape), strict=True)
+        return sum(size for dtype, size in sizes if dtype in WIDE)
+
+    @property
     def dtypes(self) -> list[str]:
         """The dtypes of its result."""
         return [dtype for dtype, _ in _SHAPE.findall(self.shape)]

@@ -15,6 +15,7 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.tensor.lowering import narrowed
 
 
 @op("x index", register=False, method=False)
@@ -24,6 +25,7 @@ def pooled(x: jax.Array, index: jax.Array, count: Any, how: str) -> jax.Array:
 
     As in Paddle the gradient of a largest value goes in full to every row that has it.
     """
+    index = narrowed(index)
     if how == "sum":
         return jax.ops.segment_sum(x, index, count)
     if how == "mean":
@@ -56,7 +58,7 @@ def _(count: int, how: str, primals: Sequence[jax.Array], tangents: Sequence[jax
 @op("x index", register=False, method=False)
 def rows_at(x: jax.Array, index: jax.Array) -> jax.Array:
     """The rows of x with numbers that are known to exist: nothing counts from the end."""
-    return x.at[index].get(mode="clip")
+    return x.at[narrowed(index)].get(mode="clip")
 
 
 def need_tensors(name: str, **arguments: Any) -> None:

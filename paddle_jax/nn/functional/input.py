@@ -20,6 +20,7 @@ from paddle_jax._core.tape.sparse_rows import record_lookup
 from paddle_jax._core.tensors.held_values import assign_from, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw
 from paddle_jax.tensor.axes import number
+from paddle_jax.tensor.lowering import narrowed
 
 
 def concrete(tensor: Tensor) -> np.ndarray | None:
@@ -138,6 +139,7 @@ def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: boo
         weight = _frequency_scaled(x, weight)
     if weight.shape[0] == 0:
         return jnp.zeros((*x.shape, weight.shape[1]), weight.dtype)
+    x = narrowed(x)
     places = lax.GatherDimensionNumbers(
         offset_dims=(x.ndim,), collapsed_slice_dims=(0,), start_index_map=(0,)
     )
