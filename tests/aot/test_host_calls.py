@@ -141,3 +141,19 @@ def test_compiled_for_tpus(function, shape, dtype, by_host):
         pytest.skip(f"the compiler for v5e is not installed ({', '.join(lacking)})")
     report = compile_for(with_gradient(function), InputSpec(shape, dtype), target="v5e", timeout=100)
     assert report.compiles, report.error
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*TPUs have no implementation")
+def test_several_calls_in_one_program():
+    """A result and its gradient transform alike: each call has channels of its own."""
+    lacking = compilers.missing(CHIPS["v5e"].platform)
+    if lacking:
+        pytest.skip(f"the compiler for v5e is not installed ({', '.join(lacking)})")
+
+    def back(x):
+        return paddle.signal.istft(x, 4, 2, 3)
+
+    operand = InputSpec([2, 3, 9], "complex128")
+    report = compile_for(with_gradient(back), operand, target="v5e", timeout=100)
+    assert report.compiles, report.error

@@ -215,11 +215,16 @@ def _where_wide(primitive: Any, own: Any, in_32_bits: bool, narrow: Sequence[str
     return rule
 
 
+def _register(primitive: Any, rule: Callable[..., Any]) -> None:
+    """Registers a rule for TPUs. Each equation gets its own channels."""
+    mlir.register_lowering(primitive, rule, platform=_PLATFORM, cacheable=False)
+
+
 def start() -> None:
     """Registers the rules."""
     for primitive in (lax_linalg.eig_p, lax_linalg.schur_p, lax_linalg.hessenberg_p):
         if primitive.name in RULES:
-            mlir.register_lowering(primitive, _by_host(primitive), platform=_PLATFORM)
+            _register(primitive, _by_host(primitive))
     for primitive, in_32_bits, narrow in (
         (lax_fft.fft_p, False, ("float32", "complex64")),
         (lax_linalg.svd_p, True, ("float32",)),
@@ -227,4 +232,4 @@ def start() -> None:
         own = mlir._platform_specific_lowerings[_PLATFORM].get(primitive) or mlir._lowerings.get(primitive)
         if own is not None:
             rule = _where_wide(primitive, own.rule, in_32_bits, narrow)
-            mlir.register_lowering(primitive, rule, platform=_PLATFORM)
+            _register(primitive, rule)
