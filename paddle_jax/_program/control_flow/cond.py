@@ -16,6 +16,7 @@ from paddle_jax._core.base.hidden_frames import user_source_line
 from paddle_jax._core.base.signal_handlers import is_from_signal_handler
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.python_state import RowsOrItems
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import expression_of, is_length, values_of
 from paddle_jax._core.lazy.lengths import to_bool as lengths_truth
@@ -185,7 +186,7 @@ def _select(
     else:
         values = [joined.join(name, column) for name, *column in zip(names, *values_of_branches, strict=True)]
     contents = [
-        joined.join(container.name, [region.value[1][place] for region in regions])
+        _joined_contents(joined, container, [region.value[1][place] for region in regions])
         for place, container in enumerate(containers)
     ]
     changes = []
@@ -201,6 +202,30 @@ def _select(
     if names is None:
         return filled[0]
     return filled
+
+
+class ListGrows(Mismatch):
+    """A list that may become the rows of a Tensor has other lengths after the branches.
+
+    Attributes:
+        container: Container of the list.
+        contents: list of what it holds after each branch, with Leafs.
+    """
+
+    def __init__(self, mismatch: Mismatch, container: Container, contents: list[Any]) -> None:
+        super().__init__(str(mismatch), mismatch.kind, mismatch.concerns_lengths)
+        self.container = container
+        self.contents = contents
+
+
+def _joined_contents(joined: BranchJoin, container: Container, contents: list[Any]) -> Any:
+    """What a list or dict holds after the branches."""
+    try:
+        return joined.join(container.name, contents)
+    except Mismatch as mismatch:
+        if not isinstance(container.store, RowsOrItems) or container.store.rows is not None:
+            raise
+        raise ListGrows(mismatch, container, contents) from None
 
 
 def _with_contents(code: Callable[[], Any], containers: Sequence[Container]) -> Callable[[], Any]:

@@ -49,11 +49,27 @@ class GrowingList(RowsOrItems):
         return None
 
     def extend(self, items: Any) -> None:
+        if is_open(items):
+            self.rows = self._joined_rows(items)
+            self.may_lack_lengths = False
+            list.clear(self)
+            return None
         if self.rows is None:
             return super().extend(items)
         for item in items:
             self.append(item)
         return None
+
+    def _joined_rows(self, others: GrowingList) -> Tensor:
+        """The rows of this list, and then those of another one that has rows."""
+        if self.may_lack_lengths or others.may_lack_lengths:
+            raise _refusal("joining it with others before the lengths of its items are known")
+        if self.rows is None and not super().__len__():
+            return others.rows
+        rows = stack(list.copy(self)) if self.rows is None else self.rows
+        if numpy_dtype(rows) != numpy_dtype(others.rows):
+            raise _refusal("joining it with items of another dtype; cast them")
+        return concat([rows, others.rows])
 
     def __iadd__(self, items: Any) -> GrowingList:
         self.extend(items)
@@ -62,6 +78,11 @@ class GrowingList(RowsOrItems):
     def __add__(self, items: Any) -> Any:
         new = self.copy()
         new.extend(items)
+        return new
+
+    def __radd__(self, items: Any) -> Any:
+        new = GrowingList(items)
+        new.extend(self)
         return new
 
     def copy(self) -> Any:
@@ -190,6 +211,27 @@ def started(before: list, after: Any) -> tuple[GrowingList, tuple, bool] | None:
     counts = (_SOME_ROWS, _OTHER_ROWS)
     avals = tuple([aval_of((count, *shape), dtype) for count, shape in zip(counts, shapes, strict=True)])
     return rows_of_items(rows, not before and shapes[0] != shapes[1]), avals, stop_gradient
+
+
+def opened(items: GrowingList, before: list, contents: list) -> bool:
+    """Lets a list hold rows, because a branch makes it longer; returns whether it can.
+
+    Args:
+        items: the list.
+        before: list of what it held before the branches.
+        contents: list of what it holds after each branch, with Leafs in place of Tensors.
+    """
+    longest = max(contents, key=lambda held: -1 if is_open(held) else list.__len__(held))
+    start = None if is_open(longest) else started(before, longest)
+    if start is None:
+        return False
+    made, _, _ = start
+    # Paddle's engine refuses the branch that such an `append` needs
+    if made.may_lack_lengths:
+        return False
+    list.clear(items)
+    items.rows = made.rows
+    return True
 
 
 def stacked(items: GrowingList, axis: int = 0, name: Any = None) -> Any:

@@ -17,8 +17,8 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax._program.control_flow.cond import TryState, cond, select, truth
-from paddle_jax._program.control_flow.growing_lists import is_open
+from paddle_jax._program.control_flow.cond import ListGrows, TryState, cond, select, truth
+from paddle_jax._program.control_flow.growing_lists import is_open, opened
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import as_host_value, numeral
 from paddle_jax._program.control_flow.region import Undefined, is_traced
@@ -172,7 +172,15 @@ def if_stmt(
         ]
         return lambda: tuple(variables.run(code, values)[1])
 
-    results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
+    codes = [branch(orelse, 1), branch(body, 0)]
+    while True:
+        try:
+            results = select(truth(test), codes, names, roots=(body, orelse))
+            break
+        except ListGrows as error:
+            container = error.container
+            if not opened(container.store, list(container.before), error.contents):
+                raise
     variables.put(tuple(results))
 
 

@@ -328,7 +328,8 @@ def _from_number(name: str, old: Any, new: Any) -> _Carried:
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
     if not is_single(new.shape) or not number_fits(old, new.dtype):
-        raise _changing(name, old, new, "start with a Tensor of that shape and dtype, e.g. paddle.zeros")
+        advice = "start with a Tensor of that shape and dtype, e.g. paddle.zeros"
+        raise _changing(name, old, new, advice, number_fits(old, new.dtype))
     start = wrap(jnp.full(new.shape, old, new.dtype))
     return _Carried(start, new.stop_gradient, (old,), is_host_value=new.is_host_value)
 

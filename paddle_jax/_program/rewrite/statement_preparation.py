@@ -53,8 +53,10 @@ class StatementPreparation(ast.NodeTransformer):
 
     def visit_Assign(self, node: Any) -> Any:
         self.generic_visit(node)
-        if isinstance(node.value, ast.List) or ast.unparse(node.value) == "list()":
-            node.value = _like(node.value, operator_call("new_list", node.value))
+        if isinstance(node.value, ast.Tuple):
+            node.value.elts = list(map(_growing, node.value.elts))
+        else:
+            node.value = _growing(node.value)
         return node
 
     def visit_Attribute(self, node: Any) -> Any:
@@ -112,6 +114,13 @@ class _Breaks(ast.NodeTransformer):
         return node
 
     visit_For = visit_While = visit_FunctionDef = visit_Lambda = _left_alone
+
+
+def _growing(value: Any) -> Any:
+    """The expression of a new list as one that may grow; others as they are."""
+    if isinstance(value, ast.List) or ast.unparse(value) == "list()":
+        return _like(value, operator_call("new_list", value))
+    return value
 
 
 def _like(old: ast.AST, new: _Node) -> _Node:

@@ -362,3 +362,55 @@ def grows_until_break(P, x, n):
         if x.sum() > 11:
             break
     return P.stack(found)
+
+
+@written([F4(4, 3), N(1)], [-F4(5, 3), N(2)], [F4(1, 3) + 3, N(0)], lengths=True)
+def rows_that_a_condition_keeps(P, x, n):
+    found = []
+    largest = []
+    for row in x:
+        if row.sum() > n:
+            found.append(row)
+            largest.append(row.max())
+    found.append(x[0])
+    largest.append(x.max())
+    return P.stack(found), P.stack(largest), len(found)
+
+
+@written([F4(4, 3)], [-F4(5, 3)], [F4(1, 3) + 3], lengths=True)
+def rows_in_one_of_two_lists(P, x):
+    above, below = [], []
+    for row in x:
+        if row.sum() > 0:
+            above.append(row)
+        else:
+            below.append(row)
+    return P.stack(above + below), P.stack(below + [x[0]])
+
+
+@written([F4(4, 3)], [-F4(5, 3)], [F4(1, 3) + 3], lengths=True)
+def rows_after_continue(P, x):
+    found = []
+    for row in x:
+        if row.sum() < 0:
+            continue
+        found.append(row)
+    return P.stack([x[0]] + found)
+
+
+@written([POS], [NEG], lengths=True)
+def list_that_one_branch_makes_longer(P, x):
+    found = [x]
+    if x.sum() > 0:
+        found.append(x * 2)
+    return found[-1], P.concat(found), len(found) * x
+
+
+@written([F4(4, 3)], [F4(1, 3)])
+def lists_that_grew_joined(P, x):
+    first = []
+    for row in x:
+        first.append(row * 2)
+    second = [x[0]]
+    second += first
+    return P.stack(first + [x[0]]), P.stack(second), P.stack(list((x[0],)) + first)

@@ -157,7 +157,7 @@ def shape_that_grows(P, x, n):
     return x
 
 
-@case([POS, 2], [NEG, 3], why="start with a Tensor of that shape")
+@case([POS, 2], [NEG, 3], why="start with a Tensor of that shape", lengths=True)
 def number_that_becomes_a_vector(P, x, n):
     s = 0
     for _ in range(n):
