@@ -64,12 +64,13 @@ class GrowingList(RowsOrItems):
         """The rows of this list, and then those of another one that has rows."""
         if self.may_lack_lengths or others.may_lack_lengths:
             raise _refusal("joining it with others before the lengths of its items are known")
+        more = _rows_of(others)
         if self.rows is None and not super().__len__():
-            return others.rows
+            return more
         rows = stack(list.copy(self)) if self.rows is None else self.rows
-        if numpy_dtype(rows) != numpy_dtype(others.rows):
+        if numpy_dtype(rows) != numpy_dtype(more):
             raise _refusal("joining it with items of another dtype; cast them")
-        return concat([rows, others.rows])
+        return concat([rows, more])
 
     def __iadd__(self, items: Any) -> GrowingList:
         self.extend(items)
