@@ -141,8 +141,8 @@ def _fill(report: Report, traced: capture.Traced, reply: dict[str, Any], text: s
     report.code = memory["generated_code"]
     report.compile_seconds = reply["seconds"]
     report.text = text
-    report.collectives = collectives(text, traced.lines)
     program = hlo.parse(text)
+    report.collectives = collectives(program, traced.lines)
     report.bytes = program.bytes_moved()
     slower = report.seconds_of_precision()
     if slower > _MUCH * (report.seconds or 0.0):

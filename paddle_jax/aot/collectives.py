@@ -1,4 +1,4 @@
-"""The communication in the text of a compiled program (HLO).
+"""The communication of a compiled program.
 
 Bytes are those that each device receives in a ring: n - 1 of n parts for a gather, a scatter or an exchange,
 twice that for a reduction to all.
@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle_jax._core.base.report_text import size_text
-from paddle_jax.aot.hlo import shape_sizes
+from paddle_jax.aot.hlo import Program, shape_sizes
 from paddle_jax.aot.scopes import origin
 
 _KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
-_CALL = re.compile(r"= (.*?) (" + "|".join(_KINDS) + r")(?:-start)?\((.*?)\)(.*)")
 
 
 class Collective:
@@ -44,36 +43,30 @@ class Collective:
         )
 
 
-def collectives(text: str, ops: Sequence[str] = ()) -> list[Any]:
-    """The Collectives in the text of a compiled program (HLO). ops: lines of the program by number."""
-    times = _trips(text)
-    found = {}
-    inside = ""
-    for line in text.splitlines():
-        if line and not line[0].isspace():
-            inside = line.removeprefix("ENTRY ").split(" ")[0].lstrip("%")
-        match = _CALL.search(line)
-        if match is None:
-            continue
-        shapes, kind, _, rest = match.groups()
-        sizes = shape_sizes(shapes)
-        result = max(sizes) if f"{kind}-start" in line else sum(sizes)
-        n = _group(rest)
-        count = times.get(inside, 1)
-        op, where = origin(rest, ops)
-        key = (kind, n, op, where)
-        each = found.get(key)
-        if each is None:
-            each = found[key] = Collective()
-            each.kind, each.group, each.op, each.where = key
-            each.count = each.nbytes = each.result = 0
-        each.count += count
-        each.result = max(each.result, result)
-        each.nbytes += count * _received(kind, result, n)
-    return sorted((c for c in found.values() if c.group != 1), key=lambda c: -c.nbytes)
+def collectives(program: Program, ops: Sequence[str] = ()) -> list[Collective]:
+    """The Collectives of a compiled program, the largest first. ops: lines of the program by number."""
+    found: dict[tuple[str, int, str, str], Collective] = {}
+    for name, times in program.reached():
+        for instruction in program.computations[name].values():
+            kind = instruction.opcode.removesuffix("-start")
+            if kind not in _KINDS:
+                continue
+            sizes = shape_sizes(instruction.shape)
+            result = sum(sizes) if kind == instruction.opcode else max(sizes)
+            group = _group(instruction.line)
+            key = (kind, group, *origin(instruction.op_name, ops))
+            each = found.get(key)
+            if each is None:
+                each = found[key] = Collective()
+                each.kind, each.group, each.op, each.where = key
+                each.count = each.nbytes = each.result = 0
+            each.count += times
+            each.result = max(each.result, result)
+            each.nbytes += times * _received(kind, result, group)
+    return sorted((each for each in found.values() if each.group != 1), key=lambda each: -each.nbytes)
 
 
-def _received(kind: Any, result: Any, n: Any) -> Any:
+def _received(kind: str, result: int, n: int) -> int:
     if n == 0:
         return result
     share = {"all-reduce": 2 * (n - 1) / n, "reduce-scatter": n - 1, "collective-permute": 1}.get(
@@ -82,32 +75,21 @@ def _received(kind: Any, result: Any, n: Any) -> Any:
     return int(result * share)
 
 
-def _group(rest: Any) -> int:
-    """How many devices take part in each group."""
-    listed = re.search(r"replica_groups=\{\{([\d,]*)\}", rest)
+def _group(line: str) -> int:
+    """How many devices take part in each group, by the text of an instruction."""
+    listed = re.search(r"replica_groups=\{\{([\d,]*)\}", line)
     if listed:
         return len(listed[1].split(","))
-    tiled = re.search(r"replica_groups=\[([\d,]+)\]<=", rest)
+    tiled = re.search(r"replica_groups=\[([\d,]+)\]<=", line)
     if tiled:
         return int(tiled[1].split(",")[-1])
-    named = re.search(r"replica_groups=mesh\[([^\]]*)\]\s*\{([^}]*)\}", rest)
+    named = re.search(r"replica_groups=mesh\[([^\]]*)\]\s*\{([^}]*)\}", line)
     if named:  # axes of a mesh, or parts of them: 'x', 'y':(1)2
         lengths = dict(re.findall(r"'([^']+)'=(\d+)", named[1]))
         return math.prod(
             int(part or lengths[name]) for name, part in re.findall(r"'([^']+)'(?::\(\d+\)(\d+))?", named[2])
         )
     # 0: in a form that is not known here
-    if "source_target_pairs" in rest:
+    if "source_target_pairs" in line:
         return 2
     return 0
-
-
-def _trips(text: str) -> dict[Any, Any]:
-    """How often computations run that are bodies of loops, as far as XLA knows."""
-    found = {}
-    for line in text.splitlines():
-        body = re.search(r"body=%?([\w.\-]+)", line)
-        trips = re.search(r'known_trip_count":\{"n":"(\d+)"', line)
-        if body and trips:
-            found[body[1]] = int(trips[1])
-    return found

@@ -114,19 +114,21 @@ class Program:
         """Bytes that instructions read from memory and write to it, an estimate: it takes no account of
         caches."""
         total = 0
-        for name, times in self._reached():
+        for name, times in self.reached():
             instructions = self.computations[name]
             for instruction in instructions.values():
                 total += times * self._bytes_of(instruction, instructions)
         return total
 
-    def _reached(self) -> list[tuple[str, int]]:
+    def reached(self) -> list[tuple[str, int]]:
         """(computation, how often it runs) of those that run by themselves."""
         found = [(self.entry, 1)]
         for name, times in found:
             for instruction in self.computations.get(name, {}).values():
                 found += [(inner, times * instruction.trips) for inner in instruction.called.get("body", ())]
                 found += [(inner, times) for inner in instruction.called.get("branch_computations", ())]
+                if instruction.opcode == "async-start":
+                    found += [(inner, times) for inner in instruction.called.get("calls", ())]
                 if instruction.opcode == "call":
                     found += [(inner, times) for inner in instruction.called.get("to_apply", ())]
         return [(name, times) for name, times in found if name in self.computations]
@@ -134,7 +136,7 @@ class Program:
     def _bytes_of(self, instruction: Instruction, siblings: dict[str, Instruction]) -> int:
         if instruction.opcode in _FREE or instruction.opcode in ("while", "conditional", "call"):
             return 0
-        if instruction.opcode.endswith("-done"):
+        if instruction.opcode == "async-start" or instruction.opcode.endswith("-done"):
             return 0
         if instruction.opcode in _SLICES:
             return 2 * instruction.nbytes

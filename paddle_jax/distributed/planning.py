@@ -140,6 +140,7 @@ def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Pla
         >>> found.arguments, found.moved
         (32, 0)
     """
+    from paddle_jax.aot import hlo  # lazy: import time
     from paddle_jax.aot.collectives import collectives  # lazy: import time
 
     if target is not None:
@@ -167,7 +168,7 @@ def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Pla
         found.results = memory.output_size_in_bytes
         found.temporaries = memory.temp_size_in_bytes
         found.shared = memory.alias_size_in_bytes
-    _describe(found, tensors, operands, collectives(compiled.as_text(), ops))
+    _describe(found, tensors, operands, collectives(hlo.parse(compiled.as_text()), ops))
     layouts.sort(key=lambda row: row[0])
     found.ops = [
         (name, shape, layout_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts

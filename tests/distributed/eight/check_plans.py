@@ -6,6 +6,7 @@ import pytest
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
 from paddle_jax.aot.collectives import collectives
+from paddle_jax.aot.hlo import parse
 from paddle_jax.distributed import Replicate, Shard, shard_tensor
 from tests.distributed.eight.model import MESH, VOCABULARY, make, tokens
 
@@ -99,6 +100,9 @@ def test_compiled_models():
 
 TEXT = """
 %body (x: f32[8]) -> f32[8] {
+  %v = f32[8]{0} while(%x), condition=%c, body=%inner, backend_config={"known_trip_count":{"n":"3"}}
+}
+%inner (x: f32[8]) -> f32[8] {
   %a = f32[8]{0} all-reduce(f32[8] %x), channel_id=1, replica_groups=[2,4]<=[8], to_apply=%add, metadata={op_name="jit(f)/paddle.tanh.0/mul"}
 }
 ENTRY %main (x: f32[8]) -> f32[8] {
@@ -114,9 +118,9 @@ ENTRY %main (x: f32[8]) -> f32[8] {
 
 
 def test_counting():
-    found = {c.kind: c for c in collectives(TEXT, ["here.py:3"])}
+    found = {c.kind: c for c in collectives(parse(TEXT), ["here.py:3"])}
     summed = found["all-reduce"]
-    assert (summed.count, summed.nbytes, summed.op, summed.where) == (5, 5 * 48, "tanh", "here.py:3")
+    assert (summed.count, summed.nbytes, summed.op, summed.where) == (15, 15 * 48, "tanh", "here.py:3")
     assert (found["all-gather"].count, found["all-gather"].nbytes) == (1, 24)
     assert (found["reduce-scatter"].nbytes, found["reduce-scatter"].group) == (12, 4)
     assert (found["all-to-all"].nbytes, found["all-to-all"].group) == (28, 8)
