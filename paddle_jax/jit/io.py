@@ -93,7 +93,8 @@ def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
         contents = _translated(layer, prefix)
     else:
         functions = _functions(layer, configs.get("skip_forward", False))
-        contents, extensions = _encoded(functions, prefix, input_spec, layer, chosen)
+        with _naming_specs(input_spec):
+            contents, extensions = _encoded(functions, prefix, input_spec, layer, chosen)
         if extensions:
             warnings.warn(
                 f"jit.save: {', '.join(sorted(extensions))}: not operations of Paddle; "
@@ -105,6 +106,20 @@ def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
         stored = name.removesuffix(".json") + ".pdiparams"
         if stored not in contents:  # what an earlier model left there would be taken for this one's
             Path(stored).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _naming_specs(specs: Sequence[Any] | None) -> Iterator[None]:
+    """Errors of the code name the InputSpecs that it ran with."""
+    try:
+        yield
+    except Exception as error:
+        if specs:
+            error.add_note(
+                f"jit.save: the code ran on inputs as input_spec describes them: {list(specs)}; "
+                "a length of None is a number such as 97 there"
+            )
+        raise
 
 
 def _encoded(

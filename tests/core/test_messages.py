@@ -98,6 +98,12 @@ def test_arguments_that_an_input_spec_excludes(tmp_path):
         assert (
             "forward: image: got paddle.float32 [2, 4]; its InputSpec allows paddle.float32 [-1, 3]" in note
         )
+    wrong = paddle.static.InputSpec([None, 4], "float32", "image")
+    with pytest.raises(ValueError, match="matmul") as caught:
+        paddle.jit.save(Scaled(), str(tmp_path / "wrong"), input_spec=[wrong])
+    assert "jit.save: the code ran on inputs" in caught.value.__notes__[-1] and "(-1, 4)" in str(
+        caught.value.__notes__
+    )
     with pytest.raises(RuntimeError, match="image: got 3.0 where input_spec has"):
         compiled(3.0)
 
