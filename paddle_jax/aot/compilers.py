@@ -24,6 +24,9 @@ FOLDER = "PADDLE_JAX_COMPILERS"
 _MODULES = {"cpu": ("jaxlib",), "tpu": ("libtpu",), "cuda": ("jax_plugins.xla_cuda12", "nvidia.cuda_nvcc")}
 _INSTALL = "pip install 'paddle_jax[aot]'"
 _SCRIPT = pathlib.Path(__file__).with_name("compiler_process.py")
+# Without a GPU XLA does not try out ways of a product, and Triton may not fit. With one it takes cuBLAS then.
+_NO_TILES = "Couldn't find output tile sizes"
+_WITHOUT_TRITON = {"xla_gpu_enable_triton_gemm": False}
 _MAX_LOG = 2000  # characters of what a compiler has printed that an error shows
 
 
@@ -193,6 +196,8 @@ def compile_module(
                 raise CompilerError(f"the compiler took more than {timeout:g} s", "timeout")
             raise CompilerError(f"the compiler has ended: {words}", "ended")
     reply, text = found
+    if _NO_TILES in reply.get("error", "") and options is None:
+        return compile_module(target, module, partitions, _WITHOUT_TRITON, timeout)
     if "error" in reply:
         raise CompilerError(reply["error"], reply["kind"])
     return reply, text.decode()

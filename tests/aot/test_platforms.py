@@ -7,7 +7,7 @@ from paddle_jax.aot.chips import CHIPS
 from tests.aot import op_cases
 
 SAMPLE = """add matmul softmax_with_cross_entropy cumsum sort gather conv2d max_pool2d layer_norm cholesky
-interpolate linear dropout embedding topk where""".split()
+interpolate linear dropout embedding topk where roi_align""".split()
 
 
 def skip_without(target):
