@@ -38,13 +38,13 @@ def _set_grad(self: Tensor, value: Any) -> None:
     _check_assigned_grad(self, value)
     local.ctx.frame.on_grad_access(self)
     old = self._grad
-    if old is None or type(old) is RowsGrad:
-        if type(value) is RowsGrad:
-            self._grad = RowsGrad(value.rows(), True)
-        else:
-            self._grad = wrap(read_raw(value))
-        return
     gradient: Any = value  # None for the result of an operation was refused above
+    if old is None or type(old) is RowsGrad:
+        if type(gradient) is RowsGrad:
+            self._grad = RowsGrad(gradient.rows(), True)
+        else:
+            self._grad = wrap(read_raw(gradient))
+        return
     if gradient._raw.dtype != old._raw.dtype:
         raise RuntimeError(
             f"Tensor.grad: got a Tensor of {gradient.dtype}; the gradient that is there is "
