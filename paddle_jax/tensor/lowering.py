@@ -39,7 +39,8 @@ def narrowed(index: jax.Array) -> jax.Array:
 
     The halves are looked at, so no instruction has 64 bits.
     """
-    if on_cpu() or index.dtype != jnp.int64:
+    # the dtype first: asking for the platform starts the devices, which parameter servers never use
+    if index.dtype != jnp.int64 or on_cpu():
         return index
     halves = lax.bitcast_convert_type(index, jnp.int32)
     low = lax.index_in_dim(halves, 0, -1, keepdims=False)
