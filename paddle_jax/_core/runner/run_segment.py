@@ -38,7 +38,10 @@ from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Se
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
-_ONLY_OP: tuple[tuple[int, tuple[Any, ...]], ...] = ((0, ()),)  # as needed_ops, of a segment of one operation
+# the operations to run, as `needed_ops` gives them
+_Plan = Iterable[tuple[int, Iterable[int]]]
+
+_ONLY_OP: _Plan = ((0, ()),)  # of a segment of one operation
 _NO_CONTEXT = contextlib.nullcontext()
 _MAX_ALONE = 8  # operations that are computed before the rest of their segment
 _MAX_SECONDS_ALONE = 1e-3  # that they may take
@@ -78,18 +81,8 @@ def run_single_op(segment: Segment) -> bool:
     meanwhile is independent of it.
     """
     ctx = local.ctx
-    if segment.device is UNDECIDED:
-        device = default_device()
-    else:
-        device = segment.device
-    if (
-        ctx.segment is not segment
-        or segment.recording
-        or segment.running_call is not None
-        or not may_interpret(device)
-        or Verbose.wants("segment")
-        or not repair_tracing()
-    ):
+    device = _device_of(segment)
+    if not _may_run_part(segment) or not may_interpret(device) or not repair_tracing():
         return False
     signature, *positions = segment.ops[0]
     with np.errstate(all="ignore"):
@@ -120,52 +113,43 @@ def run_integers_alone(segment: Segment, value: LazyArray) -> bool:
     Returns:
         False: nothing has been computed, and `run_segment` has to run.
     """
-    if segment.device is UNDECIDED:
-        device = default_device()
-    else:
-        device = segment.device
-    if (
-        local.ctx.segment is not segment
-        or segment.recording
-        or segment.running_call is not None
-        or type(device) is frozenset  # several devices
-        or Verbose.wants("segment")
-    ):
+    device = _device_of(segment)
+    if not _may_run_part(segment) or type(device) is frozenset:  # several devices
         return False
     plan = _integer_plan(segment, value.position & OP_MASK)
     if plan is None or not repair_tracing():
         return False
-    on_host = may_interpret(device)
-    read_leaf = materialize if on_host else to_array
-    env: dict[int, Any] = {}
+    value.device = device  # before the array: another thread may record it as soon as that is there
     with np.errstate(all="ignore"):
-        for i in plan:
-            signature, *positions = segment.ops[i]
-            operands = [
-                read_leaf(segment.leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p)
-                for p in positions
-            ]
-            env[i] = _result_of(signature, operands, on_host)
-    value.device = device
-    value.array = select_result(env[value.position & OP_MASK], value.position)
+        _run_plan(plan, segment.ops, segment.leaves, {value.position: value}, may_interpret(device))
     return True
 
 
-def _result_of(signature: OpSignature, operands: Sequence[Any], on_host: bool) -> Any:
-    """What one operation gives: by the interpreter if it may, else by its compiled kernel."""
-    result = interpret(signature, operands) if on_host else None
-    if result is None:
-        return compute(signature.kernel, list(map(put_if_large, operands)))
-    return result
+def _device_of(segment: Segment) -> Any:
+    """The device on which a segment runs, also one without leaves."""
+    if segment.device is UNDECIDED:
+        return default_device()
+    return segment.device
 
 
-def _integer_plan(segment: Segment, last: int) -> list[int] | None:
+def _may_run_part(segment: Segment) -> bool:
+    """Whether this thread may compute some results of a segment, and leave it as it is."""
+    return (
+        local.ctx.segment is segment
+        and not segment.recording
+        and segment.running_call is None
+        and not Verbose.wants("segment")
+    )
+
+
+def _integer_plan(segment: Segment, last: int) -> _Plan | None:
     """The operations that one of them depends on, in order; None if it is to run with the segment.
 
-    They are few, cost little, and work on integers and truth values alone.
+    They are few, cost little, and work on integers and truth values alone. Their results are small, so none
+    is dropped before the last.
     """
     needed = {last}
-    order: list[int] = []
+    order: list[tuple[int, tuple[int, ...]]] = []
     seconds = 0.0
     while needed:
         i = max(needed)
@@ -176,7 +160,7 @@ def _integer_plan(segment: Segment, last: int) -> list[int] | None:
         seconds += tier_state(signature).cost
         if seconds > _MAX_SECONDS_ALONE:
             return None
-        order.append(i)
+        order.append((i, ()))
         needed.update(position & OP_MASK for position in positions if position >= 0)
     if len(order) == len(segment.ops):
         return None  # nothing would stay pending
@@ -236,7 +220,7 @@ def _run_ops(segment: Segment, may_close: bool, reason: str, ctx: Context) -> No
         value.device = segment.device
         if value.aval.nbytes >= _LARGE:
             value.signature = ops[value.position & OP_MASK][0]
-    device = default_device() if segment.device is UNDECIDED else segment.device
+    device = _device_of(segment)
     program = None
     if len(ops) > 1 and is_clean:
         program = program_for(ops, segment.leaves, tuple(results), reason, device)
@@ -286,18 +270,32 @@ def run_op_by_op(
         results: the LazyArrays to compute, by position.
         on_host: whether operations may be interpreted. Else their compiled kernels run.
     """
-    read_leaf = materialize if on_host else to_array
-    env: dict[int, Any] = {}
-    plan: Iterable[tuple[int, Iterable[int]]] = _ONLY_OP
+    plan: _Plan = _ONLY_OP
     if len(ops) > 1:
         plan = needed_ops(ops, tuple(results))
+    _run_plan(plan, ops, leaves, results, on_host)
+
+
+def _run_plan(
+    plan: _Plan,
+    ops: Sequence[tuple[Any, ...]],
+    leaves: Sequence[LazyArray],
+    results: Mapping[int, LazyArray],
+    on_host: bool,
+) -> None:
+    """Runs some operations of a segment; see `run_op_by_op`."""
+    read_leaf = materialize if on_host else to_array
+    env: dict[int, Any] = {}
     for i, last_reads in plan:
         signature, *positions = ops[i]
         operands = [
             read_leaf(leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p) for p in positions
         ]
         try:
-            env[i] = _result_of(signature, operands, on_host)
+            result = interpret(signature, operands) if on_host else None
+            if result is None:
+                result = compute(signature.kernel, list(map(put_if_large, operands)))
+            env[i] = result
         except Exception as error:
             _assign_arrays(env, results)
             if not is_unrelated_error(error):
