@@ -49,7 +49,7 @@ class InputSpec:
                     f"InputSpec: shape: got {size!r} for axis {axis}; "
                     "it must be an int, or None for a length that is not known"
                 )
-        self.shape = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
+        self.shape: tuple[int, ...] = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
         self.dtype: DType | None = None if dtype is None else dtypes.convert(dtype)
         self.name = name
         self.stop_gradient = stop_gradient
@@ -98,7 +98,7 @@ class InputSpec:
         """Removes the first axis; returns itself."""
         if not self.shape:
             raise ValueError("InputSpec.unbatch: the shape is (); there is no axis to remove")
-        self.shape: tuple[int, *tuple[int, ...]] | tuple[int, ...] = self.shape[1:]
+        self.shape = self.shape[1:]
         return self
 
     def _key(self) -> tuple[Any, ...]:

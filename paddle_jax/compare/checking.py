@@ -39,8 +39,8 @@ class Checking:
         self._reader = reader
         self._factor = factor
         self._ahead = {}
-        self.calls = 0
-        self.last = "the start of the program"
+        self.calls: int = 0
+        self.last: str = "the start of the program"
 
     def _next(self, wanted: Any) -> tuple[Any | None, Any]:
         """The next entry of the kind; parameters on the way are kept for later, since engines may make those
@@ -102,8 +102,8 @@ class Checking:
             if short in ("backward", "step"):
                 # so that rounding errors do not grow from step to step
                 self._take_over(short, tensors, arrays)
-        self.calls: int = self.calls + 1
-        self.last: str = what
+        self.calls = self.calls + 1
+        self.last = what
 
     def _take_over(self, short: Any, tensors: Any, arrays: Any) -> None:
         for tensor, value in zip(tensors, arrays, strict=True):

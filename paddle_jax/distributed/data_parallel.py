@@ -150,7 +150,7 @@ class DataParallel(Layer):
         self.find_unused_parameters: bool = bool(find_unused_parameters)
         self.comm_buffer_size: int = int(comm_buffer_size)
         self.last_comm_buffer_size = last_comm_buffer_size
-        self.grad_need_sync = True
+        self.grad_need_sync: bool = True
         self._armed = False
         self._waiting = False
         if group is None and is_initialized():
@@ -203,7 +203,7 @@ class DataParallel(Layer):
         try:
             yield
         finally:
-            self.grad_need_sync: bool = before
+            self.grad_need_sync = before
 
     def _reached(self) -> None:
         """Called when a Parameter has got its gradient; averaging waits for the end of the backward pass."""

@@ -24,16 +24,16 @@ class Callback:
     """
 
     def __init__(self) -> None:
-        self.model = None
-        self.params = {}
+        self.model: Any = None
+        self.params: dict[str, Any] = {}
 
     def set_params(self, params: dict[str, Any]) -> None:
         """Is given the dict of settings."""
-        self.params: dict[str, Any] = params
+        self.params = params
 
     def set_model(self, model: Any) -> None:
         """Is given the Model."""
-        self.model: Any = model
+        self.model = model
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Called when `fit` begins."""

@@ -26,7 +26,7 @@ class CallbackList:
     def __init__(self, callbacks: Iterable[Callback] | None = None) -> None:
         self.callbacks: list[Callback] = list(callbacks or [])
         self.params: dict[Any, Any] = {}
-        self.model = None
+        self.model: Any = None
 
     def append(self, callback: Callback) -> None:
         """Adds one at the end."""
@@ -42,7 +42,7 @@ class CallbackList:
 
     def set_model(self, model: Any) -> None:
         """Hands the Model to each."""
-        self.model: Any = model
+        self.model = model
         for callback in self.callbacks:
             callback.set_model(model)
 
@@ -196,8 +196,8 @@ class ProgBarLogger(Callback):
     tested_samples: Any
 
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
-        self.epochs = None
-        self.steps = None
+        self.epochs: Any = None
+        self.steps: Any = None
         self.progbar: Any = None
         self.verbose = verbose
         self.log_freq = log_freq
@@ -207,7 +207,7 @@ class ProgBarLogger(Callback):
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Says what the numbers mean."""
-        self.epochs: Any = self.params["epochs"]
+        self.epochs = self.params["epochs"]
         self.train_metrics: Any = self.params["metrics"]
         if not self.epochs:
             raise AssertionError(f"ProgBarLogger: epochs: got {self.epochs}; it must be positive")
@@ -223,7 +223,7 @@ class ProgBarLogger(Callback):
 
     def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Begins a bar."""
-        self.steps: Any = self.params["steps"]
+        self.steps = self.params["steps"]
         self.epoch = epoch
         self.train_step = 0
         if self.epochs and self._is_print():

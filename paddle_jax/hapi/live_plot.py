@@ -45,7 +45,7 @@ class LivePlot(Callback):
             raise ValueError(f"LivePlot: every: got {every}; it must be seconds, 0 or more")
         self.path = path
         self.every = every
-        self.steps = 0
+        self.steps: int = 0
         self.curves: dict[str, tuple[list[int], list[float]]] = {}
         self._handle: Any = None
         self._last = 0.0
@@ -78,7 +78,7 @@ class LivePlot(Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Draws the last picture."""
         self.draw()
-        self.steps: int = 0
+        self.steps = 0
 
     def _add(self, results: dict[str, float]) -> None:
         for name, value in results.items():

@@ -110,7 +110,7 @@ class Model:
         self._input_info = None  # shapes and dtypes of the inputs of the last batch
         self._is_shape_inferred = False
         self._test_dataloader = None
-        self.stop_training = False
+        self.stop_training: bool = False
         self._amp_level = "O0"
         self._amp_lists = {}
         self._history = []
@@ -587,7 +587,7 @@ class Model:
             if self.num_iters is not None:
                 self.num_iters -= 1
                 if self.num_iters == 0:
-                    self.stop_training: bool = True
+                    self.stop_training = True
                     self.num_iters = None if mode == "eval" else 0
                     break
         if mode == "predict":

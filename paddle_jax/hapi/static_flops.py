@@ -27,7 +27,7 @@ class Table:
 
     def __init__(self, table_heads: Sequence[Any]) -> None:
         self.table_heads = table_heads
-        self.table_len = [len(str(head)) for head in table_heads]
+        self.table_len: list[int] = [len(str(head)) for head in table_heads]
         self.data: list[Any] = []
 
     def add_row(self, row_str: Sequence[Any]) -> None:
@@ -42,7 +42,7 @@ class Table:
                 f"the table has {len(self.table_heads)} columns"
             )
         self.data.append([str(cell) for cell in row_str])
-        self.table_len: list[int] = [
+        self.table_len = [
             max(width, len(cell)) for width, cell in zip(self.table_len, self.data[-1], strict=True)
         ]
 

@@ -79,7 +79,7 @@ class EarlyStopping(Callback):
         self.verbose = verbose
         self.baseline = baseline
         self.wait_epoch = self.stopped_epoch = 0
-        self.best_weights = None
+        self.best_weights: Any = None
         self.save_dir: Any = None
         self.save_best_model = save_best_model
         grow = _larger_is_better(mode, monitor, "EarlyStopping")
@@ -94,7 +94,7 @@ class EarlyStopping(Callback):
             self.best_value = worst
         else:
             self.best_value = self.baseline
-        self.best_weights: Any = None
+        self.best_weights = None
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Compares the result with the best one."""

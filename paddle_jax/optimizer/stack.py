@@ -185,7 +185,8 @@ class Call:
         self.forms: tuple[str, ...] = tuple([stack.form for stack in stacks])
         self.devices: frozenset[Any] | None = next(map(_devices, stacks), None)
         # False from the first time on that these are to be compiled: nothing is asked at each step then
-        self.interprets = self.interprets_norm = True
+        self.interprets: bool = True
+        self.interprets_norm: bool = True
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Call, (self.stacks,)
@@ -270,7 +271,7 @@ class Call:
         )
         if out is None:
             # Compiled from now on: the interpreter declines what has recurred often enough.
-            self.interprets: bool = False
+            self.interprets = False
             return None
         collections.deque(itertools.chain(map(set_slot, changed, out), map(done.append, (last,))), 0)
         for param in self.params:

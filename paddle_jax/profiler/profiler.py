@@ -271,8 +271,8 @@ class Profiler:
             self.on_trace_ready: Callable[..., Any] = on_trace_ready
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
         self.record_event: Any = None
-        self.profiler_result = None
-        self.profiler = None
+        self.profiler_result: ProfilerResult | None = None
+        self.profiler: Rows | None = None
         self.timer_only = timer_only
         self.record_shapes = record_shapes
         self.profile_memory = profile_memory
@@ -380,16 +380,14 @@ class Profiler:
 
     def _finish(self, whole: bool = True) -> None:
         rows = self.profiler
-        self.profiler: Rows | None = None
+        self.profiler = None
         rows.close()  # what taking out the probes needs is not the program's
         probes.remove()
         trace = self._trace
         self._trace = None
         if trace is not None:
             trace.stop()
-        self.profiler_result: ProfilerResult | None = ProfilerResult.of(
-            rows, self._memory, () if trace is None else trace.kernels
-        )
+        self.profiler_result = ProfilerResult.of(rows, self._memory, () if trace is None else trace.kernels)
         if whole and self.on_trace_ready:
             self.on_trace_ready(self)
 

@@ -85,7 +85,7 @@ class Rows:
         self.memory = memory
         self.rows: list[Any] = []
         self.memory_rows: list[Any] = []
-        self.threads = {}
+        self.threads: dict[int | None, str] = {}
         self.add: Callable[..., Any] = self.rows.append
         self.start_ns = time.perf_counter_ns()
         self.epoch_ns: int = time.time_ns() - self.start_ns
@@ -100,7 +100,7 @@ class Rows:
     def close(self) -> None:
         """Says that nothing more comes."""
         self.end_ns, self.cpu = time.perf_counter_ns(), time.process_time() - self.cpu
-        self.threads: dict[int | None, str] = {t.ident: t.name for t in threading.enumerate()}
+        self.threads = {t.ident: t.name for t in threading.enumerate()}
 
     def events(self) -> list[Any]:
         """The Events, in the order of their beginnings."""

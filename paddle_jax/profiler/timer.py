@@ -78,7 +78,7 @@ class Benchmark:
     reader: TimeAverager
 
     def __init__(self) -> None:
-        self.running = False
+        self.running: bool = False
         self._clear()
 
     def _clear(self) -> None:
@@ -128,7 +128,7 @@ class Benchmark:
         """Stops, and prints a summary when there were more than the first few steps."""
         if self.running and self._speeds:
             print("\n".join(self._summary()))
-        self.running: bool = False
+        self.running = False
 
     def _summary(self) -> Iterator[Any]:
         reading = self.reader.total > 0

@@ -37,7 +37,7 @@ class Rate:
 
     def __init__(self, optimizer: Optimizer, program: Program, startup: Program | None) -> None:
         self.optimizer = optimizer
-        self.given = None
+        self.given: float | None = None
         self.variable: Any = declare_variable(
             program,
             unique_name.generate("learning_rate"),
@@ -53,7 +53,7 @@ class Rate:
         since the last run."""
         value = self.optimizer.get_lr()
         if held is None or value != self.given:
-            self.given: float | None = value
+            self.given = value
             return np.float32(value)
         return held
 

@@ -259,7 +259,7 @@ class ShieldedThread:
         self._end_lock = _thread.allocate_lock()
         self._end_lock.acquire()
         self._end_ref: weakref.ref | None = None
-        self.begun = False
+        self.begun: bool = False
         self.error: BaseException | None = None
 
     def start(self) -> None:
@@ -276,7 +276,7 @@ class ShieldedThread:
     def _run(self) -> None:
         with contextlib.suppress(IndexError):  # the call was cancelled
             function = self._to_call.pop()
-            self.begun: bool = True
+            self.begun = True
             try:
                 function()
             except BaseException as error:
@@ -327,7 +327,7 @@ class InterruptSafeCall:
         self.known_kinds: set[Any] = set()
         self.thread: ShieldedThread | None = None
         self.lock: threading.RLock = threading.RLock()
-        self.used = -1
+        self.used: int = -1
         self.instances.add(self)
 
     def __call__(
@@ -360,7 +360,7 @@ class InterruptSafeCall:
 
     def drop_compiled(self) -> None:
         """Drops the programs; the next call compiles again."""
-        self.used: int = -1
+        self.used = -1
         self.known_kinds = set()
         self.function.clear_cache()
 

@@ -122,7 +122,7 @@ class Kernel:
         self.grads: dict[Any, Kernel] = {}
         self.derived_from: Derivation | None = None
         self.declaration: Any = None
-        self.last_used = -1
+        self.last_used: int = -1
         self.view: Any = None
         self.omits_prints: bool = False
         self._run: Any = None if jit else fn
@@ -207,7 +207,7 @@ class Kernel:
 
     def drop_compiled(self) -> None:
         """Drops the compiled forms; the next call compiles again."""
-        self.last_used: int = DROPPED
+        self.last_used = DROPPED
         SignatureCache.dropped_programs += 1
         if hasattr(self._run, "clear_cache"):
             self._run.clear_cache()

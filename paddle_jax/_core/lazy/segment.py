@@ -180,7 +180,7 @@ class Segment:
         self.leaves: Any = []
         self.leaf_positions: Any = {}
         self.results: Any = []
-        self.limit = limit
+        self.limit: int = limit
         self.limit_reason: str = "the first op after optimizer.step() or the next batch"
         self.device: Any = UNDECIDED
         self.allowance: int = settings.pending_mb << 20
@@ -211,7 +211,7 @@ class Segment:
 
     def close(self) -> None:
         """Drops everything: all that is referenced has been computed."""
-        self.limit: int = -1
+        self.limit = -1
         self.ops = ()
         self.leaves = None
         self.leaf_positions = None

@@ -261,9 +261,9 @@ class CompiledSegment:
         self.groups: list[tuple[np.dtype, list[int]]] = list(groups.items())
         self.avals: list[Aval] = [leaf.aval for leaf in leaves]
         self.packed: list[tuple[bytes | None, Any]] = [(None, None)] * len(self.groups)
-        self.is_new = True
+        self.is_new: bool = True
         self.background_job: Any = None
-        self.used = Counters.compiled
+        self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
         options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops))
         first_options = quick_options() if quick else options
@@ -306,7 +306,7 @@ class CompiledSegment:
 
     def is_ready(self) -> bool:
         """Whether it can be called without waiting for a compilation. Counts as a use."""
-        self.used: int = Counters.compiled
+        self.used = Counters.compiled
         if self is not _Cache.last:
             _Cache.last = self
             with contextlib.suppress(KeyError):  # another thread may have dropped it
@@ -359,7 +359,7 @@ class CompiledSegment:
         return donated, kept, packed
 
     def _log_compilation(self, seconds: float) -> None:
-        self.is_new: bool = False
+        self.is_new = False
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(

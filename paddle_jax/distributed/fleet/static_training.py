@@ -201,11 +201,11 @@ class AveragedProgram(ProgramHook):
         self.gradients: list[Any] = []
         self.inputs: list[Any] = []
         self.sums: list[Any] = []
-        self.count = 0
+        self.count: int = 0
         self.part_names: set[str] = set()
         self.part_inputs: list[int] = []
         self.process_grid: Any = None
-        self.shared = group is None
+        self.shared: bool = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
         """For a copy of the program; none in one for tests, which does not train."""
@@ -328,7 +328,7 @@ class AveragedProgram(ProgramHook):
 
     def _merged(self, gradients: list[Any]) -> list[Any]:
         """The gradients for an update: means over the processes, and over the runs since the last one."""
-        self.count: int = (self.count + 1) % self.every
+        self.count = (self.count + 1) % self.every
         if self.every > 1:
             with eager_mode():
                 if self.sums:
@@ -378,7 +378,7 @@ class AveragedProgram(ProgramHook):
                 same_everywhere(own, group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)
-        self.shared: bool = True
+        self.shared = True
 
 
 def acts(strategy: Any) -> bool:

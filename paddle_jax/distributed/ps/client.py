@@ -149,8 +149,8 @@ class Client:
 
     def __init__(self, endpoints: Sequence[str], worker: int, job: JobSpec, token: str) -> None:
         self.worker = worker
-        self.job = job
-        self.round = 0
+        self.job: JobSpec = job
+        self.round: Any = 0
         self.incarnation: int = time.time_ns()
         self.late: list[str] = []
         self._pieces: dict[tuple[int, int, int], int] = {}
@@ -197,7 +197,7 @@ class Client:
         for endpoint, answer in zip(self._endpoints, answers, strict=True):
             if "error" in answer:
                 raise ValueError(f"parameter server {endpoint}: {answer['error']}")
-        self.job: JobSpec = self.job._replace(seed=answers[0]["seed"])
+        self.job = self.job._replace(seed=answers[0]["seed"])
         self.round = answers[0]["round"]
         begin = self._message(messages.BEGIN)
         self.each(lambda _, server: server.ask("Change", begin))
@@ -382,7 +382,7 @@ class Client:
 
     def advance(self, round: int) -> None:
         """Goes on with a step."""
-        self.round: Any = round
+        self.round = round
         old = [key for key in list(self._pieces) if key[2] < round - _REMEMBERED]
         for key in old:
             del self._pieces[key]

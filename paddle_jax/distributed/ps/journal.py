@@ -38,12 +38,12 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.number = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)
+        self.number: int = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)
         for abandoned in set(folder.glob("tables.*")) - {self.tables}:
             shutil.rmtree(abandoned)
         self._file: io.FileIO | None = None
         self._is_closed = False
-        self.size = 0
+        self.size: int = 0
         snapshot = self._path("snapshot", self.number)
         self._snapshot_size = snapshot.stat().st_size if snapshot.exists() else 0
         self._taken = time.monotonic()
@@ -162,8 +162,8 @@ class Journal:
         for kind in ("snapshot", "journal"):
             self._path(kind, self.number).unlink(missing_ok=True)
         shutil.rmtree(self.tables, ignore_errors=True)
-        self.number: int = number
-        self.size: int = 0
+        self.number = number
+        self.size = 0
         self._snapshot_size = size
 
     def close(self) -> None:

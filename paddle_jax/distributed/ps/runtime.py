@@ -56,7 +56,7 @@ class Runtime:
         self._optimized: dict[str, Callable[[], dict[str, np.ndarray]]] = {}
         self._refreshers: list[Callable[[dict[str, np.ndarray]], None]] = []
         self._folder: str | None = None
-        self.finished_before = 0
+        self.finished_before: Any = 0
         self._seed = int(default_generator().initial_seed())
         self.set_strategy(strategy)
 
@@ -200,7 +200,7 @@ class Runtime:
             client.close()
             raise
         self.worker = worker
-        self.finished_before: Any = client.round
+        self.finished_before = client.round
         self.refresh()
 
     def _flat(self, table: TableSpec) -> np.ndarray:

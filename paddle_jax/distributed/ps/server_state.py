@@ -70,12 +70,12 @@ class ServerState:
         self.job: JobSpec | None = None
         self.tables: dict[int, Any] = {}
         self.pending: dict[int, dict[int, list[Message]]] = {}
-        self.applied = 0
+        self.applied: int = 0
         self.last: dict[int, int] = {}
         self.incarnations: dict[int, int] = {}
         self.marks: dict[int, int] = {}
         self.members: dict[int, list[int]] = {}
-        self.closed = 0
+        self.closed: int = 0
         self.left: set[int] = set()
         self.gathered: dict[int, dict[int, bytes]] = {}
         self.barriers: dict[int, int] = {}
@@ -439,8 +439,8 @@ class ServerState:
                 if isinstance(table, DiskTable):
                     table.load_stored(self._journal.tables / str(number))
                 table.put(*[arrays[f"{number}.{part}"] for part in ("ids", "rows", "statistics")])
-        self.applied: int = plain["applied"]
-        self.closed: int = plain["closed"]
+        self.applied = plain["applied"]
+        self.closed = plain["closed"]
         count = sum(name.startswith("message ") for name in arrays)
         for i in range(count):
             request = messages.parsed(arrays[f"message {i}"].tobytes())

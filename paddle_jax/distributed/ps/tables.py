@@ -326,12 +326,12 @@ class DenseTable:
         self.states: np.ndarray = self._rule.first_state(spec.rule, end - self.begin)[None].copy()
         first = self._rule.first_state
         self.state_blocks: int = len(first(spec.rule, 2)) - len(first(spec.rule, 1))
-        self.is_set = end == self.begin  # more servers than values
+        self.is_set: bool = end == self.begin  # more servers than values
 
     def assign(self, values: np.ndarray) -> None:
         """Sets the values; float32 [1, length]."""
         self.values[:] = values
-        self.is_set: bool = True
+        self.is_set = True
 
     def update(self, gradients: np.ndarray, rate: float) -> None:
         """Updates the values by gradients, float32 [1, length]."""

@@ -165,7 +165,7 @@ class DistributedBatchSampler(BatchSampler):
             f"{self.nranks} processes; it must be smaller.",
         )
         self.drop_last = drop_last
-        self.epoch = 0
+        self.epoch: int = 0
         self.num_samples: int = math.ceil(len(dataset) / self.nranks)
         self.total_size: int = self.num_samples * self.nranks
 
@@ -206,4 +206,4 @@ class DistributedBatchSampler(BatchSampler):
             >>> sampler.epoch
             3
         """
-        self.epoch: int = epoch
+        self.epoch = epoch

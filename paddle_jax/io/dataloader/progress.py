@@ -95,13 +95,13 @@ class Epoch:
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         state = state or {}
         self.seed: Any | None = state.get("seed")
-        self.begun = state.get("begun")
+        self.begun: dict[str, Any] | None = state.get("begun")
         self.drawn = state.get("drawn", 0)
         self.taken = state.get("taken", 0)
-        self.waiting = collections.deque(map(tuple, state.get("waiting", ())))
+        self.waiting: deque[Any] = collections.deque(map(tuple, state.get("waiting", ())))
         turn = state.get("turn")
         streams = state.get("streams")
-        self.turn = None if turn is None else collections.deque(turn)
+        self.turn: deque[int] | None = None if turn is None else collections.deque(turn)
         if streams is None:
             self.streams = None
         else:
@@ -137,7 +137,7 @@ class Epoch:
             now: states of the generators to go on with after what was read; None in an epoch that begins.
         """
         if now is None:
-            self.begun: dict[str, Any] = generators()
+            self.begun = generators()
             self._epochs = list(map(_epoch_of, _parts(order)))
             if order is None:
                 return itertools.repeat(None)
@@ -181,9 +181,9 @@ class Epoch:
         own, others in turn."""
         # The stream of a worker goes on in the worker of the same number; other tasks go to any.
         if self.turn is None or self.streams is None:
-            self.turn: deque[int] = collections.deque(range(len(workers)))
+            self.turn = collections.deque(range(len(workers)))
         waiting = self.waiting
-        self.waiting: deque[Any] | deque[tuple[Any, ...]] = collections.deque()
+        self.waiting = collections.deque()
         for number, worker, task in waiting:
             if self.streams is None:
                 worker = self.turn[0]

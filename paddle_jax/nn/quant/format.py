@@ -214,7 +214,7 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
 
     def __init__(self) -> None:
         super().__init__()
-        self.converted = False
+        self.converted: bool = False
 
     @abc.abstractmethod
     def weights_to_quanters(self) -> Any:
@@ -254,4 +254,4 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
                 both._quanter = None
         for quanter_name in self.activation_quanters():
             self._convert_quanter_to_qdq(quanter_name)
-        self.converted: bool = True
+        self.converted = True

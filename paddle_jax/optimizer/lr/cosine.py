@@ -120,10 +120,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         )
         need_type(eta_min, (float, int), "CosineAnnealingWarmRestarts", "eta_min")
         self.T_0 = T_0
-        self.T_i = T_0
+        self.T_i: int = T_0
         self.T_mult = T_mult
         self.eta_min: float = float(eta_min)
-        self.T_cur = last_epoch
+        self.T_cur: int = last_epoch
         if last_epoch >= 0:
             self._locate(last_epoch)
         super().__init__(learning_rate, last_epoch, verbose)
@@ -191,8 +191,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """
         super().set_state_dict(state_dict)
         position = self._position(self.last_epoch)
-        self.T_cur: int = state_dict.get("T_cur", position[0])
-        self.T_i: int = state_dict.get("T_i", position[1])
+        self.T_cur = state_dict.get("T_cur", position[0])
+        self.T_i = state_dict.get("T_i", position[1])
 
     set_dict = set_state_dict
 

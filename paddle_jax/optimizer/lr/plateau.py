@@ -83,13 +83,13 @@ class ReduceOnPlateau(LRScheduler):
         self.min_lr = min_lr
         self.epsilon = epsilon
         self.verbose = verbose
-        self.cooldown_counter = 0
-        self.best = None
-        self.num_bad_epochs = 0
+        self.cooldown_counter: int = 0
+        self.best: Any = None
+        self.num_bad_epochs: int = 0
         # The base constructor is not called: its step() takes no metric.
         self.base_lr: float = float(learning_rate)
         self.last_lr = float(learning_rate)
-        self.last_epoch = 0
+        self.last_epoch: int = 0
         self._var_name = None
 
     def state_keys(self) -> None:
@@ -109,7 +109,7 @@ class ReduceOnPlateau(LRScheduler):
         if epoch is None:
             self.last_epoch = self.last_epoch + 1
         else:
-            self.last_epoch: int = epoch
+            self.last_epoch = epoch
         need_type(metrics, _METRIC_TYPES, "ReduceOnPlateau", "metrics")
         if isinstance(metrics, Tensor | np.ndarray):
             need(
@@ -120,7 +120,7 @@ class ReduceOnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             return
         if self.best is None or self._is_better(metrics, self.best):
-            self.best: Any = metrics
+            self.best = metrics
             self.num_bad_epochs = 0
         else:
             self.num_bad_epochs += 1
@@ -128,8 +128,8 @@ class ReduceOnPlateau(LRScheduler):
             self._reduce()
 
     def _reduce(self) -> None:
-        self.cooldown_counter: int = self.cooldown
-        self.num_bad_epochs: int = 0
+        self.cooldown_counter = self.cooldown
+        self.num_bad_epochs = 0
         rate = max(self.last_lr * self.factor, self.min_lr)
         if self.last_lr - rate > self.epsilon:
             self.last_lr = rate

@@ -79,8 +79,8 @@ class LRScheduler:
             ValueError,
         )
         self.base_lr: float = float(learning_rate)
-        self.last_lr = float(learning_rate)
-        self.last_epoch = last_epoch
+        self.last_lr: float = float(learning_rate)
+        self.last_epoch: int = last_epoch
         self.verbose = verbose
         self._var_name = None
         self.step()
@@ -119,13 +119,13 @@ class LRScheduler:
         if epoch is None:
             self.last_epoch = self.last_epoch + 1
         else:
-            self.last_epoch: int = epoch
+            self.last_epoch = epoch
         # A schedule that get_lr() computes from the last rate cannot jump; it may give a formula for that.
         if epoch is None:
             closed_form = None
         else:
             closed_form = getattr(self, "_get_closed_form_lr", None)
-        self.last_lr: float = closed_form() if closed_form else self.get_lr()
+        self.last_lr = closed_form() if closed_form else self.get_lr()
         self._tell()
 
     def _tell(self) -> None:

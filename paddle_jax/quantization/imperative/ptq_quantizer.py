@@ -29,18 +29,18 @@ class BaseQuantizer:
                 f"{type(self).__name__}: quant_bits: got {quant_bits!r}; it must be an int in 1..16"
             )
         self.quant_bits = quant_bits
-        self.abs_max_vals = []
-        self.thresholds = []
+        self.abs_max_vals: list[Any] = []
+        self.thresholds: list[Any] = []
 
     def sample_data(self, layer: Layer, tensors: Sequence[Tensor]) -> None:
         """Looks at a tuple of Tensors, the inputs, outputs or weights of a layer."""
         new = [self._largest(layer, _magnitudes(tensor)) for tensor in tensors]
         old = self.abs_max_vals or new
-        self.abs_max_vals: list[Any] = [np.maximum(a, b).tolist() for a, b in zip(old, new, strict=True)]
+        self.abs_max_vals = [np.maximum(a, b).tolist() for a, b in zip(old, new, strict=True)]
 
     def cal_thresholds(self) -> None:
         """Works the thresholds out."""
-        self.thresholds: list[Any] = self.abs_max_vals
+        self.thresholds = self.abs_max_vals
 
     def _largest(self, layer: Layer, magnitudes: np.ndarray) -> Any:
         return magnitudes.max()

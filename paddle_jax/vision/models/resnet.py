@@ -210,8 +210,8 @@ class ResNet(nn.Layer):
         self.num_classes = num_classes
         self.with_pool = with_pool
         self._norm_layer = nn.BatchNorm2D
-        self.inplanes = 64
-        self.dilation = 1
+        self.inplanes: int = 64
+        self.dilation: int = 1
         self.conv1: nn.Conv2D = nn.Conv2D(3, self.inplanes, 7, stride=2, padding=3, bias_attr=False)
         self.bn1: BatchNorm2D = self._norm_layer(self.inplanes)
         self.relu: nn.ReLU = nn.ReLU()
@@ -239,7 +239,7 @@ class ResNet(nn.Layer):
         channels = planes * block.expansion
         downsample = None
         if dilate:
-            self.dilation: int = self.dilation * stride
+            self.dilation = self.dilation * stride
             stride = 1
         if stride != 1 or self.inplanes != channels:
             downsample = nn.Sequential(
@@ -249,7 +249,7 @@ class ResNet(nn.Layer):
         first = block(
             self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, self._norm_layer
         )
-        self.inplanes: int = channels
+        self.inplanes = channels
         shared = {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 

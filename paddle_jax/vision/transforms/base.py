@@ -90,7 +90,7 @@ class BaseTransform:
                     f"transforms: keys: got {key!r}; allowed are {', '.join(map(repr, _KEYS))}"
                 )
         self.keys = keys
-        self.params = None  # what is drawn once for all inputs of a call
+        self.params: Any = None  # what is drawn once for all inputs of a call
 
     def _get_params(self, inputs: Any) -> None:
         pass
@@ -99,7 +99,7 @@ class BaseTransform:
         """The transformed inputs: one result for one input, else a tuple."""
         if not isinstance(inputs, tuple):
             inputs = (inputs,)
-        self.params: Any = self._get_params(inputs)
+        self.params = self._get_params(inputs)
         outputs = [self._get_apply(key)(given) for key, given in zip(self.keys, inputs, strict=False)]
         outputs += inputs[len(self.keys) :]
         if len(outputs) == 1:

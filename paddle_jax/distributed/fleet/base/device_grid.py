@@ -55,7 +55,7 @@ class DeviceGrid:
         ids = np.arange(topology.world_size()).reshape(list(kept.values()))
         self.mesh: ProcessMesh = ProcessMesh(ids, list(kept))
         self.stages: int = topology.get_dim("pipe")
-        self.stage = 0
+        self.stage: int = 0
 
     def stage_mesh(self, stage: int) -> ProcessMesh:
         """The mesh of the devices of a pipeline stage."""
@@ -77,7 +77,7 @@ class DeviceGrid:
         try:
             yield
         finally:
-            self.stage: int = before
+            self.stage = before
 
     def cut(self, tensor: Tensor, axis: int, name: str = "mp") -> None:
         """Cuts a Tensor in place along a dimension of the mesh of the stage that is made."""

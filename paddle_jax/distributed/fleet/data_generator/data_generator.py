@@ -17,7 +17,7 @@ class DataGenerator:
 
     def __init__(self) -> None:
         self._proto_info = None
-        self.batch_size_ = 32
+        self.batch_size_: int = 32
 
     def set_batch(self, batch_size: int) -> None:
         """Sets how many samples `generate_batch` gets at a time.
@@ -25,7 +25,7 @@ class DataGenerator:
         Args:
             batch_size: int. Default: 32.
         """
-        self.batch_size_: int = batch_size
+        self.batch_size_ = batch_size
 
     def run_from_memory(self) -> None:
         """Prints what `generate_sample(None)` gives.

@@ -48,7 +48,7 @@ class DatasetBase:
 
     def __init__(self) -> None:
         self.filelist: list[str] = []
-        self.thread_num = 1
+        self.thread_num: int = 1
         self._batch_size = 1
         self._slots: list[Slot] = []
         self._command = "cat"
@@ -89,7 +89,7 @@ class DatasetBase:
         self._batch_size = _positive("batch_size", batch_size)
 
     def _set_thread(self, thread_num: int) -> None:
-        self.thread_num: int = _positive("thread_num", thread_num)
+        self.thread_num = _positive("thread_num", thread_num)
 
     def _set_pipe_command(self, pipe_command: str) -> None:
         self._command = pipe_command

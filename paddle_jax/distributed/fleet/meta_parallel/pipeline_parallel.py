@@ -68,7 +68,7 @@ class _Batched(MetaParallelBase):
         if self._grid is not None:
             self._grid.replicate([*layers.parameters(), *layers.buffers()])
         self.total_loss = None
-        self.loss_fn_idx = 0
+        self.loss_fn_idx: int = 0
         self.optimizer = None
         self.lr_scheduler = None
         self.scaler = None
@@ -180,7 +180,7 @@ class _Batched(MetaParallelBase):
                 f"{type(self).__name__}: loss_fn_idx: got {index}; the PipelineLayer has no such loss_fn, "
                 "give it one"
             )
-        self.loss_fn_idx: int = index
+        self.loss_fn_idx = index
 
     def _loss(self, output: Tensor, labels: Tensor) -> Tensor:
         """The loss of a micro-batch that is made small, as its share of the whole; all are noted."""

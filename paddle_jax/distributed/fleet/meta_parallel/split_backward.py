@@ -62,7 +62,7 @@ class SplitBackward:
         self._tree: Any = None
         self._forward = jax.jit(self._with_residuals)
         self._programs: tuple[Any, ...] | None = None
-        self.equations = (0, 0)
+        self.equations: tuple[int, int] = (0, 0)
 
     def forward(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], list[Any]]:
         """(results, what the backward pass needs)."""
@@ -113,7 +113,7 @@ class SplitBackward:
         weight_vars = jaxpr.outvars[self._inputs :]
         first = _slice(jaxpr.eqns, ours)
         behind = [e for e in _slice(jaxpr.eqns, weight_vars) if not any(e is other for other in first)]
-        self.equations: tuple[int, int] = (len(first), len(behind))
+        self.equations = (len(first), len(behind))
         used = {v for e in behind for v in e.invars if not is_literal(v)}
         used |= {v for v in weight_vars if not is_literal(v)}
         shared = [v for e in first for v in e.outvars if v in used]

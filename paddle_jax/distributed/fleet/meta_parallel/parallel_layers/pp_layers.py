@@ -161,7 +161,7 @@ class PipelineLayer(Layer):
             self._layers_desc, self._num_stages, seg_method, chunks
         ).do_segment()
         self.shared_layers: LayerDict = LayerDict()
-        self.run_function = []
+        self.run_function: list[Any] = []
         # {place in the list: shared Layer that lies on the devices of another stage}
         self._borrowed = {}
         self._model_chunks = []
@@ -314,7 +314,7 @@ class PipelineLayer(Layer):
             )
         if chunk_id >= len(self._model_chunks):
             raise CheckError(f"PipelineLayer: chunk_id: got {chunk_id} of {len(self._model_chunks)} chunks")
-        self.run_function: list[Any] = self._model_chunks[chunk_id].get_run_function()
+        self.run_function = self._model_chunks[chunk_id].get_run_function()
         return self.run_function
 
     def get_stage_from_index(self, layer_idx: int) -> int:

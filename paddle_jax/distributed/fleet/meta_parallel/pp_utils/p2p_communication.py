@@ -122,7 +122,7 @@ class StageMessages:
 
     def __init__(self, group: Group, chunks: int) -> None:
         self.group = group
-        self.sent = []
+        self.sent: list[Any] = []
         self.stage: int = group.rank
         self.stages: int = group.nranks
         self.chunks = chunks
@@ -150,7 +150,7 @@ class StageMessages:
         """
         wire = self.group.process_group
         sent = self.sent
-        self.sent: list[Any] = []
+        self.sent = []
         for kind, rank, message in sent:
             what = f"pipeline stage {self.stage}: {kind}"
             Groups.channel.wait_until_delivered(message, what, wire.description, rank, wire.timeout)
