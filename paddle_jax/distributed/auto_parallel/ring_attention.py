@@ -12,16 +12,15 @@ al., FlashAttention, 2022 (the backward pass from log-sum-exp).
 
 from __future__ import annotations
 
-import contextlib
 import functools as ft
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.tensors.tensor import Tensor
@@ -110,11 +109,10 @@ def fits(query: Tensor, key: Tensor, mesh: ProcessMesh, mesh_dim: str, is_causal
     return length == key.shape[1] and length % pieces == 0
 
 
-@contextlib.contextmanager
 def attention_in_rings(
     mesh: ProcessMesh, mesh_dim: str, placements: list[Any] | None = None
-) -> Iterator[None]:
-    """Inside, attention without mask and dropout runs as `ring_attention`, where the sequence divides.
+) -> swapped_attributes:
+    """A block in which attention without mask and dropout runs as `ring_attention`, if the sequence divides.
 
     Args:
         mesh: ProcessMesh.
@@ -129,12 +127,7 @@ def attention_in_rings(
             q = reshard_tensor(q, DistLayout(mesh, placements))
         return ring_attention(q, k, v, mesh, mesh_dim, is_causal, scale)
 
-    before = Attention.replacement
-    Attention.replacement = attend
-    try:
-        yield
-    finally:
-        Attention.replacement = before
+    return swapped_attributes(Attention, replacement=attend)
 
 
 def _cut(mesh: Any, mesh_dim: Any, placements: Any, key_heads: Any) -> DistLayout:

@@ -355,13 +355,17 @@ class AveragedProgram(ProgramHook):
             found.append((same_part, [tensor for tensor, is_part in pairs if is_part]))
         return found
 
-    def _is_of_part(self, program: Program, name: str) -> bool:
-        """Whether a Variable is a part of a Parameter, or a state of the optimizer for one."""
+    def _are_of_parts(self, program: Program, names: Sequence[str]) -> list[bool]:
+        """Whether Variables are parts of Parameters, or states of the optimizer for them."""
         owners = [param.name for param in program.all_parameters()]
-        if name not in owners:
+
+        def owner_of(name: str) -> str:
+            if name in owners:
+                return name
             # states are called by the Parameter and what they are
-            name = max([owner for owner in owners if name.startswith(f"{owner}_")], key=len, default="")
-        return name in self.part_names
+            return max([owner for owner in owners if name.startswith(f"{owner}_")], key=len, default="")
+
+        return [owner_of(name) in self.part_names for name in names]
 
     def _share_parameters(self, program: Program, values: dict[str, Any]) -> None:
         """Gives all processes the parameters of the first one, before the first update. With them go
@@ -374,7 +378,7 @@ class AveragedProgram(ProgramHook):
         self.process_grid: Any = program.process_grid
         with eager_mode():
             tensors = [wrap(to_array(values[name])) for name in names]
-            for group, own in self._by_group(tensors, [self._is_of_part(program, name) for name in names]):
+            for group, own in self._by_group(tensors, self._are_of_parts(program, names)):
                 same_everywhere(own, group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)

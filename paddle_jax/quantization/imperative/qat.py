@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax.jit import save
+from paddle_jax.jit.io import evaluating
 from paddle_jax.nn import Conv2D, Conv2DTranspose, Linear
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.quant import functional_layers
@@ -217,11 +218,5 @@ class ImperativeQuantAware:
 
 def save_for_inference(layer: Layer, path: str, input_spec: Any, config: dict[str, Any]) -> None:
     """`paddle.jit.save` of a model in evaluation mode."""
-    training = [part for part in (layer, *layer.sublayers()) if part.training]
-    for part in training:
-        part.training = False
-    try:
+    with evaluating(layer):
         save(layer, path, input_spec, **config)
-    finally:
-        for part in training:
-            part.training = True

@@ -6,15 +6,15 @@ its queries, and process r has the positions r * length and on.
 
 from __future__ import annotations
 
-import contextlib
 import functools as ft
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.autograd import PyLayer
@@ -26,9 +26,8 @@ from paddle_jax.tensor.creation import empty_like
 __all__ = []
 
 
-@contextlib.contextmanager
-def attention_over(group: Any) -> Iterator[None]:
-    """Inside, attention is that over the sequence of all processes of a group.
+def attention_over(group: Any) -> swapped_attributes:
+    """A block in which attention is that over the sequence of all processes of a group.
 
     Masks and dropout raise NotImplementedError: a process has a part of a mask's columns only.
     """
@@ -42,13 +41,7 @@ def attention_over(group: Any) -> Iterator[None]:
         factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
         return _ProcessRing.apply(q, k, v, group, is_causal, factor)
 
-    before = (Attention.replacement, Attention.is_over_processes)
-    Attention.replacement = attend
-    Attention.is_over_processes = True
-    try:
-        yield
-    finally:
-        Attention.replacement, Attention.is_over_processes = before
+    return swapped_attributes(Attention, replacement=attend, is_over_processes=True)
 
 
 class _ProcessRing(PyLayer):

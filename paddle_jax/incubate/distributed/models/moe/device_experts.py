@@ -18,6 +18,7 @@ from paddle_jax.distributed.auto_parallel.layout import DENSE, DistLayout, layou
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate
 from paddle_jax.distributed.auto_parallel.reshard import reshard_tensor
 from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.jit.io import evaluating
 from paddle_jax.tensor.axes import unknown
 from paddle_jax.tensor.creation import to_tensor, zeros, zeros_like
 from paddle_jax.tensor.gathering import gather
@@ -85,14 +86,14 @@ class DeviceExperts:
         for row, i in enumerate(used):
             indices[row, : counts[i]] = np.flatnonzero(chosen == i)
             is_filled[row, : counts[i]] = False
-        rows = gather(x, to_tensor(indices.reshape(-1) // choices))
+        numbers = indices.reshape(-1) // choices  # of rows
+        rows = gather(x, to_tensor(numbers))
         parts = []
         for start, i in zip(range(0, indices.size, length), used.tolist(), strict=True):
             parts.append(self._padded(i, rows[start : start + length], int(counts[i]), compute))
         shares = gather(reshape(value, [-1, 1]), to_tensor(indices.reshape(-1)))
         shares = shares * to_tensor((~is_filled).reshape(-1, 1).astype(numpy_dtype(value)))
-        tokens = to_tensor(indices.reshape(-1, 1) // choices)
-        return scatter_nd_add(zeros_like(x), tokens, concat(parts) * shares)
+        return scatter_nd_add(zeros_like(x), to_tensor(numbers[:, None]), concat(parts) * shares)
 
     def _padded(self, index: int, rows: Tensor, count: int, compute: Compute) -> Any:
         """What an expert gives for rows, of which `count` are its own; what else comes out does not count."""
@@ -114,13 +115,9 @@ class DeviceExperts:
     @no_grad()
     def _treats_rows_alone(self, index: int, rows: Tensor) -> bool:
         """Whether an expert gives the same for some rows without the others."""
-        expert = self.experts[index]
-        modes = [(part, part.training) for part in expert.sublayers(include_self=True)]
-        expert.eval()  # nothing is dropped
         half = rows.shape[0] // 2
-        whole, first = (self._computed(index, part, _call).numpy() for part in (rows, rows[:half]))
-        for part, training in modes:
-            part.training = training
+        with evaluating(self.experts[index]):  # nothing is dropped
+            whole, first = (self._computed(index, part, _call).numpy() for part in (rows, rows[:half]))
         return np.allclose(whole[:half].astype(float), first.astype(float), rtol=1e-2, atol=1e-3)
 
 
