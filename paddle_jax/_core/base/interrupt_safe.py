@@ -133,8 +133,9 @@ class AtomicContext:
         pop_exit = map(list.pop, (self._pending_exits,))
         return ignoring_arguments(ft.partial(next, filter(None, map(operator.call, pop_exit)), None))
 
-    __enter__: AtomicDunder = AtomicDunder(_make_enter)
-    __exit__: AtomicDunder = AtomicDunder(_make_exit)
+    # typed as what a block gets of them
+    __enter__: Callable[..., Any] = AtomicDunder(_make_enter)  # pyright: ignore[reportAssignmentType]
+    __exit__: Callable[..., Any] = AtomicDunder(_make_exit)  # pyright: ignore[reportAssignmentType]
 
 
 class swapped_attributes(AtomicContext):
