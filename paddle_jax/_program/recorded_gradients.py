@@ -65,30 +65,30 @@ def recorded_gradients(
     recorder = local.ctx.frame
     ends = [recorder.symbol(one) for one in inputs]
     ops = _ops_between([recorder.symbol(one) for one in outputs], set(ends), set(map(recorder.symbol, cut)))
-    slopes: dict[Symbol, Tensor] = {}
+    cotangents: dict[Symbol, Tensor] = {}
     mode = enable_grad if create_graph else no_grad
     with mode(), swapped_attributes(local.ctx, amp=None):
         for output, start in zip(outputs, starts, strict=True):
             first = ExportRules.ones(output) if start is None else start
-            _add(slopes, recorder.symbol(output), first)
+            _add(cotangents, recorder.symbol(output), first)
         for op in reversed(ops):
-            _pull(op, slopes, create_graph)
-    found = [slopes.get(symbol) for symbol in ends]
-    for slope in found:
-        if slope is not None and not create_graph:
-            slope.stop_gradient = True
+            _pull(op, cotangents, create_graph)
+    found = [cotangents.get(symbol) for symbol in ends]
+    for cotangent in found:
+        if cotangent is not None and not create_graph:
+            cotangent.stop_gradient = True
     return found
 
 
-def _add(slopes: dict[Symbol, Tensor], symbol: Symbol, slope: Tensor) -> None:
-    before = slopes.get(symbol)
-    slopes[symbol] = slope if before is None else before + slope
+def _add(cotangents: dict[Symbol, Tensor], symbol: Symbol, cotangent: Tensor) -> None:
+    before = cotangents.get(symbol)
+    cotangents[symbol] = cotangent if before is None else before + cotangent
 
 
-def _pull(op: Operation, slopes: dict[Symbol, Tensor], create_graph: bool) -> None:
+def _pull(op: Operation, cotangents: dict[Symbol, Tensor], create_graph: bool) -> None:
     """Adds the gradients of the operands of an operation."""
-    of_results = [slopes.get(symbol) for symbol in op.outputs]
-    if all(slope is None for slope in of_results) or op.kernel.nondiff:
+    of_results = [cotangents.get(symbol) for symbol in op.outputs]
+    if all(cotangent is None for cotangent in of_results) or op.kernel.nondiff:
         return
     rule = ExportRules.gradient_rule(op.name)
     if rule is None:
@@ -97,9 +97,9 @@ def _pull(op: Operation, slopes: dict[Symbol, Tensor], create_graph: bool) -> No
             "is saved"
         )
     call = RecordedCall(op, local.ctx.frame.attributes.get(op), create_graph)
-    for symbol, stop, slope in zip(op.inputs, op.stops, rule(call, of_results), strict=False):
-        if slope is not None and not stop and symbol.dtype.kind in INEXACT:
-            _add(slopes, symbol, slope)
+    for symbol, stop, cotangent in zip(op.inputs, op.stops, rule(call, of_results), strict=False):
+        if cotangent is not None and not stop and symbol.dtype.kind in INEXACT:
+            _add(cotangents, symbol, cotangent)
 
 
 def _ops_between(outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol]) -> list[Operation]:

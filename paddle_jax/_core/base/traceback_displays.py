@@ -92,23 +92,30 @@ def _format_logged(previous: Callable[..., str], formatter: logging.Formatter, i
     return "".join(report(error).format()).rstrip("\n")
 
 
+def _text_of_handled(limit: int | None, chain: bool) -> str | None:
+    """What is shown of the exception that is handled, with the user's frames alone; None where Python's own
+    text is right: no frame is hidden, or the caller wants a part."""
+    error = sys.exception()
+    if error is None or limit is not None or not chain or not _has_hidden(error):
+        return None
+    return "".join(report(error).format())
+
+
 def _print_handled(
     previous: Callable[..., None], limit: int | None = None, file: Any = None, chain: bool = True
 ) -> None:
     """What `traceback.print_exc` does, with the user's frames alone."""
-    error = sys.exception()
-    if error is None or limit is not None or not chain or not _has_hidden(error):
+    text = _text_of_handled(limit, chain)
+    if text is None:
         previous(limit, file, chain)
     else:
-        print("".join(report(error).format()), file=file or sys.stderr, end="")
+        print(text, file=file or sys.stderr, end="")
 
 
 def _format_handled(previous: Callable[..., str], limit: int | None = None, chain: bool = True) -> str:
     """What `traceback.format_exc` does, with the user's frames alone."""
-    error = sys.exception()
-    if error is None or limit is not None or not chain or not _has_hidden(error):
-        return previous(limit, chain)
-    return "".join(report(error).format())
+    text = _text_of_handled(limit, chain)
+    return previous(limit, chain) if text is None else text
 
 
 def _replace_function(owner: Any, name: str, replacement: Callable[..., Any]) -> None:

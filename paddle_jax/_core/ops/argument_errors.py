@@ -139,9 +139,6 @@ def _native(error: BaseException) -> bool:
     return frame.tb_frame.f_code.co_code[frame.tb_lasti] not in _RAISES or bool(JAX_WORDS.search(str(error)))
 
 
-__all__ = ["CAUGHT", "MisfitError", "describe_argument", "translate_call_error", "translate_call_error_of"]
-
-
 def too_many(operation: Any, more: tuple[Any, ...]) -> ArgumentError:
     """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
     which Paddle's functions in C++ raise."""
@@ -150,3 +147,13 @@ def too_many(operation: Any, more: tuple[Any, ...]) -> ArgumentError:
         f"{operation.name}(): got {most + len(more)} positional arguments; at most {most} are "
         "allowed; leave out the last ones"
     )
+
+
+__all__ = [
+    "CAUGHT",
+    "MisfitError",
+    "describe_argument",
+    "too_many",
+    "translate_call_error",
+    "translate_call_error_of",
+]

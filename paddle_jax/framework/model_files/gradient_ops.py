@@ -125,7 +125,7 @@ def pulled_back(pull: Pull, operands: Sequence[Any], inputs: Sequence[Any], appl
         starts = [operands[k] for k in pull.starts]
         pairs = [pair for pair in zip(results, starts, strict=False) if pair[1] is not None]
         sources = [one for k in places for one in _tensors_of(copies[k])]
-        slopes = iter(
+        cotangents = iter(
             gradients(
                 [result for result, _ in pairs],
                 sources,
@@ -135,7 +135,7 @@ def pulled_back(pull: Pull, operands: Sequence[Any], inputs: Sequence[Any], appl
                 cut=[],
             )
         )
-    by_place = {k: _like(copies[k], slopes) for k in places}
+    by_place = {k: _like(copies[k], cotangents) for k in places}
     return [by_place.get(k) for k, value in enumerate(inputs) if _has_gradient(value)]
 
 
@@ -162,12 +162,12 @@ def _tensors_of(value: Any) -> list[Tensor]:
     return value if isinstance(value, list) else [value]
 
 
-def _like(value: Any, slopes: Iterator[Any]) -> Any:
+def _like(value: Any, cotangents: Iterator[Any]) -> Any:
     """The next gradients, in the form of a value: a Tensor or a list."""
     if isinstance(value, list):
-        return [_like(one, slopes) for one in value]
-    slope = next(slopes)
-    return P.zeros_like(value) if slope is None else slope
+        return [_like(one, cotangents) for one in value]
+    cotangent = next(cotangents)
+    return P.zeros_like(value) if cotangent is None else cotangent
 
 
 __all__ = ["Pull", "direct", "is_direct", "pulled_back", "pulls"]

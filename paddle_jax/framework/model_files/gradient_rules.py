@@ -1,7 +1,7 @@
 """How gradients of recorded operations are written: by operations that any engine runs.
 
-`rule(call, slopes)` gives the gradients of the operands, None where there is none. call: RecordedCall.
-slopes: gradients of the results, None where there is none.
+`rule(call, cotangents)` gives the gradients of the operands, None where there is none. call: RecordedCall.
+cotangents: gradients of the results, None where there is none.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.reading_helpers import P
 
 _TRIES = 100
-Slopes = list[Tensor | None]
-RULES: dict[str, Callable[..., Slopes]] = {}
+Cotangents = list[Tensor | None]
+RULES: dict[str, Callable[..., Cotangents]] = {}
 
 
 def _rule(*names: str) -> Callable[..., Any]:
     """Registers a function of the attributes, the gradient of the result, the result and the operands."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        def rule(call: Any, slopes: Slopes) -> Slopes:
-            found = function(call.attributes, slopes[0], call.results[0], *call.operands)
+        def rule(call: Any, cotangents: Cotangents) -> Cotangents:
+            found = function(call.attributes, cotangents[0], call.results[0], *call.operands)
             pairs = zip(found if isinstance(found, tuple | list) else [found], call.operands, strict=False)
-            return [None if slope is None else _summed_to(operand, slope) for slope, operand in pairs]
+            return [
+                None if cotangent is None else _summed_to(operand, cotangent) for cotangent, operand in pairs
+            ]
 
         RULES.update(dict.fromkeys(names, rule))
         return function
@@ -39,17 +41,17 @@ def _rule(*names: str) -> Callable[..., Any]:
     return add
 
 
-def _summed_to(operand: Tensor, slope: Tensor) -> Tensor:
+def _summed_to(operand: Tensor, cotangent: Tensor) -> Tensor:
     """A gradient in the shape of an operand, which was broadcast."""
-    extra = slope.ndim - operand.ndim
+    extra = cotangent.ndim - operand.ndim
     if extra > 0:
-        slope = slope.sum(axis=list(range(extra)))
-    axes = [axis for axis in range(operand.ndim) if _was_repeated(operand.shape[axis], slope.shape[axis])]
+        cotangent = cotangent.sum(axis=list(range(extra)))
+    axes = [axis for axis in range(operand.ndim) if _was_repeated(operand.shape[axis], cotangent.shape[axis])]
     if axes:
-        slope = slope.sum(axis=axes, keepdim=True)
-    if numpy_dtype(slope) != numpy_dtype(operand):
-        return slope.astype(numpy_dtype(operand).name)
-    return slope
+        cotangent = cotangent.sum(axis=axes, keepdim=True)
+    if numpy_dtype(cotangent) != numpy_dtype(operand):
+        return cotangent.astype(numpy_dtype(operand).name)
+    return cotangent
 
 
 def _was_repeated(length: Any, longer: Any) -> bool:
@@ -106,8 +108,8 @@ def _evaluated(node: Any, values: dict[Any, int]) -> Any:
         return None
 
 
-def _where(condition: Tensor, slope: Tensor) -> Tensor:
-    return P.where(condition, slope, P.zeros_like(slope))
+def _where(condition: Tensor, cotangent: Tensor) -> Tensor:
+    return P.where(condition, cotangent, P.zeros_like(cotangent))
 
 
 # elements ---------------------------------------------------------------------------------------------------
@@ -229,10 +231,10 @@ def _log_softmax(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
 
 @_rule("mse_loss")
 def _mse_loss(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
-    slope = (x - y) * 2 * g
+    cotangent = (x - y) * 2 * g
     if a["reduction"] == "mean":
-        slope = slope / P.ones_like(x - y).sum()
-    return slope, -slope
+        cotangent = cotangent / P.ones_like(x - y).sum()
+    return cotangent, -cotangent
 
 
 # products ---------------------------------------------------------------------------------------------------
@@ -287,12 +289,12 @@ def _permute(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
 def _concat(a: Any, g: Tensor, out: Tensor, *xs: Tensor) -> list[Tensor]:
     axis = a["axis"] % g.ndim
     start: Any = 0
-    slopes = []
+    cotangents = []
     for x in xs:
         end = start + x.shape[axis]
-        slopes.append(P.slice(g, [axis], [start], [end]))
+        cotangents.append(P.slice(g, [axis], [start], [end]))
         start = end
-    return slopes
+    return cotangents
 
 
 @_rule("stack")
@@ -318,9 +320,10 @@ def _padded(g: Tensor, axis: int, start: Any, length: Any) -> Tensor:
     return P.concat(pieces, axis) if len(pieces) > 1 else g
 
 
-def _take_index(call: Any, slopes: Slopes) -> Slopes:
+def _take_index(call: Any, cotangents: Cotangents) -> Cotangents:
     """A slice or an item: the gradient among zeros."""
-    (x, *places), g = call.operands, slopes[0]
+    x, *places = call.operands
+    g = cotangents[0]
     numbers = call.constant(places[0]).tolist() if places else []
     if call.attributes["slots"] or numbers is None:
         raise NotWritable("paddle.grad through such an index cannot be saved; use slices and plain numbers")
@@ -345,19 +348,19 @@ def _take_index(call: Any, slopes: Slopes) -> Slopes:
     return [g]
 
 
-def _take_rows(call: Any, slopes: Slopes) -> Slopes:
+def _take_rows(call: Any, cotangents: Cotangents) -> Cotangents:
     """`gather`: each row adds to the row that it was taken from."""
     x, index = call.operands
     axis = call.attributes["axis"]
-    return [P.index_add(P.zeros_like(x), index.flatten(), axis, slopes[0])]
+    return [P.index_add(P.zeros_like(x), index.flatten(), axis, cotangents[0])]
 
 
-def _lookup(call: Any, slopes: Slopes) -> Slopes:
+def _lookup(call: Any, cotangents: Cotangents) -> Cotangents:
     """`embedding`."""
     index, weight = call.operands
     if call.attributes["padding_idx"] not in (None, -1) or call.attributes["by_frequency"]:
         raise NotWritable("paddle.grad through embedding with padding_idx cannot be saved; use gather")
-    rows = P.reshape(slopes[0], [-1, weight.shape[1]])
+    rows = P.reshape(cotangents[0], [-1, weight.shape[1]])
     return [None, P.index_add(P.zeros_like(weight), index.flatten(), 0, rows)]
 
 
@@ -366,21 +369,20 @@ RULES["take_rows"] = _take_rows
 RULES["_lookup"] = _lookup
 
 
-def _split(call: Any, slopes: Slopes) -> Slopes:
-    """The gradients of the pieces in a row, zeros for those that nothing reads."""
-    pieces: Sequence[Tensor] = [
-        P.zeros_like(piece) if slope is None else slope
-        for slope, piece in zip(slopes, call.results, strict=True)
+def _of_all_results(call: Any, cotangents: Cotangents) -> Sequence[Tensor]:
+    """The gradients of all results, zeros for those that nothing reads."""
+    return [
+        P.zeros_like(result) if cotangent is None else cotangent
+        for cotangent, result in zip(cotangents, call.results, strict=True)
     ]
-    return [P.concat(pieces, call.attributes["axis"])]
 
 
-def _unbind(call: Any, slopes: Slopes) -> Slopes:
-    pieces = [
-        P.zeros_like(piece) if slope is None else slope
-        for slope, piece in zip(slopes, call.results, strict=True)
-    ]
-    return [P.stack(pieces, call.attributes["axis"])]
+def _split(call: Any, cotangents: Cotangents) -> Cotangents:
+    return [P.concat(_of_all_results(call, cotangents), call.attributes["axis"])]
+
+
+def _unbind(call: Any, cotangents: Cotangents) -> Cotangents:
+    return [P.stack(_of_all_results(call, cotangents), call.attributes["axis"])]
 
 
 RULES["split_at"] = _split

@@ -7,8 +7,9 @@ sees. Heads of keys that several heads of queries share are repeated.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import functools as ft
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ import jax.numpy as jnp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_T = TypeVar("_T")
 _BLOCK = 128
 _BLOCKS = (512, 256, 128)
 _SEEN = 1  # the segment of queries, and of keys that they see
@@ -35,14 +37,18 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
     return mask is None or (mask.dtype == jnp.bool_ and mask.shape[1:3] == (1, 1))
 
 
-@contextlib.contextmanager
-def _settings(dtype: Any) -> Iterator[None]:
-    """A block in which the kernels are traced: with indices of 32 bits, products of bfloat16 as they are."""
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(jax.enable_x64(False))
-        if dtype != jnp.float32:
-            stack.enter_context(jax.default_matmul_precision("default"))
-        yield
+def _with_settings(function: Callable[..., _T]) -> Callable[..., _T]:
+    """Traces the kernels with indices of 32 bits, and products of bfloat16 as they are."""
+
+    @ft.wraps(function)
+    def traced(q: jax.Array, *rest: Any) -> _T:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(jax.enable_x64(False))
+            if q.dtype != jnp.float32:
+                stack.enter_context(jax.default_matmul_precision("default"))
+            return function(q, *rest)
+
+    return traced
 
 
 def _block(length: int) -> int:
@@ -79,17 +85,11 @@ def _segments(q: jax.Array, k: jax.Array, mask: jax.Array | None) -> Any:
     return _kernels().SegmentIds(jnp.full((batch, queries), _SEEN, jnp.int32), of_keys)
 
 
+@_with_settings
 def forward(
     q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None, causal: bool, scale: float
 ) -> tuple[jax.Array, jax.Array]:
     """The result and the log of the sums of exponentials."""
-    with _settings(q.dtype):
-        return _forward(q, k, v, mask, causal, scale)
-
-
-def _forward(
-    q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None, causal: bool, scale: float
-) -> tuple[jax.Array, jax.Array]:
     repeats = q.shape[2] // k.shape[2]
     queries = _by_head(q)
     keys, values = (_by_head(x, repeats) for x in (k, v))
@@ -113,6 +113,7 @@ def _forward(
     return jnp.swapaxes(out, 1, 2)[:, : q.shape[1]], log[..., : q.shape[1]]
 
 
+@_with_settings
 def backward(
     q: jax.Array,
     k: jax.Array,
@@ -125,21 +126,6 @@ def backward(
     scale: float,
 ) -> list[jax.Array]:
     """The gradients of q, k and v."""
-    with _settings(q.dtype):
-        return _backward(q, k, v, mask, out, log, ct, causal, scale)
-
-
-def _backward(
-    q: jax.Array,
-    k: jax.Array,
-    v: jax.Array,
-    mask: jax.Array | None,
-    out: jax.Array,
-    log: jax.Array,
-    ct: jax.Array,
-    causal: bool,
-    scale: float,
-) -> list[jax.Array]:
     kernels = _kernels()
     repeats = q.shape[2] // k.shape[2]
     queries, cotangents = (_by_head(x) for x in (q, ct.astype(q.dtype)))
