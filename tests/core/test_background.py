@@ -62,6 +62,31 @@ def test_the_end_of_the_process(complete):
     )
 
 
+def test_the_end_of_the_process_cancels_what_another_worker_waits_for():
+    """The end waits for the first worker; the second one, which it waits for, begins nothing more."""
+    done = run("""
+        import atexit, threading, time
+        from paddle_jax._core.process.background import CancelledTaskError, Worker
+
+        first, second = Worker(complete=False), Worker(complete=False)
+        has_begun, has_ended = threading.Event(), threading.Event()
+
+        def wait_for_second():
+            has_begun.set()
+            has_ended.wait()
+            try:
+                second.submit(lambda: print("called", flush=True)).wait()
+            except CancelledTaskError as error:
+                print(error, flush=True)
+
+        first.submit(wait_for_second)
+        has_begun.wait()
+        atexit.register(has_ended.set)
+        second.submit(int).wait()
+    """)
+    assert done.returncode == 0 and done.stdout == "the process ends\n", done.stderr
+
+
 @pytest.mark.slow
 def test_interrupted_at_any_moment():
     """Asking, looking and waiting are interrupted, thousands of times; what was taken on is done once, and

@@ -27,8 +27,8 @@ STEPS = 8
 TIERS = ("sync", "async", "off")
 
 
-# Where Python prints what is raised and goes on (callbacks of weak references), or JAX has a bare `except`:
-# nobody could tell the caller.
+# Where Python prints what is raised and goes on (callbacks of weak references, `__del__`), or JAX has a bare
+# `except`: nobody could tell the caller.
 IGNORING = {
     ("weakref.py", "remove"),
     ("weakref.py", "_remove"),
@@ -274,9 +274,9 @@ class Trials:
     def handler(self, number, frame):
         self.fired, self.where, self.ignored = True, traceback.format_stack(frame)[-3:], False
         while frame is not None:
-            self.ignored = (
-                self.ignored or (Path(frame.f_code.co_filename).name, frame.f_code.co_name) in IGNORING
-            )
+            function = frame.f_code.co_name
+            place = Path(frame.f_code.co_filename).name, function
+            self.ignored = self.ignored or function == "__del__" or place in IGNORING
             frame = frame.f_back
         raise KeyboardInterrupt if self.kind == "signal" else Interrupted("by a handler")
 

@@ -78,7 +78,7 @@ def _write(text: str) -> None:
 
 def _is_live() -> bool:
     """Whether somebody looks at stderr: it is a terminal, or the output of a notebook's cell."""
-    if "ipykernel" in sys.modules:
+    if type(sys.stderr).__module__.partition(".")[0] == "ipykernel":
         return True
     with contextlib.suppress(AttributeError, ValueError):
         return sys.stderr.isatty()

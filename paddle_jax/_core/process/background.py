@@ -18,6 +18,10 @@ from collections.abc import Callable
 from paddle_jax._core.base.interrupt_safe import chain_calls, ignoring_arguments, wait_for_lock
 
 
+class CancelledTaskError(RuntimeError):
+    """The process ends before a Worker gets to a Task."""
+
+
 class Task:
     """A call that a Worker makes.
 
@@ -34,11 +38,19 @@ class Task:
         self._end_lock.acquire()
 
     def run(self) -> None:
-        """Called by the thread of the Worker."""
+        """Makes the call, in the thread of the Worker."""
         try:
             self._function()  # pyright: ignore[reportOptionalCall]
         except BaseException as error:
             self.error = error
+        self._finish()
+
+    def cancel(self) -> None:
+        """Ends it without the call. Whoever waits for it gets a CancelledTaskError."""
+        self.error = CancelledTaskError("the process ends")
+        self._finish()
+
+    def _finish(self) -> None:
         self._function = None
         self.done = True
         self._end_lock.release()
@@ -111,8 +123,10 @@ class Worker:
             task = self._queue.get()
             with self._running_lock:
                 if self._ending:
-                    return
-                task.run()
+                    # a Task of another Worker, which the end of the process waits for, may wait for it
+                    task.cancel()
+                else:
+                    task.run()
 
     def _end(self) -> None:
         """Called at the end of the process, before JAX removes what the thread may use."""
