@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.pickle_names import Budget
 from paddle_jax.framework.pickle_reader import read
 from paddle_jax.utils.download import _download_to, _md5check
@@ -140,6 +141,7 @@ def _check_exists_and_download(
     path: str | None, url: str, md5: str | None, module_name: str, download: bool = True
 ) -> str:
     """A file that the user has, or that is downloaded."""
+    path = local_copy("dataset", path)
     if path and Path(path).exists():
         return path
     if not download:

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from paddle_jax.framework.addresses import is_address, written
+
 try:
     import fcntl
 except ImportError:  # Windows: what killed savers leave stays
@@ -27,8 +29,12 @@ def replace_file(path: Any) -> Iterator[Any]:
     without an error.
 
     The directory is created when it is missing; a link is followed; what is not a regular file (a device, a
-    pipe) is written to directly.
+    pipe) is written to directly. An address such as `s3://bucket/file` gets its file in one piece.
     """
+    if is_address(path):
+        with written(path) as stream:
+            yield stream
+        return
     target = _target(path)
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:
@@ -47,6 +53,9 @@ def replace_files(contents: dict[str, Any]) -> None:
     with contextlib.ExitStack() as stack:
         pairs = []
         for path, data in contents.items():
+            if is_address(path):
+                stack.enter_context(written(path)).write(data)
+                continue
             target = _target(path)
             pairs.append((_opened(target, stack), target))
             pairs[-1][0].write(data)

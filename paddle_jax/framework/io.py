@@ -6,7 +6,6 @@ import functools as ft
 import io
 import operator
 import os
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
+from paddle_jax.framework.addresses import file_system, is_address, read_bytes
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.io_objects import (  # noqa: F401
     _parse_every_object,
@@ -72,9 +72,6 @@ class ProgramFormat:
     decode: Callable[[bytes], Any]
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # not the drive of a Windows path
-
-
 def _check_configs(function: str, configs: dict[str, Any], known: Sequence[str]) -> None:
     for name in configs:
         if name not in known:
@@ -90,19 +87,11 @@ def _check_protocol(protocol: int) -> None:
         raise ValueError(f"save: protocol: got {protocol}; it must be from 2 to 4.")
 
 
-def _check_scheme(function: str, path: Any) -> None:
-    """Refuses an address such as `s3://bucket/file`, which a file system would take for folders."""
-    if isinstance(path, str) and _SCHEME.match(path):
-        raise ValueError(
-            f"{function}: path: got {path!r}; only local files are read and written; pass a BytesIO and move "
-            "its bytes with the library of that storage, such as fsspec"
-        )
-
-
 def _check_path(path: str) -> Any:
     if isinstance(path, io.BytesIO):
         return path
-    _check_scheme("save", path)
+    if is_address(path):
+        file_system("save", path)  # an unknown one is refused before anything is done
     if not isinstance(path, str | os.PathLike):
         raise ValueError(f"save: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     if os.fspath(path).endswith(os.sep) or not Path(path).name:
@@ -121,12 +110,15 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         obj: state dict, Tensor, or any object that can be pickled. Not a Layer: save its `state_dict()`. A
             `static.Program` becomes a `.json` file of its operations, without the values of its parameters
             (`program.state_dict()` has those).
-        path: str or path-like, missing directories are made; or BytesIO.
+        path: str or path-like, missing directories are made; or BytesIO; or an address such as
+            `s3://bucket/x.pdparams`, which the extra `remote` (fsspec) writes.
         protocol: int, pickle protocol from 2 to 4. Default 4.
         use_binary_format: bool, write one Tensor in Paddle's binary format instead. Default False.
         safetensors: bool, write a dict of Tensors in the safetensors format instead. Default False.
     Raises:
-        ValueError: `obj` holds a Layer, `path` names no file, or a setting is not known.
+        ValueError: `obj` holds a Layer, `path` names no file, a setting or the scheme of an address is not
+            known.
+        ImportError: `path` is an address, and fsspec or its file system is not installed.
         NotImplementedError: `use_binary_format` with something else than a Tensor.
     Differs from Paddle: `safetensors=True` with anything but a dict of Tensors is an error
         instead of a pickle.
@@ -287,7 +279,8 @@ def load(path: Any, **configs: Any) -> Any:
     """Loads what `save` wrote, here or in the real Paddle.
 
     Args:
-        path: str or path-like, the file's full name; or BytesIO, read from where it stands.
+        path: str or path-like, the file's full name; or BytesIO, read from where it stands; or an address
+            such as `s3://bucket/x.pdparams`.
         return_numpy: give ndarrays instead of Tensors (bfloat16 as the uint16 of its bits). Default False.
         keep_name_table: keep the table of parameter names in a state dict. Default False.
         safetensors: the file is in the safetensors format. Default False.
@@ -314,7 +307,8 @@ def load(path: Any, **configs: Any) -> Any:
         return _loaded(path, configs, "the BytesIO")
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
-    _check_scheme("load", path)
+    if is_address(path):
+        return _loaded(io.BufferedReader(io.BytesIO(read_bytes("load", path))), configs, path)
     file = Path(path)
     if not file.exists() or not str(path):
         raise ValueError(

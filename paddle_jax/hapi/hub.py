@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax.framework.addresses import is_address, local_copy
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.utils import download
 
@@ -98,7 +99,8 @@ def load_state_dict_from_url(
     """Weights from the network; the file is kept and used again.
 
     Args:
-        url: str, an http or https address, of a weight file or a zip archive with one.
+        url: str, an http or https address, or another one that fsspec reads (`hf://`, `s3://`),
+            of a weight file or a zip archive with one.
         model_dir: str, folder to keep it in. Default `~/.cache/paddle/hub/checkpoints`.
         check_hash: the name of the file ends with `-` and the first characters of its MD5; check
             them. Default False.
@@ -117,7 +119,9 @@ def load_state_dict_from_url(
     folder.mkdir(parents=True, exist_ok=True)
     name = file_name or download._map_path(url, "").lstrip("/")
     path = folder / name
-    if not path.is_file():
+    if is_address(url) and not download.is_url(url):
+        path = Path(local_copy("load_state_dict_from_url", url))
+    elif not path.is_file():
         fetched = Path(download.get_path_from_url(url, str(folder), None, decompress=False))
         if fetched != path:
             fetched.replace(path)
@@ -165,7 +169,7 @@ def _opened(repo: str, source: str, force_reload: bool) -> Any:
     if source not in (*_ARCHIVES, "local"):
         raise ValueError(f'hub: source: got "{source}"; allowed are "github", "gitee" and "local"')
     if source == "local":
-        folder = repo
+        folder = local_copy("hub", repo)
     else:
         folder = _get_cache_or_reload(repo, force_reload, source=source)
     return _import_module(_CONFIG, folder)

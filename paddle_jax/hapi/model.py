@@ -15,6 +15,7 @@ from paddle_jax._core.tensors.place import get_device
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.distributed import all_gather
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.hapi.adapters import DynamicGraphAdapter, listed
@@ -346,7 +347,8 @@ class Model:
             AssertionError: there is no such file.
             ValueError: a weight is missing or has another shape.
         """
-        prefix = str(Path(path)).removesuffix(".pdparams")
+        prefix = local_copy("Model.load", str(path).removesuffix(".pdparams"), prefix=True)
+        prefix = str(Path(prefix))
         _check(Path(prefix + ".pdparams").is_file(), f"Model.load: path: there is no file {prefix}.pdparams")
         found = load_file(prefix + ".pdparams")
         pairs = []

@@ -25,6 +25,7 @@ from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.rewrite.converted_calls import converted_forwards
 from paddle_jax.framework import safetensors_file
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
@@ -201,6 +202,7 @@ def load_stablehlo(path: str) -> StableHLOLayer:
         [0.0, 0.0]
     """
     _check_installed("load_stablehlo")
+    path = local_copy("load_stablehlo", path, prefix=True)
     data = {}
     for ending in ("stablehlo", "safetensors"):
         file = Path(f"{path}.{ending}")

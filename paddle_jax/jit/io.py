@@ -8,7 +8,6 @@ import itertools
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import Unsupported
@@ -17,6 +16,7 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
 from paddle_jax._program.rewrite.convert import convert
+from paddle_jax.framework.addresses import remove
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.model_files.files import split_prefix
@@ -105,7 +105,7 @@ def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
     for name in [n for n in contents if n.endswith(".json")]:
         stored = name.removesuffix(".json") + ".pdiparams"
         if stored not in contents:  # what an earlier model left there would be taken for this one's
-            Path(stored).unlink(missing_ok=True)
+            remove(stored)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from paddle_jax._core.lazy.lazy_array import from_numpy, persistent_from_numpy
 from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.input_spec import InputSpec, add_mismatches
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.model_files.files import read_parameters, read_program, split_prefix
 from paddle_jax.framework.model_files.interpreter import Runner
 from paddle_jax.nn.layer.layers import Layer
@@ -181,7 +182,8 @@ def load(path: str, **configs: Any) -> PirTranslatedLayer:
         if name not in _LOAD_CONFIGS:
             raise ValueError(f"jit.load: {name}: not a setting; allowed are {', '.join(_LOAD_CONFIGS)}.")
     prefix = split_prefix("jit.load", path)
-    files = _files(prefix, configs)
+    in_folder = bool(configs.get("model_filename"))
+    files = _files(local_copy("jit.load", prefix, prefix=not in_folder), configs)
     if not files:
         raise ValueError(
             f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that "

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from paddle_jax._core.tensors.memory_report import live_tensors
+from paddle_jax.framework.addresses import check_local
 from paddle_jax.profiler import probes
 from paddle_jax.profiler.accelerator import Trace
 from paddle_jax.profiler.event_type import TracerEventType
@@ -132,6 +133,7 @@ def _scheduler(given: Callable[..., Any] | Sequence[int] | None) -> Callable[...
 
 
 def _exporter(dir_name: str, worker_name: str | None, ending: str, format: str) -> Callable[..., Any]:
+    check_local("Profiler", "dir_name", dir_name)
     pathlib.Path(dir_name).mkdir(parents=True, exist_ok=True)
 
     def handler(prof: Profiler) -> None:

@@ -29,6 +29,7 @@ from paddle_jax._program.scope import global_scope, put_all
 from paddle_jax._program.variable import ParameterVariable, persistent, variable
 from paddle_jax._program.variable import Variable as Recorded
 from paddle_jax.framework import io as files
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.atomic import replace_file, replace_files
 from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.model_files.files import CorruptModelError, read_parameters, read_program
@@ -239,6 +240,7 @@ def load_inference_model(
         pir = _parsed(where, model)
         arrays = _decoded(where, stored, pir.parameters)
     else:
+        path_prefix = local_copy(where, path_prefix, prefix=not model)
         if model:
             file = Path(path_prefix) / model
         else:
@@ -423,7 +425,7 @@ def load_from_file(path: str | PathLike[str]) -> bytes:
     Args:
         path: str.
     """
-    return Path(path).read_bytes()
+    return Path(local_copy("load_from_file", path)).read_bytes()
 
 
 # the state of training --------------------------------------------------------------------------------------
@@ -465,7 +467,7 @@ def load_program_state(
     Raises:
         FileNotFoundError: there is no `.pdparams` file.
     """
-    prefix = os.fspath(model_path)
+    prefix = os.fspath(local_copy("load_program_state", model_path, prefix=True))
     if not Path(prefix + ".pdparams").is_file():
         raise FileNotFoundError(f"load_program_state: {prefix}.pdparams does not exist")
     state = files.load(prefix + ".pdparams", return_numpy=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import global_scope, put_all
+from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.model_files import parameters
 from paddle_jax.framework.pickle_names import CorruptFileError
@@ -76,6 +77,7 @@ def save_vars(
     arrays = {name: values[name] for name in names}
     if dirname is None and filename is None:
         return parameters.encode(arrays)
+    check_local("save_vars", "dirname", dirname)
     folder = Path(dirname or ".")
     folder.mkdir(parents=True, exist_ok=True)
     if filename:

@@ -22,6 +22,7 @@ from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
 from paddle_jax.distributed.communication import all_gather_object, barrier
 from paddle_jax.distributed.parallel import get_rank
+from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.atomic import replace_file
 
 
@@ -93,6 +94,7 @@ def save_state_dict(
         raise ValueError(
             "save_state_dict: safetensors: got True; checkpoints are written in one format only; use False"
         )
+    check_local("save_state_dict", "path", path)
     wait()
     tensors = flat(state_dict)
     rank = get_rank()

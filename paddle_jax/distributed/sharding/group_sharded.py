@@ -23,6 +23,7 @@ from paddle_jax.distributed.sharding.optimizers import (
     Pieces,
     member_of,
 )
+from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.io import save
 from paddle_jax.nn import Layer
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -341,6 +342,7 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
             f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; "
             "it must be what group_sharded_parallel has given"
         )
+    check_local("save_group_sharded_model", "output", output)
     folder = Path(output)
     if folder.is_file():
         raise CheckError(f"save_group_sharded_model: output: got {output!r}, which is a file; name a folder")

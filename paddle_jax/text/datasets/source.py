@@ -6,6 +6,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.utils.download import get_path_from_url
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def located(
 ) -> str:
     """The path of the file: the given one, or a downloaded one."""
     if data_file is not None:
-        return str(data_file)
+        return str(local_copy(owner, data_file))
     if not download:
         raise AssertionError(
             f"{owner}: {argument}: got None, and download is False; give the path of the file"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from paddle_jax._core.base.state import ImageSettings
 from paddle_jax.dataset.common import _check_exists_and_download
+from paddle_jax.framework.addresses import local_copy
 
 
 def backend_of(name: str, backend: str | None) -> str:
@@ -30,4 +31,4 @@ def file_of(name: str, what: str, path: str, url: str, md5: str, folder: str, do
         if not download:
             raise AssertionError(f"{name}: {what}: got None with download=False; give the path of the file")
         return _check_exists_and_download(path, url, md5, folder, download)
-    return path
+    return local_copy(name, path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_jax._core.base.state import ImageSettings
+from paddle_jax.framework.addresses import local_copy
 from paddle_jax.io import Dataset
 from paddle_jax.vision.image import opencv, pillow
 
@@ -129,6 +130,7 @@ class DatasetFolder(Dataset):
         self.root = root
         self.transform = transform
         extensions, is_valid_file = _filter(extensions, is_valid_file)
+        root = local_copy("DatasetFolder", root)
         classes, class_to_idx = self._find_classes(root)
         samples = make_dataset(root, class_to_idx, extensions, is_valid_file)
         if not samples:
@@ -185,6 +187,7 @@ class ImageFolder(Dataset):
         self.root = root
         extensions, is_valid_file = _filter(extensions, is_valid_file)
         valid = is_valid_file if extensions is None else lambda path: has_valid_extension(path, extensions)
+        root = local_copy("ImageFolder", root)
         samples = list(_files(str(Path(root).expanduser()), valid))
         if not samples:
             raise _nothing("ImageFolder", "file", root, extensions)

@@ -20,6 +20,7 @@ from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.segments import 
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.shared_weights import shared_weights
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
 from paddle_jax.distributed.parallel import get_rank, get_world_size
+from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import Layer, LayerDict
 
@@ -355,6 +356,7 @@ class PipelineLayer(Layer):
         """
         if getattr(self._topo.get_coord(self.global_rank), "data", 0) != 0:
             return
+        check_local("save_state_dict", "path", path)
         pathlib.Path(path).mkdir(parents=True, exist_ok=True)
         for name, layer in self._with_state():
             save(layer.state_dict(), str(pathlib.Path(path) / name))
