@@ -17,6 +17,7 @@ from paddle_jax._program.variable import Variable
 if TYPE_CHECKING:
     from paddle_jax._program.program import Program
 
+# Operations that only make sense in training, beside Gradients.
 _TRAINING = ("optimizer_step", "gradients")
 _COPIED_DICTS = (
     "data",
@@ -30,6 +31,8 @@ _COPIED_DICTS = (
 )
 
 
+# Symbols and Operations are shared: nothing changes them after they are made, and replacing one is a change
+# of `ops`.
 def clone_program(program: Program, for_test: bool = False) -> Program:
     """A Program with the same operations; its Variables are those of the original."""
     clone = type(program)()
@@ -56,10 +59,12 @@ def prune_program(program: Program, targets: list[Variable] | tuple[Variable, ..
     clone = clone_program(program)
     clone.ops = program.pruned(ends)
     used = {symbol for op in clone.ops for symbol in op.inputs} | set(ends)
+    # What a Variable is set to by an operation that was left out is not stored: it keeps its value.
     computed = {symbol for op in clone.ops for symbol in op.outputs}
     clone.data = {name: v for name, v in program.data.items() if held_symbol(v) in used}
     clone.vars = {}
     for name, v in program.vars.items():
+        # A Parameter is needed as operand, or because the kept operations make its new value.
         symbols = {program.scope_symbols.get(name), program.current_symbols.get(name)}
         if held_symbol(v) in used or symbols & (used | computed):
             clone.vars[name] = v
@@ -76,6 +81,7 @@ def _remove_training(program: Program) -> None:
     kept = []
     removed: set[Symbol] = set()
     for op in program.ops:
+        # What is computed from gradients goes as well, such as clipping and the learning rate's own counts.
         if isinstance(op, Gradient) or op.name in _TRAINING or any(s in removed for s in op.inputs):
             removed.update(op.outputs)
         else:
@@ -88,6 +94,7 @@ def use_evaluation_forms(program: Program, removed: Iterable[Symbol] = ()) -> No
     """Replaces operations by those of evaluation. A run does not store results that are removed."""
     program.ops, replaced = _evaluation_ops(program.ops)
     program.changed()
+    # Running statistics stay as they are in evaluation.
     not_stored = {*removed, *replaced}
     for name, symbol in list(program.current_symbols.items()):
         if symbol in not_stored:
@@ -99,6 +106,7 @@ def _evaluation_ops(ops: list[Operation]) -> tuple[list[Operation], dict[Symbol,
     changed = []
     replaced: dict[Symbol, Symbol] = {}
     for op in ops:
+        # Later operations take what stands for a result that is gone.
         inputs = [replaced.get(s, s) for s in op.inputs]
         changed.append(_evaluation_op(op, inputs, replaced))
     return changed, replaced
@@ -110,9 +118,11 @@ def _evaluation_op(op: Operation, inputs: list[Symbol], replaced: dict[Symbol, S
         return _with_kernel(op, with_blocks(op.kernel, _evaluation_block), inputs, op.many, len(op.outputs))
     replacement = replacement_of(op.kernel)
     if replacement is not None:
+        # Such as new running statistics: they are the old ones in evaluation.
         for result, operand in replacement.passed_on.items():
             replaced[op.outputs[result]] = inputs[operand]
         return _with_kernel(op, replacement.kernel, inputs[: replacement.operand_count], None)
+    # Nothing changes for it, so both programs share it.
     if inputs == op.inputs:
         return op
     return _with_kernel(op, op.kernel, inputs, op.many, len(op.outputs))

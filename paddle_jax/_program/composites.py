@@ -38,8 +38,10 @@ class _DrawingTrace(Trace):
         self.base = base
 
     def _base(self, generator: Any) -> tuple[Any, ...]:
+        # Asked for without a base: `record_opaque` records the call again with the operands of a random op.
         if self.base is None:
             raise NeedsRandomNumbers
+        # Draws of one call have different offsets, counted from where each generator stood.
         return *self.base, self.drawn.setdefault(generator, (self.base, None, generator._offset))[2]
 
     def undo_draws(self) -> int:
@@ -83,25 +85,30 @@ class OpaqueCall:
         self.args = args
         self.kwargs = kwargs
         self.public = public or fn
+        # A new value of a changed operand is one more result.
         self.written = written
         self.random = random
         self.draws = 0
         self.layout: Any = None
         self.operand_stops = [t.stop_gradient for t in tensors]
         self.result_stops: list[bool] = []
+        # The code runs when the program is compiled. Mixed precision and precision may be others then.
         self.amp = local.ctx.amp
         self.product_precision = local.ctx.product_precision
 
     def __call__(self, *arrays: jax.Array) -> tuple[jax.Array, ...]:
+        # A random op has two more operands, seed and number of the draw.
         base = arrays[-2:] if self.random else None
         tensors = [wrap(a, stop) for a, stop in zip(arrays, self.operand_stops, strict=False)]
         args, kwargs = self._arguments(tensors)
         trace = _DrawingTrace(base)
+        # A Trace, so that the code's operations compute with JAX's tracers at once.
         with without_recording(self.amp, self.product_precision), trace:
             try:
                 out = self.fn(*args, **kwargs)
             finally:
                 self.draws = trace.undo_draws()
+            # Kept for `rebuild`: the trace alone shows what the code returns.
             results = [*tensors_in(out), *[tensors[i] for i in self.written]]
             values = [computed_array(t) for t in results]
             self.result_stops = [t.stop_gradient for t in results]
@@ -116,6 +123,8 @@ class OpaqueCall:
     def on_tensors(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The results as Tensors, with their place on the tape."""
         args, kwargs = self._arguments(tensors)
+        # `fn` is the code of an op, and works on arrays; users' Tensors go through the public function to
+        # have a tape.
         out = self.public(*args, **kwargs)
         return tuple([*tensors_in(out), *[tensors[i] for i in self.written]])
 
@@ -136,6 +145,7 @@ def without_recording(amp: Any = None, product_precision: Any = None) -> Any:
         amp: the policy of mixed precision that they were recorded in.
         product_precision: the precision of products that they were recorded in.
     """
+    # No segment: pending operations would outlive the trace whose values they use.
     return swapped_attributes(
         local.ctx,
         frame=Frame().nest_in(local.ctx.frame),
@@ -149,6 +159,7 @@ def eager_mode() -> Any:
     """Inside the block operations run as in eager mode, in a segment of their own."""
     frame = Frame().nest_in(local.ctx.frame)
     deferring = settings.mode != "off" and frame.executor is None
+    # A segment of its own: the one of the recording thread belongs to other code.
     if deferring:
         segment = Segment(min(FIRST_LIMIT, settings.max_ops))
     else:
@@ -175,6 +186,7 @@ class ProbeRun(NamedTuple):
         """Whether both runs called the same kernels on the same operands."""
         if len(self.ops) != len(other.ops) or self.draws != other.draws:
             return False
+        # The same Tensors must have been changed, in the same order.
         if [id(change[0]) for change in self.changes] != [id(change[0]) for change in other.changes]:
             return False
         twins = _SymbolTwins()
@@ -182,6 +194,7 @@ class ProbeRun(NamedTuple):
             return False
         if not _equal_layouts(self.result, other.result):
             return False
+        # Layouts are equal, so Tensors come in the same order in both.
         values = zip(tensors_in(self.result), tensors_in(other.result), strict=True)
         pairs = [(held_value(x), held_value(y)) for x, y in values]
         pairs += [(x[1], y[1]) for x, y in zip(self.changes, other.changes, strict=True)]
@@ -198,6 +211,7 @@ class _SymbolTwins:
         """Whether two Symbols stand for the same value."""
         if a is b or self._first_of.get(b) is a:
             return True
+        # Results are equal only as results of equal operations, which `pair_operations` has entered.
         if a.kind != b.kind or a.kind not in ("constant", "random"):
             return False
         if a.kind == "random":
@@ -212,6 +226,8 @@ class _SymbolTwins:
             return self.are_equal(a, b)
         return not _differ(a, b)
 
+    # A kernel is one object for each op and its attributes: an attribute made of a length gives another
+    # one.
     def pair_operations(self, a: Operation, b: Operation) -> bool:
         """Whether two operations are the same; then their results are taken to be."""
         if a.kernel is not b.kernel or a.stops != b.stops:
@@ -234,6 +250,7 @@ def _equal_layouts(one: Any, other: Any) -> bool:
 def _differ(a: Any, b: Any) -> bool:
     x = to_numpy(to_array(a))
     y = to_numpy(to_array(b))
+    # As bytes: NaN equals NaN, and 0.0 is not -0.0.
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 

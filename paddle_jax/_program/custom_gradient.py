@@ -31,6 +31,7 @@ def record_layer(
         call: function of Tensors in place of the inputs; gives (context, results).
         inputs: list of the Tensors among the arguments.
     """
+    # `backward` is recorded after `forward`, and gets the context that this made.
     contexts = []
 
     def forward(*tensors: Tensor) -> Any:
@@ -44,7 +45,9 @@ def record_layer(
             grads = list(grads)
         else:
             grads = [grads]
+        # `backward` may give a Tensor alone for the first input, and leave out the last ones.
         grads += [None] * (len(inputs) - len(grads))
+        # Zeros for None, as every operand has a place among the results of the block.
         return [x * 0 if g is None else g for x, g in zip(inputs, grads, strict=True)]
 
     return record_with_gradient(layer.__name__, forward, inputs, backward)
@@ -61,6 +64,7 @@ def record_with_gradient(
     The backward function may use what the forward part made. where: name of the function in messages.
     """
     recorder = local.ctx.frame
+    # Each input is a Leaf, so the block has inputs of its own in place of what the code closes over.
     forward = Region(forward_fn, [Leaf(i, x) for i, x in enumerate(inputs)])
     leaves, tree = flatten(forward.value)
     results = [x for x in leaves if isinstance(x, Leaf)]
@@ -71,10 +75,13 @@ def record_with_gradient(
         backward = None
     else:
         backward = _backward_block(where, backward_fn, results, len(inputs))
+    # What the code reads from around it becomes an operand, so that the operation is a function of its
+    # operands alone.
     outside = _outside_symbols(block, backward)
     kernel = Kernel(
         "pylayer", _with_gradient(block, backward, outside, len(inputs)), nondiff=backward is None
     )
+    # No gradient flows to what comes from around: `backward_fn` gives those of the inputs alone.
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     symbols = [*map(recorder.symbol, inputs), *outside]
     operation = Operation(kernel, symbols, stops, tuple, recorder.name_scope, block.host)
@@ -83,6 +90,7 @@ def record_with_gradient(
     recorder.program.changed()
     has_gradient = backward is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
     variables = [variable(s, not (has_gradient and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    # What `forward` changes in place takes the new value, which is a result as well.
     for change in forward.changes.values():
         write_back(change, variables[change.leaf.index])
     return jax.tree.unflatten(tree, [variables[x.index] if isinstance(x, Leaf) else x for x in leaves])
@@ -93,6 +101,7 @@ def _backward_block(
 ) -> Block | None:
     """The block of the backward function, for results of the forward part."""
     backward = Region(backward_fn, results)
+    # Each input needs a gradient: `record_layer` has put zeros where a PyLayer gives None.
     count = len([x for x in flatten(backward.value)[0] if x is not None])
     if count != input_count:
         raise ValueError(f"{where}: backward_fn returns {count} gradients; there are {input_count} inputs")
@@ -104,6 +113,7 @@ def _outside_symbols(forward: Block, backward: Block | None) -> list[Symbol]:
     forward_symbols = {*forward.inputs, *[o for op in forward.ops for o in op.outputs]}
     outside = forward.outside()
     if backward is not None:
+        # The backward block may use results of the forward part, which is run again for it.
         outside += [s for s in backward.outside() if s not in forward_symbols]
     return list(dict.fromkeys(outside))
 
@@ -119,10 +129,12 @@ def _with_gradient(
     def forward(*arrays: Any) -> tuple[Any, ...]:
         return _results_of(forward_block, run_forward(arrays))
 
+    # `static_pylayer` without `backward_fn`.
     if backward_block is None:
         return forward
     differentiable = jax.custom_vjp(forward)
 
+    # Operands are the residuals: what the forward part computes may be large.
     def with_residuals(*arrays: Any) -> tuple[Any, ...]:
         return forward(*arrays), arrays
 
@@ -131,10 +143,12 @@ def _with_gradient(
         # there are no cotangents of what the code changes in place
         env.update(zip(backward_block.inputs, cotangents, strict=False))
         evaluate(backward_block.ops, env)
+        # JAX wants a cotangent for each operand, float0 for those of whole numbers.
         grads = [
             g.astype(a.dtype) if a.dtype.kind in INEXACT else zero_gradient(a)
             for a, g in zip(arrays, _results_of(backward_block, env), strict=False)
         ]
+        # Operands from around it get zeros: see `record_with_gradient`.
         zeros = [
             jnp.zeros_like(a) if a.dtype.kind in INEXACT else zero_gradient(a) for a in arrays[input_count:]
         ]
@@ -148,6 +162,7 @@ def _results_of(block: Block, env: dict[Symbol, Any]) -> tuple[jax.Array, ...]:
     return tuple([jnp.asarray(value_of(s, env)) for s in block.results])
 
 
+# JAX's `custom_vjp` refuses other zeros for operands of whole numbers or bools.
 def zero_gradient(array: Any) -> np.ndarray:
     """The gradient of an array through which no gradient flows, as JAX wants it."""
     return np.zeros(array.shape, jax.dtypes.float0)

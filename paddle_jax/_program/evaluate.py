@@ -35,10 +35,15 @@ _SMALL = 64  # elements of integers that are computed on the host, if they depen
 def evaluate(ops: Sequence[Operation], env: dict[Symbol, Any]) -> None:
     """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward
     results of the same run."""
+    # An operation whose shape depends on values keeps all of them outside of a trace.
     host = any(op.host for op in ops)
+    # A Gradient reuses the forward results, so its operations are linearized when they run, not a second
+    # time.
     taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
     pulls = {}
     for op in ops:
+        # The gradient of a gradient takes the first one for an operation like others, see
+        # `Gradient._alone`.
         if isinstance(op, Gradient) and op not in taped:
             op.pull(env, pulls)
         elif op in taped:
@@ -53,6 +58,7 @@ def operands(op: Operation, env: dict[Symbol, Any]) -> list[Any]:
     found = []
     for symbol, stop in zip(op.inputs, op.stops, strict=True):
         value = value_of(symbol, env)
+        # Whole numbers have no gradient to end, and arrays outside of a trace no derivative.
         cut = stop and isinstance(value, jax.core.Tracer) and value.dtype.kind in INEXACT
         found.append(jax.lax.stop_gradient(value) if cut else value)
     return found
@@ -72,6 +78,8 @@ def value_of(symbol: Symbol, env: dict[Symbol, Any]) -> Any:
 
 def _call(op: Operation, values: Sequence[Any], host: bool = False) -> Any:
     try:
+        # A shape is known also inside a trace. As a NumPy array it may serve as a length of a later
+        # operation.
         if is_shape(op.kernel):
             return of_shape(op.kernel, np.shape(values[0]))
         if (
@@ -86,16 +94,20 @@ def _call(op: Operation, values: Sequence[Any], host: bool = False) -> Any:
                 eager_evaluation()
             ):  # integers that depend on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
+        # Outside of a trace the others are compiled one by one; the operation on the host runs as plain
+        # code on values.
         if host and not op.host:
             return op.kernel.run(*values)
         return op.kernel.fn(*values)
     except Exception as error:
+        # The cause keeps the user's traceback short: JAX's own frames are hidden unless asked for.
         raise (
             found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)
         ) from cause_for(found, error)
 
 
 def _store(op: Operation, out: Any, env: dict[Symbol, Any]) -> None:
+    # A kernel with one result returns it alone.
     for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
         env[symbol] = value
 
@@ -106,6 +118,7 @@ def _taped(
     """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their
     gradients), or None."""
     values = operands(op, env)
+    # No derivative at all, or none with respect to whole numbers and where gradients end.
     if op.kernel.nondiff:
         diff = ()
     else:
@@ -118,6 +131,8 @@ def _taped(
     out, pull = linearize(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
     _store(op, out, env)
 
+    # Results that nothing was derived by have no cotangent, and `pull_back` fills in zeros where JAX wants
+    # them.
     def back(cts: Sequence[Any]) -> Sequence[Any]:
         found = pull_back(
             out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None]
@@ -134,12 +149,14 @@ def _taped_on_host(
 ) -> tuple[tuple[int, ...], Callable[..., Sequence[Any]]]:
     """As `_taped` for an operation that needs values: by the tape of eager operations."""
     tensors = [wrap(jnp.asarray(v), i not in diff) for i, v in enumerate(values)]
+    # A composite has code for Tensors, which leaves its own operations on the tape.
     fn = getattr(op.kernel.fn, "on_tensors", None)
     with enable_grad():
         out = run(op.kernel, tensors) if fn is None else fn(tensors)
     results = list(out) if isinstance(out, tuple | list) else [out]
     _store(op, tuple(computed_array(t) for t in results) if op.many else computed_array(results[0]), env)
 
+    # Only pairs of a result on the tape and a cotangent can be pulled back.
     def pull(cts: Sequence[Any]) -> list[Any]:
         starts = [None if c is None else wrap(c) for c in cts]
         pairs = [
@@ -186,17 +203,21 @@ class Gradient(Operation):
         self.wanted = wanted
         self.ends = ends
         made = {o for op in region for o in op.outputs}
+        # Operands that the region takes from elsewhere. A constant is at hand anyhow.
         self.outside = [
             s
             for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted])
             if s not in made and s.kind != "constant"
         ]
+        # The targets are operands although they are computed again: pruning then keeps the operations that
+        # make them.
         inputs = [*self.outside, *[s for s in starts if s is not None], *targets]
         super().__init__(Kernel("gradients", self._alone), inputs, (False,) * len(inputs), tuple, scope)
 
     def _alone(self, *values: Any) -> tuple[Any, ...]:
         """The derivatives as a function of the inputs alone, for derivatives of derivatives."""
         env = dict(zip(self.inputs, values, strict=True))
+        # The region computes the targets. A target that comes from outside is put back in the next step.
         for target in self.targets:
             env.pop(target, None)
         env.update(zip(self.outside, values, strict=False))
@@ -216,13 +237,17 @@ class Gradient(Operation):
                 else jnp.reshape(jnp.asarray(value_of(start, env)), value.shape),
             )
         steps = []
+        # Backwards over the region, from what each operation has left. None was left where no gradient
+        # flows.
         for op in self.region:
             if pulls.get(op) is not None:
                 diff, back = pulls[op]
+                # Gradients do not pass the Symbols of `no_grad_set`, nor their sources.
                 passing = [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
                 steps.append((op.outputs, passing, back))
         accumulate(steps, cts)
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
+            # What the targets do not depend on has a gradient of zeros.
             env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
 
 

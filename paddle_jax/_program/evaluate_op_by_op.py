@@ -34,6 +34,7 @@ from paddle_jax.tensor.creation import ones_like, zeros_like
 
 def runs_op_by_op(ops: Sequence[Operation]) -> bool:
     """Whether operations can run one by one: no branches, loops or effects, no gradients of gradients."""
+    # The gradient of a gradient needs a trace: the first one has no place on the tape.
     gradients = [op for op in ops if isinstance(op, Gradient)]
     if any(isinstance(op, Gradient) for gradient in gradients for op in gradient.region):
         return False
@@ -42,6 +43,8 @@ def runs_op_by_op(ops: Sequence[Operation]) -> bool:
 
 def _needs_trace(op: Operation) -> bool:
     function = op.kernel.fn
+    # Such a composite changes operands, draws numbers or was recorded under mixed precision: only
+    # `OpaqueCall.__call__` cares for that.
     if isinstance(function, OpaqueCall) and (function.random or function.written or function.amp):
         return True
     return op.host or not op.outputs or hasattr(function, "blocks")
@@ -60,9 +63,11 @@ def evaluate_op_by_op(
         list of Tensors, whose values may be pending.
     """
     known = {symbol: as_tensor(value) for symbol, value in env.items()}
+    # A large program would hold every result until its end.
     last_uses = _last_uses(ops, outputs)
     taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
     pulls: dict[Operation, Callable[..., list[Any]]] = {}
+    # Only the regions of Gradients need a tape.
     with no_grad():
         for op in ops:
             if isinstance(op, Gradient):
@@ -112,14 +117,18 @@ def _run(op: Operation, tensors: list[Tensor]) -> Any:
         return op.kernel.fn.on_tensors(tensors)
     if not any(map(_is_of_shapes, op.inputs)):
         return run(op.kernel, tensors)
+    # Numbers that depend on shapes may be lengths, so they are given as NumPy arrays and never become
+    # pending.
     arrays = [
         to_numpy(computed_array(tensor)) if _is_of_shapes(symbol) else None
         for symbol, tensor in zip(op.inputs, tensors, strict=True)
     ]
+    # All are known: the result is a number that depends on shapes, too.
     if all(map(_is_of_shapes, op.outputs)) and not any(array is None for array in arrays):
         with eager_evaluation():
             out = op.kernel.fn(*map(jnp.asarray, arrays))
         return jax.tree.map(lambda one: as_tensor(np.asarray(one)), out)
+    # The known ones become a part of the kernel, so that shapes may follow from them.
     numbers = tuple([None if array is None else (array.tolist(), array.dtype.name) for array in arrays])
     rest = [tensor for tensor, array in zip(tensors, arrays, strict=True) if array is None]
     return run(_with_numbers(op.kernel, _frozen(numbers)), rest)
@@ -134,6 +143,7 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
+# Programs are compiled per kernel: a new one for each call would be compiled at each call.
 @ft.lru_cache(maxsize=4096)
 def _with_numbers(kernel: Kernel, numbers: tuple[Any, ...]) -> Kernel:
     """A kernel whose operands are fixed where numbers are given: (values, dtype), or None."""
@@ -152,12 +162,14 @@ def _with_numbers(kernel: Kernel, numbers: tuple[Any, ...]) -> Kernel:
 def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list[Any]]:
     """Runs an operation, and gives the function of the gradients of its results that gives those of its
     operands: a list with None where no gradient flows."""
+    # New Tensors, so that the tape of this operation begins here and its gradient can be taken alone.
     tensors = []
     for tensor, symbol, stop in zip(_operands(op, known), op.inputs, op.stops, strict=True):
         tensors.append(wrap(held_value(tensor), stop or symbol.dtype.kind not in INEXACT))
     with enable_grad():
         out = _run(op, tensors)
     results = list(out) if op.many else [out]
+    # The next operations must not continue this tape.
     detached = [wrap(held_value(one)) for one in results]
     _store(op, detached if op.many else detached[0], known)
 

@@ -41,6 +41,7 @@ def register_evaluation(name: str, rule: EvaluationRule) -> None:
 
 def replacement_of(kernel: Kernel) -> Replacement | None:
     """What a kernel becomes in evaluation; None for one that stays as it is."""
+    # Kernels of composites have no layout and attributes to rewrite.
     rule = _RULES.get(kernel.name)
     if rule is None or kernel.declaration is None:
         return None

@@ -33,6 +33,7 @@ def _no_rule(*call: Any) -> None:
     return None
 
 
+# Without the rooms of model files each call is recorded as it is.
 ExportRules.decomposition = staticmethod(_no_rule)
 ExportRules.composite_rule = staticmethod(_no_rule)
 ExportRules.gradient_rule = staticmethod(_no_rule)

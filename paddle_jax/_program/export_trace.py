@@ -67,15 +67,18 @@ def record(
         NotWritable, Unsupported: the function needs values, or does different things for different lengths.
     """
     is_open = any(n == -1 for spec in _specs(specs) for n in spec.shape)
+    # Without open lengths one set of lengths is all there is.
     sets = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,)
     first = None
     for probes in sets:
+        # The error of the most common lengths is the most telling one, so the first is raised at last.
         try:
             return _recorded(function, specs, False, probes, is_open)
         except Exception as error:  # an operation may refuse these lengths
             first = first or error
             is_curable = isinstance(error, NeedsConversion)
         if is_curable and converted is not None:  # not above: what is raised would have that as its context
+            # Tried once: another set of lengths would convert the same code again.
             try:
                 return _converted(converted(), specs, sets, is_open)
             except Exception as refusal:
@@ -108,12 +111,16 @@ def _recorded(
     varying: set[tuple[int, int]] = set()
     for _ in range(_ROUNDS):
         task = _Task(function, specs, converted, varying)
+        # The first recording is the one that is written. The others check it.
         runs = [task.run(probes)]
         known = len(varying)
+        # All lengths fixed and no value guessed: one recording is enough.
         if is_open or runs[0].recorder.has_guessed:
+            # Swapped: numbers taken from first values alone come out different.
             runs.append(task.run([pair[::-1] for pair in probes]))
             runs += _checks(task, probes)
             runs += _changes(task, runs)
+        # Nothing new has been found to vary, so all recordings have seen the same lengths.
         if len(varying) == known:
             return Merge(runs).recording
     raise NeedsConversion(
@@ -163,6 +170,8 @@ def _checks(task: _Task, probes: Sequence[tuple[int, int]]) -> list[_Run]:
 
 def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
+    # Expressions whose value the code has seen, such as in a comparison. One that never changed may hide a
+    # branch.
     seen = runs[0].recorder.seen_values
     others = [one.recorder.seen_values for one in runs[1:]]
     unchanged = {node for node in seen if all(node in one and one[node] == seen[node] for one in others)}
@@ -177,6 +186,8 @@ def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
         candidates.insert(0, (_SHORTEST, of_results))
     more_runs = []
     while candidates and len(more_runs) < _MOST:
+        # Greedy: the lengths that change most of the expressions first. Few recordings then change them
+        # all.
         best = max(candidates, key=lambda one: len(one[1]))  # the first one of several
         candidates.remove(best)
         probes, changed = best
@@ -197,6 +208,7 @@ def _changed(nodes: set[Any], probes: Sequence[tuple[int, int]], seen: dict[Any,
 
 def _candidates(nodes: set[Any]) -> list[list[tuple[int, int]]]:
     """Lengths for which expressions may have other values: random ones, and ones beside their constants."""
+    # The seed is fixed, so that a function is saved or refused alike at each try.
     generator = random.Random(0)
     found = []
     for _ in range(_TRIES):
@@ -205,6 +217,7 @@ def _candidates(nodes: set[Any]) -> list[list[tuple[int, int]]]:
         ]  # one axis may be far longer than others
         found.append([(generator.randint(1, n), generator.randint(1, 2 * n) + n) for n in scales])
     near = _near_constants(nodes)
+    # A comparison changes its answer beside its constant.
     for axis, n in itertools.product(range(len(_ODD)), near):
         lengths = [generator.choice(near) for _ in _ODD]
         lengths[axis] = n
@@ -288,9 +301,11 @@ def _one_run(
     except (NotWritable, Unsupported):
         raise
     except Exception as error:
+        # The user's code, or a library in between, may have raised another error for the first one.
         cause = error
         while cause is not None and not isinstance(cause, SymbolError | NoValueError | TracedValueError):
             cause = cause.__context__
+        # Not for want of a value: the code itself fails.
         if cause is None:
             raise
         raise NeedsConversion(f"the value of a tensor is asked for: {cause}") from cause
@@ -315,6 +330,7 @@ def _argument(
     if isinstance(value, list | tuple):
         return make_sequence(type(value), [_argument(v, recorder, probes, inputs) for v in value])
     if isinstance(value, dict):
+        # Inputs are numbered in Paddle's order of keys; the code gets its dict in its own order.
         items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
         return {key: items[key] for key in value}
     if not _specs(value):
@@ -329,6 +345,7 @@ def _argument(
         )
         for which in (0, 1)
     )
+    # The same object twice marks a shape without open lengths.
     pair = (first, first) if first == second else (first, second)
     inputs.append(recorder.add_symbol(Symbol(pair, "data", recorder.program, value.name)))
     return variable(inputs[-1], value.stop_gradient, KnownVariable)

@@ -72,6 +72,7 @@ class InputSpec:
         """The description of a NumPy array."""
         return cls(list(np.shape(ndarray)), ndarray.dtype, name)
 
+    # Changes itself, as Paddle's does, though it has a hash: do so before it is used as a key.
     def batch(self, batch_size: int) -> InputSpec:
         """Puts an axis of this size in front; returns itself.
 
@@ -129,6 +130,7 @@ def add_mismatches(error: BaseException, place: str, rows: Iterable[tuple[str, A
         if not isinstance(spec, InputSpec) or not isinstance(value, Tensor):
             continue
         shape = list(value.shape)
+        # -1 allows any length.
         fits = len(shape) == len(spec.shape) and all(
             wanted in (-1, length) for wanted, length in zip(spec.shape, shape, strict=True)
         )

@@ -43,6 +43,7 @@ class Ramp:
 def is_uniform(array: np.ndarray) -> bool:
     """Whether all numbers of an array are the same one, or all are NaN."""
     first = array.flat[0]
+    # NaN differs from itself.
     if first == first:
         return bool((array == first).all())
     return bool((array != array).all())

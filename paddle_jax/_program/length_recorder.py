@@ -59,6 +59,7 @@ class KnownVariable(Variable):
 
     @property
     def size(self) -> Any:
+        # A Length times a number is an expression, so the count keeps its link to the axes.
         """The number of elements."""
         shape = self.shape
         if ls.has_lengths(shape):
@@ -66,6 +67,8 @@ class KnownVariable(Variable):
         return Tensor.size.fget(self)
 
     def __iter__(self) -> Iterator[Any]:
+        # Code that runs for the known number of rows would be right for that number alone. The caller is
+        # refused, or converted to a loop in the file.
         if self.ndim and ls.is_length(self.shape[0]):
             ls.check_caller()  # converted code loops over the rows in the file
         return Tensor.__iter__(self)
@@ -105,7 +108,6 @@ class LengthRecorder(Recorder):
 
     def __init__(self, converted: bool, varying: set[tuple[int, int]], turn: int = 0) -> None:
         super().__init__(Program())
-        self.composite_depth = 1
         self.probe = 0
         self.converted = converted
         self.locations = {}
@@ -130,6 +132,8 @@ class LengthRecorder(Recorder):
     ) -> Symbol:
         """Numbers a Symbol. shape: its lengths where they are known as Lengths, None for others. doubtful:
         lengths that may vary, though the two values are equal."""
+        # Symbols are numbered in the order of the code. Another recording of the same code numbers them
+        # alike, which is how expressions of two recordings are compared.
         number = len(self.numbered)
         self.numbered.append(symbol)
         self.numbers[symbol] = number
@@ -142,6 +146,7 @@ class LengthRecorder(Recorder):
             elif one == other and (number, axis) not in self.varying and one not in doubtful:
                 lengths.append(one)
             else:
+                # A later recording starts with what this one has found to vary.
                 self.varying.add((number, axis))
                 lengths.append(ls.Length((one, other), ("dim", number, axis)))
         self.shapes[symbol] = tuple(lengths)
@@ -177,13 +182,17 @@ class LengthRecorder(Recorder):
 
     def numbers_of(self, tensor: Tensor) -> Any:
         """The elements of a small Tensor of numbers as Lengths, nested as it is."""
+        # Constants have their values at hand: no operation is needed to read them.
         symbol = self.symbol(tensor)
         if symbol.kind == "constant" and isinstance(symbol.value, Tensor):
             return to_numpy(computed_array(symbol.value)).tolist()
         if symbol.kind == "constant" and ls.has_lengths(symbol.value):
             return symbol.value
+        # Only a few numbers may be sizes or bounds. More are data, and data has no expression of lengths.
         if any(map(ls.is_length, self.lengths_of(symbol))) or symbol.avals[0].size > _SMALL:
             raise SymbolError("the value of a Variable")
+        # Values follow from lengths alone, or two possible values stand for them while the code is
+        # recorded.
         pairs = self._values_of(symbol)
         if pairs is None:
             pairs = self._guess(symbol)
@@ -197,6 +206,7 @@ class LengthRecorder(Recorder):
     def _guess(self, symbol: Symbol) -> Any:
         """Two values for a Tensor of sizes that is not known: what its operation gives for such values."""
         if symbol not in self.guesses:
+            # None until it is computed, so that a guess which needs itself ends.
             self.guesses[symbol] = None
             if symbol.op is not None:
                 computed = self._computed(symbol, self._guess_if_whole)
@@ -206,6 +216,7 @@ class LengthRecorder(Recorder):
         return self.guesses[symbol]
 
     def _guess_if_whole(self, symbol: Symbol) -> Any:
+        # Sizes are whole numbers. A guess of floats would make up data.
         pairs = self._values_of(symbol)
         if pairs is None and symbol.dtype.kind in "iu" and max(a.size for a in symbol.avals) <= _SMALL:
             return self._guess(symbol)
@@ -229,6 +240,7 @@ class LengthRecorder(Recorder):
     def _values_of(self, symbol: Symbol) -> Any:
         """The two arrays of a Symbol that depends on lengths and constants alone; else None."""
         if symbol not in self.values:
+            # None until it is computed, so that a value which needs itself ends.
             self.values[symbol] = None
             self.values[symbol] = self._computed(symbol, self._values_of)
         return self.values[symbol]
@@ -240,6 +252,7 @@ class LengthRecorder(Recorder):
         op = symbol.op
         if op is None or symbol.dtype.kind not in "iubf" or max(a.size for a in symbol.avals) > _SMALL:
             return None
+        # The shape is known even where the elements are not.
         if op.kernel.name in ("shape", "numel"):
             pair = [np.asarray(a.shape, np.int64) for a in op.inputs[0].avals]
             if op.kernel.name == "shape":
@@ -253,6 +266,7 @@ class LengthRecorder(Recorder):
             return None
         position = op.outputs.index(symbol)
         results = []
+        # An attribute with a Length has another kernel for each of the two values.
         for which, kernel in enumerate((op.kernel, self.seconds.get(op, op.kernel))):
             # The arrays are small and known, so they are computed at once, also inside of a trace.
             with without_recording(), jax.ensure_compile_time_eval():
@@ -262,6 +276,7 @@ class LengthRecorder(Recorder):
 
     def _constant_values(self, symbol: Symbol) -> list[np.ndarray] | None:
         value = symbol.value
+        # These stand for arrays of any length, so there are no two small arrays to compute with.
         if isinstance(value, Filled | Ramp) or max(a.size for a in symbol.avals) > _SMALL:
             return None
         if ls.is_length(value) or isinstance(value, list):
@@ -271,6 +286,8 @@ class LengthRecorder(Recorder):
 
     def tensor_of(self, value: Any, dtype: Any = None) -> Tensor:
         """A Variable of a Length, or of nested lists with Lengths."""
+        # Numbers and Tensors in one list, as in `paddle.full([x.shape[0], n])`: each becomes a Variable of
+        # its own.
         if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
             parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
             return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
@@ -290,6 +307,7 @@ class LengthRecorder(Recorder):
 
     def filled(self, shape: Sequence[Any], value: Any, dtype: Any) -> Symbol:
         """What an array of one value holds, of a shape with Lengths."""
+        # One array for each of the two values of the Lengths.
         pair = tuple([aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
         nodes = [ls.expression_of(n) if ls.is_length(n) else None for n in shape]
         if ls.is_length(value):
@@ -297,6 +315,7 @@ class LengthRecorder(Recorder):
         else:
             number = np.asarray(value).item()
         filled = Filled(number, np.dtype(dtype).name, list(shape))
+        # The same object twice marks a shape without open lengths, see `Symbol.is_open`.
         if pair[0] == pair[1]:
             pair = pair[0], pair[0]
         return self.add_symbol(Symbol(pair, "constant", self.program, value=filled), nodes)
@@ -307,6 +326,7 @@ class LengthRecorder(Recorder):
         return plain()
 
     def refuse_tape_use(self, name: str) -> None:
+        # `paddle.grad` is recorded as operations; `backward` has no tape to walk.
         if name != "grad":
             super().refuse_tape_use(name)
 
@@ -330,6 +350,8 @@ class LengthRecorder(Recorder):
         return result
 
     def composite(self, op: Any, args: Any, kwargs: Any) -> Any:
+        # Paddle has one operation for some composites. Recording that keeps the file readable for Paddle,
+        # and small.
         rule = None
         if isinstance(op, Op) and self.has_variables((args, kwargs)):
             rule = ExportRules.composite_rule(op.record)
@@ -355,6 +377,8 @@ class LengthRecorder(Recorder):
             List of Variables.
         """
         kernel, attrs = operation.call(tensors, settings)
+        # Lengths that depend on values (as of `nonzero`) have no expression: two possible lengths stand for
+        # them.
         hints = self._hints(len(self.numbered))
         pairs = []
         nodes = []
@@ -363,11 +387,18 @@ class LengthRecorder(Recorder):
                 [hints[which] if n is None else ls.substitute(n, which) for n in shape] for which in (0, 1)
             ]
             first, second = (aval_of(tuple(one), dtypes.convert(dtype).np) for one in both)
+            # The same object twice marks a shape without open lengths.
             pairs.append((first, first if first == second else second))
             nodes.append([None if n is None else ls.expression_of(n) for n in shape])
         symbols = [self.symbol(t) for t in tensors]
         variables = self.add(
-            kernel, symbols, (True,) * len(symbols), Inferred(list, pairs), [True] * len(pairs), nodes
+            # Gradients end at all operands: an operation of a file has no derivative here.
+            kernel,
+            symbols,
+            (True,) * len(symbols),
+            Inferred(list, pairs),
+            [True] * len(pairs),
+            nodes,
         )
         self.attributes[self.ops[-1]] = attrs
         return variables
@@ -381,6 +412,8 @@ class LengthRecorder(Recorder):
     def on_refusal(self, error: Exception) -> None:
         self.refusal = self.refusal or error
 
+    # The code may catch the error and go on. The refusal is raised at the end all the same, because what
+    # follows was recorded for one case.
     def loop(self, code: Any, steps: Any = 0) -> list[Any]:
         return [code, steps, ls.is_length(steps)]
 
@@ -388,6 +421,8 @@ class LengthRecorder(Recorder):
         raw = held_value(tensor)
         aval = aval_of(raw.shape, raw.dtype)
         taken = self.program.captured
+        # The constant holds the Tensor itself and not its array, so that a Parameter is written by its
+        # name.
         symbol = self.add_symbol(Symbol((aval, aval), "constant", self.program, value=tensor))
         taken[id(tensor)] = tensor, raw, symbol
         return taken[id(tensor)]
@@ -404,9 +439,11 @@ class LengthRecorder(Recorder):
         amp = local.ctx.amp
         if amp is not None:
             flat = amp(op, flat, attrs)
+        # One kernel for each of the two values of the Lengths in its attributes.
         first, second = (
             op.kernel(layout, tuple([ls.substitute(a, which) for a in attrs])) for which in (0, 1)
         )
+        # Paddle has no single operation for it, or computes it by others: a file has these.
         results = self._decomposed(first, attrs, flat)
         if results is not None:
             return results
@@ -418,12 +455,17 @@ class LengthRecorder(Recorder):
     def call(self, kernel: Kernel, tensors: Sequence[Tensor]) -> Any:
         """Records a call. What is known from small constants stays known."""
         held = [held_value(t) for t in tensors]
+        # A Parameter or buffer is persistable. It may be small and is still no constant: the file stores it
+        # by its name.
         if held and not any(
             type(raw) is Symbol or t.persistable or raw.size > _SMALL
             for raw, t in zip(held, tensors, strict=True)
         ):
+            # Computed now: the code may take the result for a size, which has no value in a recording.
             with without_recording():
                 results = run(kernel, tensors)
+            # A small operand may give a large result, such as a table of positions; that is recorded as an
+            # operation.
             if all(element_count(t) <= _SMALL for t in tensors_in(results)):
                 return results
         if kernel.declaration is None:
@@ -458,11 +500,14 @@ class LengthRecorder(Recorder):
         """Adds an operation. first, second: its kernels for both values of the Lengths in attrs."""
         call = self._call_of(first, attrs, symbols)
         many, outs, others = self._results(first, second, symbols, call)
+        # Expressions of lengths are found once per kind of call, see `symbolic_shapes`.
         if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=True)):
             raise NotWritable(f"{first.name}: its results have another number of axes for other lengths")
         inferred = Inferred(many, [(a, a) if a == b else (a, b) for a, b in zip(outs, others, strict=True)])
         shapes, likely = (None, None) if call is None else self._shapes(call, inferred)
         stops = tuple([bool(stop or first.constant_mask >> i & 1) for i, stop in enumerate(stops)])
+        # Two values of a Length may be equal by chance, such as `min(n, 12)`: results with that length are
+        # not fixed either.
         doubtful = () if attrs is None else ls.apparently_fixed(attrs)
         results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
         operation = self.ops[-1]
@@ -485,8 +530,10 @@ class LengthRecorder(Recorder):
 
     def _results(self, first: Kernel, second: Kernel, symbols: Sequence[Symbol], call: Call | None) -> Any:
         """(tuple, list or None, avals for the first values of Lengths, avals for the second ones)."""
+        # Shapes for the first and for the second values of the Lengths.
         operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
         weak = tuple([one.weak for one in operands[0]])
+        # `once` marks a kernel of one call alone. A note of it would never be found again.
         is_alike = call is not None and not getattr(first.fn, "once", False)
         cached = call.results(weak) if is_alike else None
         if cached is not None:
@@ -495,6 +542,7 @@ class LengthRecorder(Recorder):
             many, outs = results_of(first, operands[0])
             is_same = second is first and operands[0] == operands[1]
             if is_same:
+                # With equal operands the second trace would repeat the first.
                 others = outs
             elif is_alike:
                 others = call.second(outs)
@@ -502,6 +550,7 @@ class LengthRecorder(Recorder):
                 others = None
             if others is None:
                 others = results_of(second, operands[1])[1]
+        # The shape depends on values: samples show which lengths vary.
         except TracedValueError:
             return varying_results(first, symbols, self._hints(len(self.numbered)))
         if is_alike and len(outs) == len(others):
@@ -514,6 +563,8 @@ class LengthRecorder(Recorder):
         shapes = call.lengths(inferred.avals)
         if shapes is not None and all(n is not None for shape in shapes for n in shape):
             return shapes, None
+        # What JAX cannot say is tried again with lengths of equal values taken for the same one, as where
+        # two inputs are added.
         alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
         likely = alike.lengths(inferred.avals)
         return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
@@ -532,6 +583,8 @@ class LengthRecorder(Recorder):
         results = super().add(kernel, symbols, stops, inferred, result_stops)
         operation = self.ops[-1]
         for position, symbol in enumerate(operation.outputs):
+            # A result of a branch varies if it varies in one of the blocks, though both values may be equal
+            # here.
             if hasattr(kernel.fn, "blocks"):
                 doubtful = self._doubtful(kernel.fn.blocks, position)
             self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
@@ -547,6 +600,7 @@ class LengthRecorder(Recorder):
 
     def condition_values(self, tensor: Tensor) -> Any:
         """The two answers to a condition, as far as they are known; else True and False."""
+        # Unknown: both branches are recorded, and either may be taken.
         pairs = self._values_of(self.symbol(tensor))
         if pairs is None:
             return (True, False)
@@ -567,6 +621,7 @@ class LengthRecorder(Recorder):
             return None
         shapes = [[], []]
         for axis in range(yes[0].ndim):
+            # Per axis: a length in which the branches differ varies.
             first, second = _joined_length([a.shape[axis] for a in yes], [a.shape[axis] for a in no], answers)
             shapes[0].append(first)
             shapes[1].append(second)
@@ -581,6 +636,8 @@ class LengthRecorder(Recorder):
             return None
         shapes = [list(before[0].shape), list(before[1].shape)]
         for axis in range(before[0].ndim):
+            # An axis that varies already stays as it is. One that a step changes gets its new length as the
+            # second value.
             if before[0].shape[axis] == before[1].shape[axis]:
                 changed = [n for n in (a.shape[axis] for a in after) if n != shapes[0][axis]]
                 shapes[1][axis] = changed[-1] if changed else shapes[1][axis]
@@ -593,6 +650,7 @@ class LengthRecorder(Recorder):
         """The Length that a Variable without axes stands for, which was a number before. yes, no: that number
         in both branches, or before and after a step."""
         symbol = self.symbol(tensor)
+        # The dtype of the Variable decides the kind of number: code tests `type(n) is int`.
         pair = _joined_length(ls.values_of(yes), ls.values_of(no), answers)
         if symbol.dtype.kind == "b":
             pair = tuple(map(bool, pair))
@@ -611,6 +669,7 @@ def _joined_length(yes: Any, no: Any, answers: Any) -> Any:
     first = (yes if answers[0] else no)[0]
     taken, other = (yes, no) if answers[1] else (no, yes)
     second = taken[1]
+    # Equal values would look like a fixed number. Any other value that a branch gives shows that it varies.
     if second == first:
         second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
     return first, second
@@ -619,9 +678,11 @@ def _joined_length(yes: Any, no: Any, answers: Any) -> Any:
 def _equal_ones(inferred: Inferred, numbers: Any) -> Any:
     """For each result its lengths as expressions of Lengths of the same two values, None for others."""
     known = {}
+    # A pair of equal values may belong to any fixed number.
     for one in ls.lengths_in(numbers):
         if one.pair[0] == one.pair[1]:
             continue  # it may be any number that is the same
+        # None where two expressions have these values: there is no telling which one it is.
         known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
     return [
         [known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]

@@ -94,6 +94,7 @@ class Recording:
         self.steps = kept[::-1]
 
     def _need_step(self, step: Step, needed: set[Symbol]) -> None:
+        # A Length in an attribute comes from some result, whose operation is needed as well.
         self._need(step.inputs, needed)
         self._need_numbers(list(step.attrs.values()), needed)
         for symbol in step.outputs:
@@ -116,6 +117,7 @@ class Recording:
             for item in value:
                 self._need_numbers(item, needed)
         elif ls.is_length(value):
+            # The number in a leaf is the position of its Symbol.
             self._need([self.numbered[leaf[1]] for leaf in leaves_of(value.node)], needed)
 
 
@@ -136,6 +138,7 @@ class Merge:
             first.inputs, first.outputs, first.recorder.locations, first.recorder.numbered
         )
         self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
+        # How Symbols correspond is known for the inputs, and found for the rest operation by operation.
         self.partners = [dict(zip(first.inputs, other.inputs, strict=True)) for other in runs[1:]]
         self.known = {}
         for symbol in first.inputs:
@@ -148,6 +151,7 @@ class Merge:
 
     def _likely(self, number: int) -> list[Any]:
         """Likely lengths of a Symbol, as far as the runs with distinct lengths of axes say the same."""
+        # Two axes of one length make a chance agreement likely, so such runs say nothing here.
         distinct = [one for one in self.runs if one.has_distinct_axes] or self.runs
         likely_of_runs = [one.recorder.likely.get(number) or () for one in distinct]
         if len(set(map(len, likely_of_runs))) > 1:
@@ -172,6 +176,7 @@ class Merge:
         """One value for those of an attribute, a length or a constant in all runs. leaf: of a length, its
         Symbol and axis."""
         first = values[0]
+        # Item by item: an attribute such as a shape may have one Length among numbers.
         if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
             return tuple([self.agreed(what, list(column)) for column in zip(*values, strict=True)])
         if ls.is_length(first):
@@ -181,6 +186,7 @@ class Merge:
                 return first
         elif not any(map(ls.is_length, values)) and all(_same(first, v) for v in values[1:]):
             return first
+        # Not the same everywhere: the length of this axis is an expression of its own.
         if leaf is not None:
             symbol, axis = leaf
             return ls.Length(ls.values_of(first), ("dim", self.runs[0].recorder.number_of(symbol), axis))
@@ -196,11 +202,14 @@ class Merge:
         """Notes that these Symbols, one of each run, are the same."""
         x = symbols[0]
         others = zip(self.partners, symbols[1:], strict=True)
+        # Compared before, with the same partners.
         if x in self.recording.shapes and all(partner.get(x) is y for partner, y in others):
             return
         # Keys of the random generator have no constant to compare.
         if all(s.kind == "random" for s in symbols):
             return
+        # A result or input must have been paired when it was made; meeting it for the first time means that
+        # another tensor is used.
         if any(s.kind != "constant" for s in symbols):
             if len(symbols) == 1:
                 return
@@ -221,6 +230,7 @@ class Merge:
             number = self.agreed("a fill value", [v.number for v in values])
             return Filled(number, first.dtype, list(dims))
         if all(ls.is_length(v) or isinstance(v, list) for v in values):
+            # Lists of numbers are compared item by item, and only tuples can be: `agreed` returns them.
             return listed(self.agreed("a number", list(map(freeze, values))))
         if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
             raise NeedsConversion(f"it uses different tensors for different lengths; {GIVE_LENGTHS}")
@@ -230,9 +240,11 @@ class Merge:
     def array(self, arrays: list[np.ndarray], shape: list[Any]) -> Any:
         """The constant that has these arrays in the runs."""
         first = arrays[0]
+        # NaN equals NaN where there are fractions; NumPy refuses the question for whole numbers.
         exact = first.dtype.kind in "fc"
         if all(one.shape == first.shape and np.array_equal(one, first, equal_nan=exact) for one in arrays):
             return first
+        # A constant that grows with a length: it is one number, or counts evenly.
         if any(one.shape != first.shape for one in arrays):
             dims = [self.agreed("a length", list(ns)) for ns in zip(*[a.shape for a in arrays], strict=True)]
             return _varying_constant(arrays, dims)
@@ -250,6 +262,7 @@ class Merge:
     def steps(self, columns: Sequence[Any]) -> list[Step]:
         """The Steps of the operations in all runs."""
         steps = []
+        # Side by side, operation by operation: one more in any recording is found at once.
         for position in range(max(map(len, columns))):
             ops = [ops[position] if position < len(ops) else None for ops in columns]
             location = self.recording.locations.get(ops[0])
@@ -288,6 +301,7 @@ class Merge:
                 blocks = ()
             return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
         op, layout, _ = declarations[0]
+        # The attributes with Lengths are beside the recorder; those of the kernel have the first values.
         values = [
             one.recorder.attributes.get(o) or o.kernel.declaration[2]
             for one, o in zip(self.runs, ops, strict=True)
@@ -321,6 +335,7 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two attributes are equal, NaN included."""
     if one is other:
         return True
+    # NaN differs from itself.
     return type(one) is type(other) and bool(one == other or (one != one and other != other))
 
 

@@ -54,6 +54,7 @@ class Operation:
     @property
     def attrs(self) -> dict[str, Any]:
         """The attributes of a declared op by name; empty for derived kernels."""
+        # Kernels of composites, branches and gradients come from no declaration.
         if self.kernel.declaration is None:
             return {}
         op, _, values = self.kernel.declaration

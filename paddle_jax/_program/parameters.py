@@ -22,6 +22,7 @@ def declare_variable(
 ) -> Any:
     """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
     declared = persistent(program, name, probe_avals(shape, dtype), stop_gradient, kind)
+    # Puts it among `program.vars`, so that a run finds its value.
     program.scope_symbol(declared)
     if startup is None:
         startup = default_startup_program()
@@ -38,6 +39,7 @@ def declare_parameter(
     fill: Callable[[], Any],
 ) -> Any:
     """A Parameter of a Program. A name that the Program has already gives the Parameter that has it."""
+    # Two layers may share a Parameter by its name, as in Paddle.
     known = program.vars.get(name)
     if known is None:
         declared = declare_variable(program, name, shape, dtype, fill, not trainable, ParameterVariable)

@@ -2,7 +2,7 @@
 
 A function or a Layer of dynamic mode becomes a Program as follows, outside `paddle.enable_static()`:
 
-    from paddle_jax._program.recorder import record
+    from paddle_jax._program.function_recording import record
     program, inputs, outputs = record(layer, [InputSpec([None, 3], "float32", "x")])
 
 `inputs` are the Variables of the specs (a list), `outputs` what the function returned, with Variables in
@@ -90,6 +90,7 @@ class Program:
 
     # symbols ------------------------------------------------------------------------------------------------
 
+    # Symbols are compared by identity, so a pickled copy could not be run beside the original.
     def __reduce__(self) -> Any:
         raise TypeError(
             "cannot pickle 'paddle.base.libpaddle.pir.Program' object: "
@@ -98,6 +99,7 @@ class Program:
 
     def changed(self) -> None:
         """Forgets what was compiled, and the file."""
+        # A compiled run holds the operations as they were, and so does the file that the program came from.
         self.compiled_runs.clear()
         self.file_runner = None
 
@@ -117,6 +119,7 @@ class Program:
 
     def write(self, variable: PersistentVariable, symbol: Symbol) -> None:
         """Makes a persistable Variable stand for another Symbol, which a run stores at the end."""
+        # It must be there, as `writes` compares with it.
         self.scope_symbol(variable)
         self.current_symbols[variable.name] = symbol
         self.changed()
@@ -140,7 +143,9 @@ class Program:
         print or call Python."""
         needed = set(targets)
         kept = []
+        # Backwards, so that the users of a result come before what makes it.
         for operation in reversed(self.ops):
+            # Without results nobody needs the operation, yet it has to run.
             has_effect = effects and not operation.outputs
             if has_effect or any(out in needed for out in operation.outputs):
                 kept.append(operation)
@@ -197,6 +202,7 @@ class Program:
         Raises:
             ValueError: there is none.
         """
+        # Inputs first: an input and a Parameter of one name are two Variables.
         variable = self.data.get(name, self.vars.get(name))
         if variable is None:
             raise ValueError(

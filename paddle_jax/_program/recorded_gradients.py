@@ -32,10 +32,12 @@ class RecordedCall:
         recorder = local.ctx.frame
         self.name = op.name
         self.attributes: dict[str, Any] = op.attrs
+        # With Lengths in place of the first values that the kernel has.
         if attrs is not None:
             self.attributes = dict(zip(op.attrs, attrs, strict=True))
 
         def tensor_of(symbol: Symbol) -> Tensor:
+            # Gradients of gradients need a way back through the operands.
             stops = not create_graph or symbol.dtype.kind not in INEXACT
             return variable(symbol, stops, recorder.variable_class)
 
@@ -67,13 +69,18 @@ def recorded_gradients(
     ops = _ops_between([recorder.symbol(one) for one in outputs], set(ends), set(map(recorder.symbol, cut)))
     cotangents: dict[Symbol, Tensor] = {}
     mode = enable_grad if create_graph else no_grad
+    # The operands were cast when the operations were recorded. Mixed precision would cast the gradients as
+    # well.
     with mode(), swapped_attributes(local.ctx, amp=None):
         for output, start in zip(outputs, starts, strict=True):
             first = ExportRules.ones(output) if start is None else start
             _add(cotangents, recorder.symbol(output), first)
+        # Operations are in the order of their dependence, so each one has all its cotangents when its turn
+        # comes.
         for op in reversed(ops):
             _pull(op, cotangents, create_graph)
     found = [cotangents.get(symbol) for symbol in ends]
+    # As `paddle.grad` does it: without `create_graph` results are constants for later gradients.
     for cotangent in found:
         if cotangent is not None and not create_graph:
             cotangent.stop_gradient = True
@@ -87,6 +94,7 @@ def _add(cotangents: dict[Symbol, Tensor], symbol: Symbol, cotangent: Tensor) ->
 
 def _pull(op: Operation, cotangents: dict[Symbol, Tensor], create_graph: bool) -> None:
     """Adds the gradients of the operands of an operation."""
+    # No gradient reaches it.
     of_results = [cotangents.get(symbol) for symbol in op.outputs]
     if all(cotangent is None for cotangent in of_results) or op.kernel.nondiff:
         return
@@ -104,6 +112,8 @@ def _pull(op: Operation, cotangents: dict[Symbol, Tensor], create_graph: bool) -
 
 def _ops_between(outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol]) -> list[Operation]:
     """The operations on a way from an input to an output, in order."""
+    # A walk in depth without recursion, since a deep network would exceed Python's limit: an operation
+    # comes twice, before and after its sources.
     leads: dict[Operation, bool] = {}
     order: list[Operation] = []
     pending: list[Any] = [(symbol.op, False) for symbol in outputs]
@@ -117,6 +127,7 @@ def _ops_between(outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol
             pending.append((op, True))
             pending += [(s.op, False) for s in sources if s.op is not None and s.op not in leads]
             continue
+        # Its sources are done, so it is known whether one of them leads to an input.
         leads[op] = any(s in inputs or s.op is not None and leads.get(s.op) for s in sources)
         if leads[op]:
             order.append(op)

@@ -9,7 +9,6 @@ are known.
 from __future__ import annotations
 
 import contextlib
-import functools as ft
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -40,11 +39,9 @@ from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax._program.composites import NeedsRandomNumbers, OpaqueCall, ProbeRun
 from paddle_jax._program.control_flow.blocks import Block, branched, looped
 from paddle_jax._program.custom_gradient import record_layer
-from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.operation import Operation
 from paddle_jax._program.parameters import declare_parameter
 from paddle_jax._program.program import Program, default_main_program, default_startup_program
-from paddle_jax._program.rewrite.convert import convert
 from paddle_jax._program.shape_inference import Inferred, infer
 from paddle_jax._program.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
 
@@ -87,6 +84,7 @@ class Recorder(Frame):
     # entering -----------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Recorder:
+        # Operations that are still pending belong to the segment of the frame that is left.
         run_pending("a change of settings")
         self.enter(local.ctx)
         configure_context(local.ctx)
@@ -123,6 +121,8 @@ class Recorder(Frame):
     def record(self, kernel: Kernel, symbols: list[Symbol], stops: Sequence[bool]) -> Any:
         """Adds an operation and returns its results as Variables."""
         inferred = infer(kernel, symbols, self.probe)
+        # Labels, indices and boxes get no gradient, whatever their stop_gradient says: the mask of the
+        # kernel marks them.
         stops = tuple([bool(stop or kernel.constant_mask >> i & 1) for i, stop in enumerate(stops)])
         results = self.add(kernel, symbols, stops, inferred, [kernel.nondiff] * len(inferred.avals))
         if inferred.many:
@@ -154,6 +154,8 @@ class Recorder(Frame):
         ]
         self.ops.append(operation)
         program.changed()
+        # As on the tape: a result may have a gradient if an operand may, and only numbers that are not
+        # whole have one.
         has_gradient = local.ctx.grad and any(
             not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True)
         )
@@ -172,7 +174,11 @@ class Recorder(Frame):
                 return self._persistent_symbol(tensor)
             return raw
         captured = self.program.captured
+        # A Parameter is also found by its array. A Tensor that shares it (`detach`) is then read from the
+        # Scope at each run, not fixed as a constant.
         entry = captured.get(id(tensor)) or captured.get(id(raw))
+        # An assignment to the Tensor since then has replaced what it holds: the new value is another
+        # operand.
         if entry is None or entry[1] is not raw:
             entry = self.capture_tensor(tensor)
         return entry[2]
@@ -197,6 +203,8 @@ class Recorder(Frame):
         """
         raw = held_value(tensor)
         program = self.program
+        # A weak dtype, that of a Python number, gives way to the dtype of the other operand. Results would
+        # change their dtype without it.
         aval = aval_of(raw.shape, raw.dtype, getattr(raw, "weak_type", False))
         if name is None and not isinstance(tensor, Parameter):
             symbol = Symbol((aval, aval), "constant", program, value=raw)
@@ -208,6 +216,8 @@ class Recorder(Frame):
         else:
             kind = PersistentVariable
         declared = persistent(program, name, (aval, aval), tensor.stop_gradient, kind)
+        # What users have set on the Parameter holds for the Variable, such as its learning rate.
+        # `init_func` does not: the value is here already.
         declared.__dict__.update({k: v for k, v in vars(tensor).items() if k != "init_func"})
         program.values[name] = raw
         entry = tensor, raw, program.symbol_of(declared)
@@ -295,6 +305,8 @@ class Recorder(Frame):
         program = self.program
         words = aval_of((2,), np.uint32)
         number = aval_of((), np.uint32)
+        # The seed is an operand, so that one compiled program serves every seed. Draws are numbered from 0
+        # in the program, and a run adds the position of the generator.
         if program.seed_words is None:
             program.seed_words = Symbol((words, words), "random", program)
         program.draws += 1
@@ -337,6 +349,8 @@ class Recorder(Frame):
         return False
 
     def check_range(self, bounds: tuple[Any, ...]) -> None:
+        # `range(-1)` is empty, so the loop would disappear silently. With a step below zero, -1 is the
+        # usual end.
         is_unknown = self.probe is None and any(type(bound) is int and bound == -1 for bound in bounds[:2])
         if is_unknown and (len(bounds) < 3 or bounds[2] > 0):
             raise Unsupported(
@@ -415,6 +429,8 @@ class Recorder(Frame):
     def changed_tensors(self) -> list[tuple[Tensor, bool]]:
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
         has changed."""
+        # A Tensor that the block itself has made is known by what it held before it was changed: no code
+        # outside has it.
         own_symbols = {*self.blocks[-1].inputs, *[o for op in self.ops for o in op.outputs]}
         return [
             (tensor, not tensor.stop_gradient)
@@ -435,6 +451,7 @@ class Recorder(Frame):
             (list of the operations, number of random numbers drawn, changes of Tensors as `ValueLog.undo`
             gives them).
         """
+        # Operations are known by their index, so going back means to cut the list.
         op_count, draws = position
         recorded = self.ops[op_count:]
         del self.ops[op_count:]
@@ -463,6 +480,7 @@ class Recorder(Frame):
 
     def composite(self, op: Any, args: Any, kwargs: Any) -> Any:
         """Runs a composite and returns its results, as Variables if it is the outermost one."""
+        # A composite inside of another one is a part of it, and is recorded or run together with it.
         if self.composite_depth:
             return op.fn(*args, **kwargs)
         self.composite_depth += 1
@@ -485,6 +503,8 @@ class Recorder(Frame):
                 is called where the plain one asks for values, or lengths of arguments are unknown.
         """
         with self.separate_changes(keep=True):
+            # Converting takes long and may fail, so code of known lengths is run as it is first. With
+            # unknown lengths Python would decide `if x.shape[0] > 1` by -1 and record one branch for good.
             if self.converted or not _has_unknown_lengths(args):
                 position = self.position()
                 try:
@@ -532,8 +552,12 @@ class Recorder(Frame):
         """A composite of unknown lengths."""
         position = self.position()
         runs: list[ProbeRun] = []
+        # The runs must leave nothing behind: one of them may be thrown away, and the other one is added by
+        # `_merge_runs`.
         with self.separate_changes():
             try:
+                # Each run takes one length for all unknown ones. What is equal in both runs does not depend
+                # on lengths.
                 for self.probe in (0, 1):
                     result = op.fn(*args, **kwargs)
                     runs.append(ProbeRun(result, *self.roll_back(position)))
@@ -552,6 +576,8 @@ class Recorder(Frame):
 
     def _merge_runs(self, first: ProbeRun, second: ProbeRun) -> Any:
         """Records the operations of two equal runs; their results have the shapes of both."""
+        # The first run is kept. Its Symbols get the shapes of the second run as those for the second probe,
+        # so that a length which differs counts as unknown.
         for op, twin in zip(first.ops, second.ops, strict=True):
             for symbol, other in zip(op.outputs, twin.outputs, strict=True):
                 symbol.avals = symbol.avals[0], other.avals[1]
@@ -582,9 +608,12 @@ class Recorder(Frame):
             public: the function that users call for it.
         """
         tensors = list(tensors_in((args, kwargs)))
+        # Values that are changed in place are further results, as a kernel has no side effects.
         written = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
         symbols = [self.symbol(t) for t in tensors]
         stops = [t.stop_gradient for t in tensors]
+        # Most composites draw no random numbers, and only the trace shows it. Those that do are recorded
+        # again, with seed and number of the draw as operands.
         code = OpaqueCall(fn, args, kwargs, tensors, written, False, public)
         position = self.position()
         try:
@@ -594,10 +623,12 @@ class Recorder(Frame):
             code = OpaqueCall(fn, args, kwargs, tensors, written, True, public)
             key = self.next_random_key(default_generator())
             out = self.record(Kernel(name, code), [*symbols, *key], [*stops, True, True])
+            # `next_random_key` has counted one draw already.
             self.program.draws += code.draws - 1
         results = list(out)
         for result, stop in zip(results, code.result_stops, strict=True):
             result.stop_gradient = result.stop_gradient or stop
+        # The new values of changed operands come last, so they are taken off from the end.
         for i in reversed(code.written):
             self.on_assign(tensors[i])
             replace_held(tensors[i], held_value(results.pop()))
@@ -619,6 +650,8 @@ def _public(op: Any) -> Callable[..., Any] | None:
 
 def start() -> None:
     """Switches this thread to static mode; the main one also those that begin later."""
+    # Paddle's mode belongs to the process, and a thread has a Frame of its own. Threads that begin later
+    # take theirs from `settings.enter`.
     is_main = threading.current_thread() is threading.main_thread()
     was_dynamic = not local.ctx.frame.recording
     if was_dynamic:
@@ -667,6 +700,7 @@ def data(
             f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length "
             "that is not known yet"
         )
+    # An input has two shapes, one for each probe of its unknown lengths.
     np_dtype = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
     program = recorder.program
     declared = variable(Symbol(probe_avals(shape, np_dtype), "data", program, name))
@@ -675,75 +709,4 @@ def data(
     return declared
 
 
-def record(
-    function: Callable[..., Any], input_specs: Sequence[Any], named: dict[str, Any] | None = None
-) -> tuple[Program, list[Variable], Any]:
-    """Records a function or a Layer of dynamic mode into a Program.
-
-    Args:
-        function: callable on Tensors, or a Layer (its `forward`).
-        input_specs: list of InputSpecs, Tensors (their shape and dtype are taken), or other values, which are
-            passed as they are; nested lists and dicts are allowed.
-        named: dict of such, for keyword arguments.
-    Returns:
-        (Program, list of input Variables, what the function returned with Variables for Tensors). The
-        Parameters and buffers of the Layer are the Program's `vars`, under their own names, with `values`;
-        other eager Tensors are constants.
-    """
-    program = Program()
-    inputs: list[Variable] = []
-
-    def declare(spec: Any) -> Variable:
-        if isinstance(spec, Tensor):
-            spec = InputSpec.from_tensor(spec, spec._name or f"x_{len(inputs)}")
-        declared = data(spec.name or f"x_{len(inputs)}", spec.shape, spec.dtype)
-        declared.stop_gradient = spec.stop_gradient
-        inputs.append(declared)
-        return declared
-
-    with Recorder(program) as recorder:
-
-        def as_result(tensor: Tensor) -> Variable:
-            if isinstance(tensor, Variable):
-                return tensor
-            return variable(recorder.symbol(tensor), tensor.stop_gradient)
-
-        try:
-            for tensor in _state_of(function):
-                recorder.capture_tensor(tensor, tensor.name)
-            args, kwargs = map_tensors((list(input_specs), named or {}), declare, Tensor | InputSpec)
-            out = recorder.control_flow(
-                (args, kwargs),
-                lambda: function(*args, **kwargs),
-                lambda: ft.partial(convert(function), *args, **kwargs),
-            )
-            out = map_tensors(out, as_result)
-        finally:
-            _restore_eager_tensors(recorder)
-    return program, inputs, out
-
-
-def _restore_eager_tensors(recorder: Recorder) -> None:
-    """Gives eager Tensors their values back; the Program stores those that the function gave them."""
-    program = recorder.program
-    for tensor, (before,) in recorder.undo_log.changed():
-        if type(before) is Symbol:
-            continue
-        entry = program.captured.get(id(tensor))
-        if entry is not None and entry[2].kind == "variable" and holds_symbol(tensor):
-            program.current_symbols[entry[2].name] = held_value(tensor)
-        replace_held(tensor, before)
-
-
-def _state_of(function: Any) -> list[Tensor]:
-    """Parameters and buffers of a Layer, or of the Layer a method belongs to."""
-    if hasattr(function, "named_buffers"):
-        owner = function
-    else:
-        owner = getattr(function, "__self__", None)
-    if not hasattr(owner, "named_buffers"):
-        return []
-    return [*owner.parameters(), *[b for _, b in owner.named_buffers()]]
-
-
-__all__ = ["Recorder", "data", "record", "start"]
+__all__ = ["Recorder", "data", "start"]

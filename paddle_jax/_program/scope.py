@@ -59,6 +59,7 @@ class Scope:
 
     def find_var(self, name: str) -> ScopeVariable | None:
         """The variable of a name, or None."""
+        # As in Paddle, a name that was declared is found before it has a value.
         if name in self.values or name in self.declared:
             return ScopeVariable(self.values, name)
         return None
@@ -123,11 +124,13 @@ def value_in(scope: Scope | None, name: str) -> Tensor:
     array = (scope or global_scope()).values.get(name)
     if array is None:
         raise ValueError(f"{name}: it has no value in the scope; run the startup program first")
+    # A copy: the Executor may donate the array in the Scope to the next run, which deletes it.
     return wrap(jnp.array(array))
 
 
 def put_into(scope: Scope | None, name: str, value: Any, avals: Any) -> None:
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
+    # Given values are copied, so that a change of the caller's array does not reach the Scope.
     array = to_numpy(computed_array(value) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
         raise ValueError(
@@ -139,6 +142,7 @@ def put_into(scope: Scope | None, name: str, value: Any, avals: Any) -> None:
 def put_all(where: str, program: Program, arrays: Mapping[str, Any], error: type[Exception]) -> None:
     """Puts arrays into the global Scope for the Variables of a Program that have their names; none of them
     where one has another shape, which raises an error of that class."""
+    # All shapes first: a refusal in the middle would leave half of the values replaced.
     for name, array in arrays.items():
         if list(array.shape) != list(program.vars[name].shape):
             raise error(

@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from paddle_jax._core.lazy.aval import Aval
     from paddle_jax._core.lazy.symbol import Symbol
 
-_MAX = 1 << 14
-_TRIES = 160
-_SMALL = 64
+_MAX = 1 << 14  # entries of each cache
+_TRIES = 160  # tries with lengths that fit
+_SMALL = 64  # elements of whole numbers that are computed along: they may be sizes
 _known: dict[Any, Any] = {}
-_fills: dict[Any, Any] = {}
 
 
 class Inferred:
@@ -60,9 +59,11 @@ def infer(kernel: Kernel, symbols: Sequence[Symbol], probe: int | None = None) -
     second = tuple([s.avals[1] for s in symbols])
     try:
         found = _both(kernel, first, second)
+    # The kernel asks for the value of an operand.
     except TracedValueError:
         found = _with_values(kernel, symbols)
     except _Varies:
+        # It fails for every length, so trying other ones would hide this message.
         raise
     except (ValueError, TypeError, AssertionError, IndexError, RuntimeError):
         try:
@@ -73,6 +74,7 @@ def infer(kernel: Kernel, symbols: Sequence[Symbol], probe: int | None = None) -
             found = _with_values(kernel, symbols)
         if found is None:
             raise
+    # Results that depend on shapes alone get their values.
     _fold(kernel, symbols, found)
     return found
 
@@ -103,6 +105,7 @@ def _traced(
 
 
 def _both(kernel: Kernel, first: tuple[Aval, ...], second: tuple[Aval, ...]) -> Inferred:
+    # The avals are equal objects where no length is unknown: the second trace would repeat the first.
     many, outs = results_of(kernel, first)
     if first == second:
         others = outs
@@ -128,11 +131,14 @@ def _fitted(kernel: Kernel, symbols: Sequence[Symbol]) -> Inferred | None:
     lengths = {1, *[n for s in symbols for n in s.shape if n != -1]}
     if kernel.declaration is not None:
         lengths |= set(_ints(kernel.declaration[2]))
+    # There may be millions of combinations; what fits has few fixed lengths.
     choices = itertools.islice(itertools.product((None, *sorted(lengths)), repeat=len(places)), 4096)
     # As few lengths as possible are fixed. The first choice fixes none, and has failed already.
+    # For each choice the lengths that stay free take both probes.
     for choice in sorted(choices, key=lambda c: sum(n is not None for n in c))[1 : _TRIES + 1]:
         pair = []
         for probe in PROBE_LENGTHS:
+            # One shape per operand, in which the chosen lengths stand for unknown ones.
             avals = []
             for i, s in enumerate(symbols):
                 chosen = {
@@ -185,6 +191,7 @@ def of_shape(kernel: Kernel, shape: Sequence[int]) -> np.ndarray:
 
 def _fold(kernel: Kernel, symbols: Sequence[Symbol], found: Inferred) -> None:
     """Computes results that depend on shapes alone."""
+    # Small arrays of whole numbers alone are worth it: they may be sizes or indices of sizes.
     if (
         found.host
         or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals)
@@ -200,10 +207,12 @@ def _fold(kernel: Kernel, symbols: Sequence[Symbol], found: Inferred) -> None:
         ]
         return
     inputs = [[known_value(s, p) for s in symbols] for p in (0, 1)]
+    # One operand that is not known makes the result unknown.
     if any(v is None for values in inputs for v in values):
         return
     results = []
     for values in inputs:
+        # Inside a trace of the caller, too, these values have to be numbers at once.
         with eager_evaluation():
             out = kernel.fn(*map(jnp.asarray, values))
         results.append([np.asarray(o) for o in (out if found.many else (out,))])
@@ -218,8 +227,10 @@ def _with_values(kernel: Kernel, symbols: Sequence[Symbol]) -> Inferred:
         # Nothing is known of any operand: the kernel can only be run on samples.
         if all(v is None for v in values):
             return _sampled(kernel, symbols)
+        # What is known becomes a part of the function, so that the trace sees numbers for it.
         open_ = [i for i, v in enumerate(values) if v is None]
 
+        # The defaults bind the values of this turn of the loop.
         def fn(*rest: Any, values: list[Any] = values, open_: list[int] = open_) -> Any:
             full = list(values)
             for i, array in zip(open_, rest, strict=True):
@@ -280,10 +291,13 @@ def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
     runs = []
     error = None
+    # A length that another operand has is likely to fit, when 2 and 3 do not.
     if any(s.is_open for s in symbols):
         known = sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
     else:
         known = []
+    # Zeros give no elements (`nonzero`), counts give all of them, mixed ones some. Sizes must be possible
+    # ones.
     for length, make in itertools.product((2, 3, *known), _SAMPLES):
         arrays = [_sample(s, length, make) for s in symbols]
         try:
@@ -293,12 +307,14 @@ def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
             continue
         many = type(out) if type(out) in (tuple, list) else None
         runs.append((many, out if many else (out,)))
+    # No sample fits: the error of the first one names what the kernel wants.
     if not runs:
         raise error
     many, first = runs[0]
     pairs = []
     for k, one in enumerate(first):
         # An axis whose length is the same in all runs counts as known.
+        # A run may give fewer axes, as `squeeze` does for length 1; those say nothing here.
         shapes = [np.shape(outs[k]) for _, outs in runs if np.ndim(outs[k]) == np.ndim(one)]
         pair = [
             tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))
@@ -322,6 +338,8 @@ def _shape_for(symbol: Any, length: int) -> tuple[int, ...]:
 
 def _value_for(symbol: Any, length: int) -> Any:
     """As `known_value` where unknown lengths are this one."""
+    # An array for this length alone: `known` has the value for the probes, which are far too long for
+    # samples.
     known = known_value(symbol, 0)
     if known is None or symbol.kind == "constant" or symbol.op is None:
         return known
@@ -357,18 +375,4 @@ def _zeros_and(size: int) -> Callable[[Sequence[int]], np.ndarray]:
 _SAMPLES = (np.zeros, _count, _mixed, _more, _zeros_and(4), _zeros_and(5))
 
 
-# constants --------------------------------------------------------------------------------------------------
-
-
-def full_kernel(shape: tuple[int, ...], value: Any, dtype: Any) -> Kernel:
-    """The kernel that makes an array of one value; the same object for the same arguments."""
-    key = (shape, dtype, type(value), str(value))
-    found = _fills.get(key)
-    if found is None:
-        if len(_fills) >= _MAX:
-            _fills.clear()
-        found = _fills[key] = Kernel("full", lambda: jnp.full(shape, value, dtype))
-    return found
-
-
-__all__ = ["Inferred", "full_kernel", "infer", "is_shape", "known_value", "of_shape", "results_of"]
+__all__ = ["Inferred", "infer", "is_shape", "known_value", "of_shape", "results_of"]

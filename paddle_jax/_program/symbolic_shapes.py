@@ -44,6 +44,7 @@ class Call:
         self.dtypes = dtypes
         self.nodes: dict[Any, int] = {}
         self.pairs: dict[int, Any] = {}
+        # Lengths are numbered in the order in which they come, so that equal calls have equal keys.
         same: dict[Any, Any] = {}
         for value in ls.lengths_in([*shapes, attrs or ()]):
             if by_value:
@@ -68,6 +69,7 @@ class Call:
         if self.key not in _known:
             if len(_known) >= _MAX:
                 _known.clear()
+            # Tracing takes milliseconds, and a model makes thousands of calls of few kinds.
             _known[self.key] = self._said() or _traced(
                 self.kernel, self.attrs, self.shapes, self.dtypes, self.nodes
             )
@@ -79,9 +81,11 @@ class Call:
         if made is None:
             return None
         attrs = dict(zip(made[0].attrs, made[2] if self.attrs is None else self.attrs, strict=True))
+        # A cut by integers and slices alone: the attributes have the lengths of the slices as expressions.
         if made[0].name == "take_index" and not made[1][-1]:
             return [[self._marked(n) for n in self._cut(attrs["axes"])]]
         size = attrs.get("output_size")
+        # Its windows are made of lengths as numbers, so it cannot be traced for open ones.
         if made[0].name == "adaptive_avg_pool2d" and isinstance(size, tuple) and len(size) == 2:
             shape = list(self.shapes[0])
             for axis, n in enumerate(size, 1 if attrs["data_format"][-1] == "C" else 2):
@@ -99,6 +103,7 @@ class Call:
         lengths = iter(self.shapes[0])
         found = []
         for kind in axes:
+            # In the order of the axes of the operand.
             # "n" is a new axis; an integer "i" takes an axis away; "s" has the length of its slice.
             length = 1 if kind[0] == "n" else next(lengths)
             if kind[0] != "i":
@@ -110,6 +115,7 @@ class Call:
 
         avals: list of pairs, for both values of Lengths."""
         found = self.result_lengths()
+        # An expression of JAX may hold only under its assumption, so both pairs of values are tried.
         if found is None or not all(
             self._gives(found, which, [pair[which] for pair in avals]) for which in (0, 1)
         ):
@@ -142,6 +148,8 @@ class Call:
         found = self.result_lengths()
         if found is None or any(n is None for shape in found for n in shape):
             return
+        # Seen to be right for both pairs of values of this call. Others of its key have the same
+        # expressions.
         if all(
             self._values(which) == [one.shape for one in avals] for which, avals in enumerate((outs, others))
         ):
@@ -153,6 +161,7 @@ class Call:
         """The avals for the second values of Lengths, where each length of a result is one of an operand, or
         fixed; else None. outs: the avals for the first values."""
         found = self.result_lengths()
+        # An expression with arithmetic may hold for the first values alone; the kernel is asked there.
         if found is None or not all(
             isinstance(n, int) or n is not None and n[0] == "open" for shape in found for n in shape
         ):
@@ -190,6 +199,7 @@ def _marked(value: Any, nodes: dict[Any, Any]) -> Any:
 
 def _traced(kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], nodes: dict[Any, Any]) -> Any:
     """The lengths of the results, with ("open", number) for the leaves; None where that cannot be traced."""
+    # Without open lengths there is nothing to express.
     if not nodes:
         return None
     names = [f"n{number}" for number in range(max(nodes.values()) + 1)]
@@ -199,6 +209,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], no
         if isinstance(value, ls.Length):
             return dims[nodes[value.node]]
         if isinstance(value, tuple):
+            # Attributes are tuples: `freeze` has made them so.
             return tuple(map(opened, value))
         return value
 
@@ -206,6 +217,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], no
         jax.ShapeDtypeStruct(tuple(map(opened, shape)), np.dtype(dtype))
         for shape, dtype in zip(shapes, dtypes, strict=True)
     ]
+    # A Context of its own: the code of kernels may ask for flags and the frame of the thread.
     context = Context()
     # Symbolic dimensions must not get into the operations that this thread has pending.
     context.segment = None
@@ -213,6 +225,7 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], no
         fn = kernel.fn
         if attrs is not None:
             op, layout, _ = kernel.declaration
+            # A kernel with JAX's dimensions as attributes; it is made for this trace alone.
             fn = Kernel(op.name, op._bind(layout, tuple(map(opened, attrs)))).fn
         with swapped_attributes(local, ctx=context):
             out = jax.eval_shape(fn, *structs)
@@ -224,9 +237,12 @@ def _traced(kernel: Kernel, attrs: Any, shapes: list[Any], dtypes: list[Any], no
 
 def _expression(dim: Any, names: list[Any]) -> Any:
     """A symbolic dimension of JAX as an expression; None where it is of an unknown kind."""
+    # Fixed for every length.
     if isinstance(dim, int | np.integer):
         return int(dim)
     total: Any = 0
+    # JAX keeps a dimension as a sum of terms: factor times a product of powers. The names begin with an
+    # underscore, see jax._src.export.shape_poly.
     for term, factor in dim._sorted_terms:
         product: Any = 1
         for atom, power in term._factors:
@@ -241,6 +257,7 @@ def _expression(dim: Any, names: list[Any]) -> Any:
     return total
 
 
+# JAX's name and that of `lengths`; other operations of it have no counterpart.
 _OPERATIONS = {"floordiv": "floordiv", "mod": "mod", "max": "max", "min": "min"}
 
 
@@ -259,8 +276,10 @@ def _filled_in(node: Any, leaves: dict[Any, Any]) -> Any:
     """An expression with the leaves in place of their numbers, brought to one form again."""
     if node is None or isinstance(node, int):
         return node
+    # Leaves of open lengths are numbers here, see `Call.nodes`.
     if node[0] == "open":
         return leaves[node[1]]
+    # "lin" is a sum: a number, and pairs of an expression and its factor.
     if node[0] == "lin":
         total: Any = node[1]
         for atom, factor in node[2]:

@@ -30,9 +30,16 @@ Tensor.block = property(
 def _to_static_var(self: Tensor, to_parameter: bool = False, **kwargs: Any) -> Variable:
     name = kwargs.get("name", self.name)
     shape = list(self.shape)
+    # A plain Tensor becomes an input of the program, a Parameter one of its Parameters.
     if not (to_parameter or isinstance(self, Parameter)):
         return data(name, shape, self.dtype)
     program = local.ctx.frame.program
     return declare_parameter(
-        program, tuple(shape), numpy_dtype(self), name, not self.stop_gradient, lambda: jnp.array(self._value)
+        # The value of this moment is what the startup program fills in.
+        program,
+        tuple(shape),
+        numpy_dtype(self),
+        name,
+        not self.stop_gradient,
+        lambda: jnp.array(self._value),
     )

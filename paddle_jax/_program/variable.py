@@ -77,11 +77,13 @@ class Variable(Tensor):
         _eager_only,
         ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"),
     )
+    # Shown as absent, so that `hasattr(x, "grad")` is False and libraries take it for no eager Tensor.
     backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]
         # hidden on purpose
         _absent,
         ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"),
     )
+    # `None` makes `for row in x` a TypeError. Tensor's own would ask for a length that is not known.
     __iter__ = None  # type: ignore[assignment]
     is_parameter = False
 
@@ -97,6 +99,8 @@ class Variable(Tensor):
     def name(self) -> str:
         """The name; that of a result is made on first use."""
         symbol = held_symbol(self)
+        # Most results are never named, and a name costs a count in the generator that users' names come
+        # from.
         if symbol.name is None:
             symbol.name = unique_name.generate("tmp")
         return symbol.name
@@ -113,6 +117,7 @@ class Variable(Tensor):
     @property
     def size(self) -> Any:
         """The number of elements: an int, or a Variable where a length is not known."""
+        # With an unknown length the number of elements is a result of the program too.
         if -1 in plain_shape(self):
             return numel(self)
         return Tensor.size.fget(self)
@@ -145,6 +150,8 @@ class Variable(Tensor):
 
     def __bool__(self) -> NoReturn:
         error = _unknown("bool", "use paddle.static.nn.cond or while_loop")
+        # Comparisons of our own code catch the error and do without. Code of users that catches it would be
+        # recorded for one case.
         recorder = local.ctx.frame
         if recorder.recording and not is_ours(sys._getframe(1).f_globals):
             recorder.on_refusal(error)  # the user's code might catch it
@@ -197,6 +204,7 @@ class Variable(Tensor):
 
     def detach(self) -> Variable:
         """A Variable with the same value that no gradient flows through."""
+        # The same Symbol in a new Variable: no operation is needed, as a Symbol never changes.
         return variable(held_symbol(self))
 
     _snapshot = detach
@@ -217,6 +225,7 @@ class Variable(Tensor):
     def __getitem__(self, item: Any) -> Any:
         recorder = local.ctx.frame
         getitem = Tensor.__getitem__
+        # Negative indices and slices need lengths: a composite, which runs under the probes.
         if recorder.recording:
             return recorder.composite(getitem.op, (self, item), {})
         return getitem(self, item)
@@ -226,6 +235,8 @@ class Variable(Tensor):
         if not recorder.recording:
             setitem(self, item, value)
             return
+        # `x[i] = v` makes a new value. This Variable stands for it from here on; others that had the old
+        # value keep it.
         code = types.SimpleNamespace(name="set_value", fn=_assigned)
         self._adopt(recorder.composite(code, (self, item, value), {}))
 
@@ -235,6 +246,8 @@ class PersistentVariable(Variable):
     Program that is being recorded, if that has it: another one may have a Variable of the same name."""
 
     def _get(self) -> Symbol:
+        # Two programs may have Variables of one name. Only the one that the Program knows has a current
+        # Symbol there.
         recorder = local.ctx.frame
         is_recorded = recorder.recording and recorder.program.vars.get(self.name) is self
         return (recorder.program if is_recorded else self._program).symbol_of(self)
@@ -270,6 +283,7 @@ class PersistentVariable(Variable):
         put_into(scope, self._own_name, value, self._avals)
 
     def __copy__(self) -> PersistentVariable:
+        # It is a name in the Scope, so a copy would be the same Variable.
         return self
 
 
@@ -295,6 +309,7 @@ class ParameterVariable(PersistentVariable, Parameter):
 def variable(symbol: Symbol, stop_gradient: bool = True, kind: type = Variable) -> Any:
     """Makes a Variable round a Symbol."""
     new = kind.__new__(kind)
+    # The constructor is for users and refuses, so the object is made without it.
     replace_held(new, symbol)
     return _with_tensor_fields(new, stop_gradient, False)
 
@@ -311,6 +326,7 @@ def persistent(
 
 
 def _with_tensor_fields(new: Any, stop_gradient: bool, persistable: bool) -> Any:
+    # As `Tensor.__init__` sets them; a Variable has no value and does not run it.
     """A new Variable with the fields that every Tensor has."""
     new.stop_gradient = stop_gradient
     new._node = None

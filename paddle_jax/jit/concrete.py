@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.function_recording import record
 from paddle_jax._program.guards.call_signature import value_key
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.program import Program
-from paddle_jax._program.recorder import record
 from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.jit.arguments import Arguments
 

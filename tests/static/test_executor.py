@@ -388,7 +388,7 @@ def test_variables_in_dynamic_mode(oracle):
 
 
 def test_recording_a_layer_outside_static_mode():
-    from paddle_jax._program.recorder import record
+    from paddle_jax._program.function_recording import record
 
     net = paddle_jax.nn.Sequential(
         paddle_jax.nn.Linear(3, 4), paddle_jax.nn.BatchNorm1D(4), paddle_jax.nn.Dropout(0.5)
