@@ -188,6 +188,55 @@ print(paddle.ones([2]).sum().item())
     assert (done.stdout, done.stderr) == ("interrupted\n2.0\n", "")
 
 
+IN_A_COMPILED_FUNCTION = """
+import os, sys, types
+import paddle_jax as paddle
+
+hooks = types.ModuleType("hooks")  # the user's code, which runs at each fork
+exec("def hook(): pass", hooks.__dict__)
+os.register_at_fork(before=hooks.hook)
+rows = paddle.zeros([2, 2])
+
+@paddle.jit.to_static
+def function(m):
+    rows[1][0] += 1
+    return m + rows
+
+class Data(paddle.io.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, i):
+        return paddle.to_tensor(float(i), stop_gradient=False) * 2
+
+for _ in range(2):
+    with paddle.no_grad():
+        print(function(paddle.ones([2, 2])).tolist())
+flow = lambda batch: [not x.stop_gradient for x in batch]
+print(list(paddle.io.DataLoader(Data(), batch_size=2, num_workers=2, collate_fn=flow)))
+"""
+
+
+def test_the_server_starts_inside_a_compiled_function(tmp_path):
+    """The workers are not in that function, and the user's hooks of the fork are no part of it."""
+    path = tmp_path / "program.py"
+    path.write_text(IN_A_COMPILED_FUNCTION)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.splitlines() == [
+        "[[1.0, 1.0], [2.0, 1.0]]",
+        "[[1.0, 1.0], [3.0, 1.0]]",
+        "[[True, True], [True, True]]",
+    ], done.stderr
+    assert done.stderr == ""
+
+
 ENDS = {
     "falls off the end": ("", 0), "exit": ("    os._exit(5)\n", 5), "error": ("    raise SystemExit(4)\n", 4),
     "killed": ("    os.kill(os.getpid(), 9)\n", -9), "terminated": ("    os.kill(os.getpid(), 15)\n", -15),

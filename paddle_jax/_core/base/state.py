@@ -94,6 +94,10 @@ class _Local(threading.local):
     """
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Gives the current thread the state of a new one: nothing is captured, gradients are recorded."""
         self.ctx = Context()
         if Context.on_thread_start is not None:
             Context.on_thread_start(self.ctx)

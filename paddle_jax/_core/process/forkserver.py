@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_jax._core.base.sockets import receive_exactly
+from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.process_group import startup_barrier
 
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
@@ -378,6 +379,10 @@ def _fork_server(ours: socket.socket, control: socket.socket) -> _ForkedServer |
 
         import jax
 
+        # JAX may start inside a compiled function or `no_grad`, which are the program's
+        local.reset()
+        Observing.observer = None
+        sys.setprofile(None)
         gc.freeze()
         ours.close()
         os.setpgid(0, 0)  # Ctrl-C is for the program

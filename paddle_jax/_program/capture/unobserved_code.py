@@ -12,8 +12,14 @@ from paddle_jax._core.base.caller_info import ARRAYS, LIBRARIES, PYTHONS, packag
 from paddle_jax._core.base.signal_handlers import HandlerProxy
 
 _LIBRARY_PACKAGES = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
-# code that runs while a module is imported, and code that JAX runs to tell its listeners what it does
-_UNRELATED_MODULES = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")
+# code that runs while a module is imported, code that JAX runs to tell its listeners what it does, and code
+# that runs while devices start (plugins, hooks of the fork that makes the server of workers)
+_UNRELATED_MODULES = (
+    "importlib._bootstrap",
+    "_frozen_importlib",
+    "jax._src.monitoring",
+    "paddle_jax._core.process_group.startup_barrier",
+)
 
 
 class CodeRecorder:
@@ -63,8 +69,8 @@ def _is_unrelated(frame: types.FrameType) -> bool:
     """Whether code has nothing to do with the function that runs.
 
     Such code is the text that a library executes, code that runs while a module is imported, callbacks of the
-    garbage collector, finalizers, handlers of signals, and listeners of `jax.monitoring`. The guards notice
-    what it changes, as all changes.
+    garbage collector, finalizers, handlers of signals, listeners of `jax.monitoring`, and all that runs while
+    devices start. The guards notice what it changes, as all changes.
     """
     caller = frame.f_back
     if frame.f_code.co_name == "<module>" and caller is not None:
