@@ -3,6 +3,7 @@
 `python -m paddle_jax compare script.py`: where it differs from Paddle.
 `python -m paddle_jax compile script.py`: what it needs on a chip that is not there."""
 
+import argparse
 import builtins
 import functools
 import io
@@ -81,23 +82,38 @@ def _command(argv: list[str]) -> Callable[[], int] | None:
         return _print_version
     if pathlib.Path(name).exists():
         return None
-    if argv == ["check"]:
+    commands = {"check": _check, "compare": _compare, "compile": _compile}
+    if name in commands:
+        return functools.partial(commands[name], argv[1:])
+    return None
+
+
+def _check(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m paddle_jax check",
+        description="says what is installed, and trains a small network on each device",
+    )
+    parser.add_argument("--target", help="compile one for this chip instead, such as v5e or h100")
+    target = parser.parse_args(argv).target
+    if target is None:
         from paddle_jax.utils.install_check import check
 
-        return check
-    if name == "check" and argv[1] == "--target" and len(argv) == 3:
-        from paddle_jax.aot.commands import check_target
+        return check()
+    from paddle_jax.aot.commands import check_target
 
-        return functools.partial(check_target, argv[2])
-    if name == "compare":
-        from paddle_jax.compare import main as compare
+    return check_target(target)
 
-        return functools.partial(compare, argv[1:])
-    if name == "compile":
-        from paddle_jax.aot.commands import compile_script
 
-        return functools.partial(compile_script, argv[1:], main)
-    return None
+def _compare(argv: list[str]) -> int:
+    from paddle_jax.compare import main as compare
+
+    return compare(argv)
+
+
+def _compile(argv: list[str]) -> int:
+    from paddle_jax.aot.commands import compile_script
+
+    return compile_script(argv, main)
 
 
 def _print_version() -> int:

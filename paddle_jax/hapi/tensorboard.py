@@ -1,70 +1,24 @@
-"""Results in TensorBoard's files: records of length, its checksum, event, its checksum; an event is a
-protocol buffer."""
+"""Results in TensorBoard's files, which tensorboardX writes."""
 
 from __future__ import annotations
 
 import os
-import socket
-import struct
-import time
-from pathlib import Path
+from typing import Any
 
 from paddle_jax.hapi.writing import _Writer
-
-_POLYNOMIAL = 0x82F63B78  # of CRC-32C, bits reversed
-
-
-def _table() -> list[int]:
-    found = []
-    for number in range(256):
-        for _ in range(8):
-            number = number >> 1 ^ (_POLYNOMIAL if number & 1 else 0)
-        found.append(number)
-    return found
-
-
-_TABLE = _table()
-
-
-def _checksum(data: bytes) -> int:
-    """The masked CRC-32C of TensorFlow's records."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = _TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def _varint(number: int) -> bytes:
-    data = bytearray()
-    while number > 0x7F:
-        data.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*data, number])
-
-
-def _text(field: int, data: bytes) -> bytes:
-    """A field of bytes, text or a message."""
-    return _varint(field << 3 | 2) + _varint(len(data)) + data
-
-
-def _event(moment: float, step: int, what: bytes) -> bytes:
-    return b"\x09" + struct.pack("<d", moment) + b"\x10" + _varint(step) + what
-
-
-def _record(data: bytes) -> bytes:
-    length = struct.pack("<Q", len(data))
-    return length + struct.pack("<I", _checksum(length)) + data + struct.pack("<I", _checksum(data))
+from paddle_jax.utils import try_import
 
 
 class TensorBoard(_Writer):
-    """Writes losses and metrics for TensorBoard (`tensorboard --logdir logs` shows them); nothing has to be
-    installed to write.
+    """Writes losses and metrics for TensorBoard (`tensorboard --logdir logs` shows them). The package
+    tensorboardX must be installed when `fit` begins (`pip install tensorboardX`).
 
     Curves are named as by `VisualDL`: `train/loss` over steps, `eval/loss` over epochs.
 
     Args:
         log_dir: str or path, folder to write to; each training writes a file of its own.
+    Raises:
+        ImportError: tensorboardX is not installed, when the first value is written.
     Differs from Paddle: which has none.
     Example:
         >>> paddle.callbacks.TensorBoard("logs").log_dir
@@ -76,21 +30,25 @@ class TensorBoard(_Writer):
         self.log_dir = log_dir
         self.epochs = self.steps = None
         self.epoch = 0
-        self._file = None
+        self._open = None
+
+    @property
+    def writer(self) -> Any:
+        """The SummaryWriter of tensorboardX: it also takes images, histograms and graphs."""
+        if self._open is None:
+            library = try_import(
+                "tensorboardX",
+                "callbacks.TensorBoard: it needs the package tensorboardX, which is not installed; "
+                "install it with: pip install tensorboardX",
+            )
+            # a program that is killed loses the values of five seconds
+            self._open = library.SummaryWriter(os.fspath(self.log_dir), flush_secs=5)
+        return self._open
 
     def _write(self, tag: str, value: float, step: int) -> None:
-        if self._file is None:
-            folder = Path(self.log_dir)
-            folder.mkdir(parents=True, exist_ok=True)
-            now = time.time()
-            name = f"events.out.tfevents.{now:.6f}.{socket.gethostname()}.{os.getpid()}"
-            # a program that is killed leaves whole records
-            self._file = (folder / name).open("ab", buffering=0)
-            self._file.write(_record(_event(now, 0, _text(3, b"brain.Event:2"))))
-        scalar = _text(1, tag.encode()) + b"\x15" + struct.pack("<f", float(value))
-        self._file.write(_record(_event(time.time(), int(step), _text(5, _text(1, scalar)))))
+        self.writer.add_scalar(tag, float(value), int(step))
 
     def _finish(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._open is not None:
+            self._open.close()
+            self._open = None

@@ -18,6 +18,7 @@ from paddle_jax.io.dataloader.collate import to_tensors
 from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase
 from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.fetcher import make_fetch
+from paddle_jax.io.dataloader.grain_stream import as_stream
 from paddle_jax.io.dataloader.process import Unfit, crew
 from paddle_jax.io.dataloader.progress import FORM, Epoch, generators, keeps_state, set_generators
 from paddle_jax.io.dataloader.worker import END, Worker, WorkerInfo
@@ -42,7 +43,8 @@ class DataLoader:
     """Iterates over a data set in batches of Tensors.
 
     Args:
-        dataset: Dataset (or anything with `__getitem__` and `__len__`), or IterableDataset.
+        dataset: Dataset (or anything with `__getitem__` and `__len__`), or IterableDataset; or a pipeline of
+            the library grain, an `IterDataset` or `grain.DataLoader`. Give `batch_size=None` if it batches.
         feed_list: list of static variables; with `return_list=False` a batch is `[{name:
             Tensor}]`. Default None.
         places: place, str, or list of them; batches go to the first. Default None: the current device.
@@ -82,7 +84,7 @@ class DataLoader:
         auto_collate_batch: bool, whether it makes batches.
     Raises:
         AssertionError: a setting is not valid or contradicts another one.
-        ValueError: shuffling or batch sampling of an IterableDataset.
+        ValueError: shuffling or batch sampling of an IterableDataset; workers for a pipeline of grain.
         SystemError: a worker ended, or gave no batch within `timeout`; the text names worker, process and
             signal. (It is a RuntimeError, too.)
     Random numbers in workers (of `random`, NumPy and Paddle) are seeded for every batch from `paddle.seed`
@@ -123,6 +125,7 @@ class DataLoader:
         _need(
             prefetch_factor > 0, f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive."
         )
+        dataset = as_stream(dataset, num_workers)
         self.dataset = dataset
         self.feed_list = feed_list
         self.places: list[Place] = _places(places)

@@ -130,7 +130,7 @@ MISTAKES = {
     "groups": lambda p: p.nn.functional.conv2d(p.ones([1, 4, 8, 8]), p.ones([3, 2, 3, 3]), groups=2),
     "device": lambda p: p.set_device("tpu:7"),
     "safetensors": lambda p: p.load("w.safetensors"),
-    "address": lambda p: p.load("gs://bucket/w"),
+    "address": lambda p: p.load("s9://bucket/w"),
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
+from paddle_jax.__main__ import main
 from paddle_jax._core.base.vlog import Verbose
 from paddle_jax.utils import install_check
 
@@ -289,3 +290,13 @@ def test_levels_of_stacks(paddle):
         assert isinstance(refused(), TypeError)  # JAX's own
     finally:
         paddle.set_flags({"FLAGS_call_stack_level": 1})
+
+
+@pytest.mark.parametrize(
+    "arguments, text",
+    [(["check", "--target"], "expected one argument"), (["check", "now"], "unrecognized arguments: now")],
+)
+def test_wrong_usage_of_the_command(capsys, arguments, text):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2 and text in capsys.readouterr().err

@@ -1,17 +1,10 @@
-"""Files for TensorBoard, read back by a reader of this test; checksums against the known
-one of "123456789"."""
+"""Files for TensorBoard, read back by a reader of this test."""
 
 import struct
+import sys
 
 import numpy as np
 import pytest
-
-from paddle_jax.hapi import tensorboard
-
-
-def test_checksum():
-    crc = 0xE3069283  # of RFC 3720's polynomial
-    assert tensorboard._checksum(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def varint(data, at):
@@ -43,8 +36,6 @@ def events(path):
     while at < len(data):
         (size,) = struct.unpack_from("<Q", data, at)
         body = data[at + 12 : at + 12 + size]
-        assert struct.unpack_from("<I", data, at + 8) == (tensorboard._checksum(data[at : at + 8]),)
-        assert struct.unpack_from("<I", data, at + 12 + size) == (tensorboard._checksum(body),)
         found.append(fields(body))
         at += size + 16
     return found
@@ -52,6 +43,8 @@ def events(path):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_curves(paddle, tmp_path, alone):
+    pytest.importorskip("tensorboardX")
+
     class Rows(paddle.io.Dataset):
         def __getitem__(self, i):
             return np.ones(2, "float32") * i, np.ones(1, "float32")
@@ -75,7 +68,7 @@ def test_curves(paddle, tmp_path, alone):
     (file,) = (tmp_path / "logs").iterdir()
     first, *rest = events(file)
     assert file.name.startswith("events.out.tfevents.") and first[3] == b"brain.Event:2"
-    rows = [(event[2], fields(fields(event[5])[1])) for event in rest]
+    rows = [(event.get(2, 0), fields(fields(event[5])[1])) for event in rest]
     curves = [(step, row[1].decode(), struct.unpack("<f", row[2])[0]) for step, row in rows]
     if alone:
         assert curves == [(0, "eval/loss", np.float32(loss))]
@@ -91,3 +84,9 @@ def test_curves(paddle, tmp_path, alone):
         (1, "eval/loss"),
     ]
     assert [value for _, tag, value in curves if tag == "train/loss"] == [np.float32(value) for value in seen]
+
+
+def test_missing_package(paddle, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    with pytest.raises(ImportError, match="pip install tensorboardX"):
+        _ = paddle.callbacks.TensorBoard("logs").writer

@@ -188,3 +188,20 @@ def test_killed_savers_leave_whole_checkpoints(tmp_path):
             assert len(values) == 1
             whole += 1
     assert whole >= 3
+
+
+def test_orbax_in_other_layouts(tmp_path):
+    pytest.importorskip("orbax.checkpoint")
+    whole = paddle.to_tensor(DATA)
+    saved = {"both": shard_tensor(whole, MESH, [Shard(0), Shard(1)]), "plain": whole}
+    paddle.interop.save_orbax(saved, tmp_path / "a")
+    wanted = {
+        "both": shard_tensor(whole * 0, FLAT, [Shard(0)]),
+        "plain": shard_tensor(whole * 0, WIDE, [Shard(1), Shard(0)]),
+    }
+    layouts = {name: tensor._value.sharding for name, tensor in wanted.items()}
+    paddle.interop.load_orbax(tmp_path / "a", wanted)
+    for name, tensor in wanted.items():
+        np.testing.assert_array_equal(tensor.numpy(), DATA)
+        assert tensor._value.sharding == layouts[name]
+    assert paddle.interop.load_orbax(tmp_path / "a")["both"].tolist() == whole.tolist()
