@@ -62,12 +62,15 @@ class CapturedInput:
     def __init__(
         self, value: Any, tensor: Tensor | None = None, get: Callable[[], Any] | None = None
     ) -> None:
+        # The caller may be inside a trace of JAX; the value outside of it must be an array all the same.
         with eager_evaluation():
             if type(value) is Uninitialized:
                 raise value.error("to_static")
             self.value = jnp.asarray(to_array(value))
         self.tensor = tensor
         self.get = get
+        # The same array in another Python object: two Tensors may hold one array, and each is an operand of
+        # its own.
         self.own = alias_array(self.value)
         self.tracer: Any = None
 
@@ -109,6 +112,7 @@ class Capture(Trace):
         finished: whether the code has run to its end.
     """
 
+    # The run computes with tracers at once; a segment would record them beyond the end of the trace.
     deferring = False
     has_segment = False
     converted = False
@@ -159,12 +163,15 @@ class Capture(Trace):
         """Enters the run, and makes operands of the Tensors that are known."""
         ctx = local.ctx
         self.nest_in(ctx.frame)
+        # Pending operations of the caller wait until the run is over.
         self.segment = ctx.segment
         self.begun = True
         if Observing.observer is not None:
             Observing.observer.capture = self
         ctx.frame = self
         ctx.segment = None
+        # Now, at the outermost level: a Tensor that is first read inside a branch or loop could not become
+        # an operand.
         for tensor in self.known_tensors:
             if id(tensor) not in self.tensors:
                 self._lifted(self._meet(tensor))
@@ -179,14 +186,18 @@ class Capture(Trace):
             return
         local.ctx.frame = self.outer
         local.ctx.segment = self.segment
+        # Backwards in time: values first, then gradients, generators and what objects hold.
         self.undo_log.undo()
         for _, grad, raw, _ in self.grads.values():
+            # A gradient that is an operand has been restored by the log above.
             if grad is not None and id(grad) not in self.tensors:
                 replace_held(grad, raw)
+        # The run's draws do not count: each call makes them, see `Captured.draws`.
         for generator, (_, words, offset) in self.drawn.items():
             generator._words = words
             generator._offset = offset
         for owner, before in (*self.attributes.values(), *self.objects.values(), *self.contents.values()):
+            # With `full_graph` a change that does not depend on the run happens now, once.
             if not (self.finished and id(owner) in self.kept_containers):
                 restore_contents(owner, before)
 
@@ -199,15 +210,18 @@ class Capture(Trace):
 
     def call(self, kernel: Kernel, tensors: Any) -> Any:
         """Runs a kernel on Tensors. Branches and loops may be handed what none of them uses."""
+        # Only a later use needs a value. A branch hands on variables that it may not have set.
         if self.undefined_variables and kernel.name not in ("cond", "while"):
             self.defined(tensors)
         return super().call(kernel, tensors)
 
     def on_undefined(self, tensor: Tensor, name: str) -> None:
+        # Such a function may run eagerly instead, where Python itself says that the variable has no value.
         if not self.full_graph:  # a function that need not be compiled whole runs eagerly then
             self.undefined_variables[id(tensor)] = tensor, name
 
     def on_uncertain_result(self, result: Tensor, tensor: Tensor) -> None:
+        # The result may be that Tensor itself, so that a change of it would have to change the Tensor.
         if self.is_outside(tensor):
             self.uncertain_results[id(result)] = result
 
@@ -229,6 +243,7 @@ class Capture(Trace):
 
     def _operand(self, tensor: Tensor) -> Any:
         value = self.read(tensor)
+        # As on the tape: JAX's derivatives, too, end where Paddle's do.
         if tensor.stop_gradient and value.dtype.kind in INEXACT:
             return jax.lax.stop_gradient_p.bind(value)
         return value
@@ -237,13 +252,16 @@ class Capture(Trace):
         """The value to compute with."""
         raw = held_value(tensor)
         if type(raw) is LazyArray:
+            # A few numbers of the host: they fill a shape and are no operand.
             if type(raw.array) is tuple:
                 return constant_value(raw)
             raw = to_array(raw)
         if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
             return raw  # NumPy arrays are constants that an operation made
+        # By the array in the slot of the Tensor, which `_meet` has made one of its own.
         entry = self.arrays.get(id(raw))
         if entry is None:
+            # A Python number that became a Tensor, such as an operand of `x + 2`: a constant of the code.
             if type(tensor) is NumberTensor:
                 return raw
             entry = self._meet(tensor)
@@ -251,8 +269,10 @@ class Capture(Trace):
 
     def _meet(self, tensor: Tensor) -> CapturedInput:
         entry = self.tensors[id(tensor)] = CapturedInput(held_value(tensor), tensor)
+        # `end` gives the Tensor its own array and its place on the tape again.
         self.undo_log.save(tensor)
         replace_held(tensor, entry.own)
+        # In the run it is a leaf: gradients end at operands.
         tensor._node = None
         tensor._idx = 0
         return self._keep(entry)
@@ -265,28 +285,36 @@ class Capture(Trace):
     def _lifted(self, entry: CapturedInput) -> Any:
         """The value in this run; inside a trace within it the array, which that trace hands
         on as an operand."""
+        # An inner trace (a branch, a loop) would keep a tracer of this level as a constant of its own.
         if local.ctx.frame is not self:
             return entry.own
         if entry.tracer is None:
+            # The barrier makes a tracer of the array. `_open` takes it out again, when the array has become
+            # an operand.
             entry.tracer = jax.lax.optimization_barrier(entry.own)
+        # The Tensor may have been assigned to since it was first read.
         if entry.tensor is not None and held_value(entry.tensor) is entry.own:
             replace_held(entry.tensor, entry.tracer)
         return entry.tracer
 
     def host_number(self, get: Callable[[], Any]) -> Any:
         """A number that the host knows at each call, such as a learning rate."""
+        # Effects are repeated after the program, so the rate in it would be the one from before the step.
         if self.effects:
             raise Unsupported(
                 "a learning rate is used after scheduler.step(); "
                 "call scheduler.step() at the end of the function"
             )
         with swapped_attributes(self, inside_effect=True):
+            # float64, as the host computes it. A float would be a weak number with another dtype for
+            # results.
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
 
     def host_value(self, tensor: Tensor) -> Any:
         """The value of a Tensor for the host, where it may count as constant: a few integers from
         outside. Else None."""
         raw = held_value(tensor)
+        # NumPy arrays and numbers of the code are constants: their values are known.
         if (
             isinstance(raw, np.ndarray | np.generic)
             or type(raw) is LazyArray
@@ -294,7 +322,10 @@ class Capture(Trace):
             or type(tensor) is NumberTensor
         ):
             return to_numpy(to_array(raw))
+        # The arguments come first and are no constants; others may be, and are compared at each call.
         entry = next((e for e in self.inputs[self.variable_count :] if _holds(e, tensor)), None)
+        # Large or not whole: the value is likely to change, and each change would compile the function
+        # again.
         if entry is None or entry.value.dtype.kind not in "biu" or entry.value.size > _SMALL:
             if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
@@ -305,6 +336,7 @@ class Capture(Trace):
         return value
 
     def on_node_gradient(self, node: Node) -> None:
+        # Nodes keep arrays for the backward pass, which for operations of the run are tracers.
         """Nothing to do: what operations of the run keep is from the run."""
 
     def on_refusal(self, error: Exception) -> None:
@@ -321,6 +353,7 @@ class Capture(Trace):
     def on_stream_read(self, what: str) -> None:
         """Called before something is read that is not the same at each call."""
         raise Unsupported(
+            # Iterators go on with each item, and a program would repeat the items of the first run.
             f"{what} is iterated over inside the function, which would happen while compiling "
             "only; pass in what is taken from it"
         )
@@ -328,12 +361,14 @@ class Capture(Trace):
     def guarded_value(self, get: Callable[[], Any]) -> Any:
         """What `get()` gives, compared again at each call."""
         value = get()
+        # An effect is a call as a whole, repeated with what it reads.
         if not self.inside_effect:
             self.host_guards.append((get, value))
         return value
 
     def value_before(self, tensor: Tensor) -> Any:
         """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
+        # Assigned to in the run: the array from before is no longer what the Tensor stands for.
         self.read(tensor)
         entry = self.tensors.get(id(tensor))
         if entry is None or not _holds(entry, tensor):
@@ -372,11 +407,14 @@ class Capture(Trace):
 
     def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
+        # Only the first look counts: later ones see what the run itself has set.
         if id(tensor) in self.grads:
             return
         self.read(tensor)
         if id(tensor) not in self.tensors:
             return  # made by the run itself
+        # It was computed before the run. The backward pass would have to go on there, which a call of the
+        # program cannot do.
         if accumulates and self.undo_log.saved_state(tensor)[1] is not None:
             raise Unsupported(
                 f"backward reaches {tensor.name}, which was computed outside; "
@@ -390,20 +428,24 @@ class Capture(Trace):
                 "or both outside"
             )
         kind = grad_kind(grad)
+        # "empty": to add to None and to add to zeros gives the same, so one program serves both.
         self.grads[id(tensor)] = (
             tensor,
             grad,
             None if grad is None else held_value(grad),
             "empty" if accumulates and kind != "array" else kind,
         )
+        # An array that is there is read, and becomes an operand.
         if kind == "array" and grad is not None:
             self.read(grad)
 
     def on_row_lookup(self, weight: Tensor, ids: Any, padding: Any) -> None:
         """Called for rows of a leaf whose gradient is one of these rows; ids None: of all."""
         marks: Any = None
+        # At the outermost level alone: marks of a branch would be tracers of an inner trace.
         if ids is not None and get_opaque_trace_state(convention="flax") == self.level:
             marks = marks_of(self.read(ids), plain_shape(weight)[0], padding)
+        # Rows may be looked up several times; the gradient has the rows of all lookups.
         before = self.row_lookups.get(id(weight))
         if before is not None:
             marks = either(before[1], marks)
@@ -415,10 +457,12 @@ class Capture(Trace):
 
     def on_object_change(self, owner: Any) -> None:
         """Called before an object, a list or a dict changes, or may change."""
+        # What the run itself made needs no restoring.
         if Observing.observer is None or Observing.observer.is_outside(owner):
             _note(self.contents, owner)
 
     def on_state_change(self, owner: Any, get: Callable[[], Any]) -> None:
+        # Compared at each call: another state means another program.
         if id(owner) not in self.attributes:
             self.guarded_value(get)
             self.on_layer_change(owner)
@@ -433,6 +477,7 @@ class Capture(Trace):
         return True  # in the order of what the program writes
 
     def attempt(self, run: Callable[[], Any]) -> Any:
+        # A refusal within code that is only tried does not count.
         refusal = self.refusal
         try:
             return run()
@@ -442,6 +487,7 @@ class Capture(Trace):
 
     def on_hook(self, tensor: Tensor) -> None:
         """Called before a hook is put on a Tensor."""
+        # A hook of a run would be put on once more at each call.
         if id(tensor) in self.tensors:
             raise Unsupported(
                 f"register_hook is called inside the function on {tensor.name} from outside; "
@@ -455,8 +501,10 @@ class Capture(Trace):
 
     def host_effect(self, call: Callable[..., Any], owner: Any, args: Any, kwargs: Any) -> Any:
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
+        # Such as `scheduler.step()` inside of `optimizer.step()`.
         if self.inside_effect:  # the call is part of one that is noted already
             return call(owner, *args, **kwargs)
+        # Its value is a tracer, which an object on the host must not keep.
         if any(map(is_tensor, (*args, *kwargs.values()))):
             raise Unsupported(
                 f"{type(owner).__name__}.{call.__name__} is given a Tensor inside the "
@@ -464,11 +512,13 @@ class Capture(Trace):
             )
         _note(self.objects, owner)
         self.effects.append((call, owner, args, kwargs))
+        # It runs now as well, so that the rest of the code sees its result. `end` takes that back.
         with swapped_attributes(self, inside_effect=True):
             return call(owner, *args, **kwargs)
 
     def on_print(self, tensor: Tensor) -> None:
         """Called before a Tensor is written as text, which each call has to do with the values it has."""
+        # Then the function runs eagerly, and prints its values at that moment.
         if not self.full_graph:
             error = TracedValueError("str")
             self.on_refusal(error)
@@ -480,6 +530,7 @@ class Capture(Trace):
 
     def _base(self, generator: Any) -> tuple[Any, ...]:
         if generator not in self.drawn:
+            # The state of the generator is an operand: other numbers at each call from one program.
             words = CapturedInput(generator._words, get=lambda: generator._words)
             start = CapturedInput(
                 np.uint32(generator._offset & 0xFFFFFFFF),
@@ -515,6 +566,7 @@ def refuse_possible_outside(tensor: Tensor, capture: Capture | None) -> None:
 
 def constant_value(raw: Any) -> Any:
     """The value of a few host numbers, or of one number that fills a shape, inside a trace."""
+    # One number for many elements: filled in by the program and not copied.
     if len(raw.array) == 1 != raw.aval.size:
         return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
     return to_array(raw)
@@ -522,6 +574,7 @@ def constant_value(raw: Any) -> Any:
 
 def _holds(entry: CapturedInput, tensor: Tensor) -> bool:
     return entry.tensor is not None and (
+        # The tracer takes the place of the array when the input is first read.
         held_value(tensor) is entry.own or held_value(tensor) is entry.tracer
     )
 

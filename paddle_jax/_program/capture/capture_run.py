@@ -36,6 +36,7 @@ from paddle_jax._program.capture.captured import Captured, Change
 from paddle_jax._program.capture.host_random import HostRandom
 from paddle_jax._program.capture.results import open_result
 
+# Each run finds at least one more Tensor; code that goes on finding some is refused.
 _MAX_RERUNS = 3  # runs with more Tensors known beforehand
 
 
@@ -64,12 +65,15 @@ def capture(
     known_tensors = list(start)
     again: list[str] = []
     while True:
+        # `fixed`: the numbers among the arguments are constants, each with a program of its own.
         variable_count = 0 if fixed else len(inputs)
         run = Capture([*inputs, *known_tensors], converted, variable_count, objects, full_graph)
         host_random = HostRandom(generators)
         try:
             with preserved_tracing():
                 captured = run_within(host_random, lambda run=run: _capture(run, function, len(inputs)))
+        # A Tensor was first read in a branch or loop. It is made an operand from the beginning, and the
+        # code runs again.
         except TRACING:
             new = [entry.tensor for entry in run.inputs[run.known_count :] if entry.tensor is not None]
             if not new or len(again) == _MAX_RERUNS:
@@ -92,19 +96,23 @@ def _capture(run: Capture, function: Callable[[], Any], input_count: int) -> Cap
     def inner() -> tuple[Any, ...]:
         run.level = get_opaque_trace_state(convention="flax")
         result = _call(run, function)
+        # Tensors that stand for Python numbers are numbers again in the result.
         tensors, captured.rebuild = flatten_tensors(open_result(result, run, run.python_numbers))
         run.defined(tensors)
         values = [run.read(t) for t in tensors]
         captured.results = [(t.stop_gradient, _flows(t), run.tensors.get(id(t))) for t in tensors]
         captured.changes, new = _changes(run)
+        # The hook runs in the caller's backward, where the tensor of the run is gone.
         if run.has_hooks and any(flows for _, flows, _ in captured.results):
             raise Unsupported(
                 "register_hook is called on a Tensor inside the function; "
                 "register the hook outside, or call backward inside too"
             )
+        # FLAGS_check_nan_inf: one check of all results in place of one after each operation.
         if run.executor is run_checked and run.checks is not None:
             add_finite_check([*values, *new])
         _add_tables(run, captured, new)
+        # Checks come last: `CapturedChecks.of` looks for them there.
         if run.checks:
             checks = [(len(numbers), error, line) for _, numbers, error, line in run.checks]
             captured.changes.append(Change("checks", None, 1, checks=checks))
@@ -116,6 +124,7 @@ def _capture(run: Capture, function: Callable[[], Any], input_count: int) -> Cap
         run.finished = True
         return tuple([*values, *new])
 
+    # `make_jaxpr` without arguments: all operands are constants of the jaxpr, which `_open` tells apart.
     closed, captured.structs = jax.make_jaxpr(lambda: run_within(run, inner), return_shape=True)()
     captured.host_guards = run.host_guards
     captured.effects = [*run.effects, *run.outputs]
@@ -129,9 +138,12 @@ def _call(run: Capture, function: Callable[[], Any]) -> Any:
     try:
         result = function()
     except Exception as error:
+        # An error that says why itself is better than the first reason found.
         if run.refusal is None or isinstance(error, (Unsupported, *TRACING)):
             raise
+        # The code has caught the refusal and failed because of that.
         raise run.refusal from error
+    # The code has caught the refusal and gone on, so its result is that of one case.
     if run.refusal is not None:
         raise run.refusal
     return result
@@ -146,6 +158,7 @@ def _flows(tensor: Tensor) -> bool | None:
 
 def _add_tables(run: Capture, captured: Captured, new: list[Any]) -> None:
     """Adds the marks of the rows that were looked up, where a gradient can flow through a result."""
+    # Marks serve the gradient alone.
     if not any(flows for _, flows, _ in captured.results) and not any(c.flows for c in captured.changes):
         return
     for weight, marks in run.row_lookups.values():
@@ -163,6 +176,7 @@ def _changes(run: Capture) -> tuple[list[Change], list[Any]]:
     """All that the run has changed outside, and the new arrays."""
     changes: list[Change] = []
     arrays: list[Any] = []
+    # In this order the results come, and `CompiledFunction` finds them.
     for add in (_add_value_changes, _add_grad_changes, _add_content_changes):
         add(run, changes, arrays)
     return changes, arrays
@@ -172,9 +186,11 @@ def _add_value_changes(run: Capture, changes: list[Change], arrays: list[Any]) -
     """Adds the Tensors that have got other values, or another `stop_gradient`."""
     for entry in run.inputs:
         tensor = entry.tensor
+        # Numbers of the host and states of generators are no Tensors that could change.
         if tensor is None:
             continue
         before = run.undo_log.saved_state(tensor)
+        # It holds something else than at the beginning.
         if held_value(tensor) is not entry.tracer and held_value(tensor) is not entry.own:
             change = Change(
                 "value",
@@ -182,11 +198,13 @@ def _add_value_changes(run: Capture, changes: list[Change], arrays: list[Any]) -
                 1,
                 stop_gradient=tensor.stop_gradient,
                 flows=continues_backward(tensor),
+                # Index 5 of the saved state is the version: a call goes on by as many as the run.
                 steps=tensor._version - before[5],
                 shares=id(tensor) in run.ids_shared_with_views,
             )
             changes.append(change)
             arrays.append(run.read(tensor))
+        # Index 3 is `stop_gradient`.
         elif tensor.stop_gradient is not before[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
 
@@ -195,6 +213,7 @@ def _add_grad_changes(run: Capture, changes: list[Change], arrays: list[Any]) ->
     """Adds the gradients that are other ones."""
     for tensor, grad, raw, kind in run.grads.values():
         now = tensor._grad
+        # It is the same object. Its value, if it has changed, is among the values above.
         if now is grad and (
             grad is None or id(grad) in run.tensors or (held_value(grad) is raw and kind != "empty")
         ):
@@ -221,7 +240,9 @@ def _add_content_changes(run: Capture, changes: list[Change], arrays: list[Any])
         if isinstance(owner, CONTAINERS):
             _allow_change(run, owner, *stores)
             continue
+        # Stores of a Layer: parameters, buffers, sublayers; of an object, its attributes.
         for index, (store, before) in enumerate(zip(stores_of(owner), stores, strict=True)):
+            # Both the names from before and the new ones: a name may have been removed.
             for name in {**before, **store}:
                 value = store.get(name, MISSING)
                 if not same_value(value, before.get(name, MISSING)):
@@ -235,13 +256,16 @@ def _allow_change(run: Capture, container: Any, before: Any) -> None:
 
     With `full_graph` a change stays that does not depend on the run.
     """
+    # It was changed and changed back, as a stack is.
     if not content_differs(container, before):
         return
     observer = Observing.observer
+    # It cannot be reached from outside, such as a list of a local object.
     if observer is not None and not observer.guards.is_in_place(container):
         return
     old_ids = {id(value) for _, value in members(before)}
     new = [value for _, value in members(container) if id(value) not in old_ids]
+    # A Tensor in it would be a tracer of the run.
     if not run.full_graph or flatten_tensors(new)[0]:
         raise Unsupported(
             f"a {type(container).__name__} from outside the function is changed, "
@@ -252,6 +276,7 @@ def _allow_change(run: Capture, container: Any, before: Any) -> None:
 
 def _assignment(run: Capture, owner: Any, key: tuple[int, Any], value: Any) -> tuple[Change, list[Any]]:
     """The Change of an attribute, and its arrays."""
+    # A Tensor from outside stays that Tensor; those of the run become results.
     inside, rebuild = flatten_tensors(
         open_result(value, run), lambda x: is_tensor(x) and id(x) not in run.tensors
     )
@@ -264,6 +289,7 @@ def _assignment(run: Capture, owner: Any, key: tuple[int, Any], value: Any) -> t
 
 def _maker(prototypes: list[Tensor], rebuild: Callable[[list[Any]], Any]) -> Callable[..., Any]:
     """A function that makes the value of an attribute from results, in Tensors like those of the run."""
+    # What the new Tensors need is taken now: those of the run die with it.
     kinds = [
         (type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), continues_backward(t))
         for t in prototypes
@@ -279,6 +305,7 @@ def _maker(prototypes: list[Tensor], rebuild: Callable[[list[Any]], Any]) -> Cal
             tensor._name = name
             tensor.persistable = persistable
             tensor.__dict__.update(more)
+            # It continues the tape at the result that has its value.
             if flows:
                 tensor._node = result._node
                 tensor._idx = result._idx
@@ -299,6 +326,8 @@ def _needed_inputs(captured: Captured, run: Capture) -> set[CapturedInput]:
 
 def _is_input_barrier(eqn: Any, inputs_by_var: dict[Any, CapturedInput]) -> bool:
     """Whether an equation only hands an input on."""
+    # As `Capture._lifted` makes them, and no others: users may call `optimization_barrier`, with several
+    # operands.
     is_barrier = eqn.primitive.name == "optimization_barrier" and len(eqn.invars) == 1
     return is_barrier and eqn.invars[0] in inputs_by_var
 
@@ -309,6 +338,7 @@ def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> No
     inputs_by_var: dict[Any, CapturedInput] = {}
     constants: dict[Any, Any] = {}
     for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
+        # By identity: each input has an array object of its own.
         entry = run.arrays.get(id(const))
         if entry is None:
             constants[var] = const
@@ -317,6 +347,7 @@ def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> No
     aliases: dict[Any, CapturedInput] = {}
     eqns = []
     for eqn in jaxpr.eqns:
+        # The barrier has served its purpose, and would stop XLA from fusing.
         if _is_input_barrier(eqn, inputs_by_var):
             aliases[eqn.outvars[0]] = inputs_by_var[eqn.invars[0]]
         else:
@@ -325,9 +356,11 @@ def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> No
     used_vars = {var for variables in read for var in variables if not is_literal(var)}
     operands = {var: entry for var, entry in {**inputs_by_var, **aliases}.items() if var in used_vars}
     needed = {*operands.values(), *_needed_inputs(captured, run)}
+    # Arguments stay although nothing reads them, as the caller passes them.
     captured.inputs = [entry for i, entry in enumerate(run.inputs) if i < input_count or entry in needed]
     captured.host_reads = list(run.host_reads.items())
     index_of = {entry: i for i, entry in enumerate(captured.inputs)}
+    # Constants first, then operands, in the order of `parts`.
     body = jaxpr.replace(constvars=[*constants, *operands], eqns=eqns, invars=[])
     constant_values = list(constants.values())
     indices = [index_of[entry] for entry in operands.values()]
@@ -342,5 +375,6 @@ def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> No
     captured.fn = fn
     captured.jaxpr = body
     captured.parts = constant_values, indices
+    # The program may be given the memory of its operands; an array kept here would force a copy of each.
     for entry in captured.inputs:  # their memory may be given away
         entry.own = entry.tracer = entry.value = None

@@ -22,6 +22,7 @@ from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
 from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._program.capture.captured import Captured
 
+# Operations that take long: a check that needs one is better part of the program.
 _HEAVY = frozenset(
     (
         *CONVOLUTIONS,
@@ -37,6 +38,7 @@ _HEAVY = frozenset(
         "while",
     )
 )
+# More time is better spent in the program.
 _LONGEST = 1e-3  # seconds by the interpreter's estimate
 
 
@@ -61,6 +63,7 @@ class CapturedChecks:
     def arrange(self, captured: Captured, order: Sequence[int], differentiable: bool) -> _Front | None:
         """Takes the checks out of a run and gives a function of the operands that raises what they find; or
         makes the run keep what it would change where one fails, and gives None. order: see Program."""
+        # The interpreter works on arrays of the CPU.
         if differentiable or jax.default_backend() != "cpu":
             front = None
         else:
@@ -68,6 +71,7 @@ class CapturedChecks:
         if front is None:
             captured.fn = self._guarded(captured)
             return None
+        # The checks are the last result.
         whole = captured.fn
         captured.changes.pop()
         captured.fn = lambda *values: whole(*values)[:-1]
@@ -83,6 +87,8 @@ class CapturedChecks:
         body, used = partial_eval.dce_jaxpr(body, [False] * (len(body.outvars) - 1) + [True])
         wanted = [k for k, is_used in enumerate(used) if is_used]
         taken = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
+        # An effect must not happen twice. A number of the host is not a Tensor that could be compared with
+        # the one before.
         if (
             body.effects
             or not _HEAVY.isdisjoint(_primitives(body))
@@ -92,6 +98,7 @@ class CapturedChecks:
         constants = [fixed[k] for k in wanted if k < len(fixed)]
         operand_indices = [order[j] for j in taken]
         split = len(constants)
+        # The interpreter runs it with NumPy: no program is compiled for the checks.
         try:
             plan = numpy_backend.plan(
                 ClosedJaxpr(
@@ -113,6 +120,7 @@ class CapturedChecks:
                 guards.append((result, input_of[id(change.target)]))
             result += change.count
         flags = []  # where the array of the checks has their truth values
+        # Each check has its truth value first, then its numbers.
         index = 0
         for count, _, _ in self.checks:
             flags.append(index)
@@ -123,6 +131,7 @@ class CapturedChecks:
             out = list(whole(*values))
             wrong = jnp.any(out[-1][jnp.array(flags)] != 0)
             for i, j in guards:
+                # A new value of another shape cannot be the old one.
                 if (out[i].shape, out[i].dtype) == (values[j].shape, values[j].dtype):
                     out[i] = jax.lax.select_n(wrong, out[i], values[j])
             return tuple(out)
@@ -150,8 +159,10 @@ class _Front:
 
     def __call__(self, tensors: Any) -> None:
         arrays = [computed_array(tensors[i]) for i in self.places]
+        # The same arrays as last time, such as labels of one batch, were right then.
         if not arrays or any(map(operator.is_not, arrays, self.seen)) or not self.seen:
             raise_if_failed(self.plan(*map(to_numpy, arrays))[0], self.checks)
+            # A NumPy array may be changed in place, so it says nothing about the next call.
             if all([isinstance(a, jax.Array) for a in arrays]):
                 self.seen = arrays
             else:
@@ -162,6 +173,7 @@ def _primitives(jaxpr: Any) -> Iterator[Any]:
     for eqn in jaxpr.eqns:
         yield eqn.primitive.name
         for value in eqn.params.values():
+            # Branches and loops have jaxprs among their parameters.
             inner = getattr(value, "jaxpr", value)
             if hasattr(inner, "eqns"):
                 yield from _primitives(inner)

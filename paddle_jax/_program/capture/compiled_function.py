@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from paddle_jax._program.guards.closure_scan import ClosureScan
     from paddle_jax._program.guards.state_observer import StateObserver
 
+# One C call per Tensor: this runs at each step.
 _NODE = operator.attrgetter("_node")
 
 
@@ -124,6 +125,7 @@ class CompiledFunction:
         self.stop_gradients = StopGradientGuard(tensors)
         self.shapes = [(plain_shape(t), numpy_dtype(t)) for t in tensors]
         index_of = {id(t): i for i, t in enumerate(tensors)}
+        # The kind of gradient (none, zero, rows, array) is a part of the program.
         expected_grads = [(index_of[id(t)], kind) for t, kind in captured.grads]
         self.grads = GradGuard(expected_grads, picker([i for i, _ in expected_grads]), tensors)
         changes_flow = any(change.flows for change in captured.changes)
@@ -151,12 +153,15 @@ class CompiledFunction:
         """Sorts the inputs of the captured run by how a call finds them."""
         captured = self.captured
         by_tensor = {id(entry.tensor): entry for entry in captured.inputs}
+        # The gradient of a parameter is found through the parameter, as its object changes from step to
+        # step.
         owner_of_grad = {id(t._grad): by_tensor[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots = []
         fixed = []
         grads = []
         numbers = []
         for entry in captured.inputs[self.input_count :]:
+            # In the order of the class docstring, which the guards and the updates rely on.
             if entry.tensor is None:
                 numbers.append(entry)
             elif id(entry.tensor) in scan.slots:
@@ -192,6 +197,8 @@ class CompiledFunction:
                 self.other_updates.append((None, result, change))
             else:
                 target = index_of[id(change.target)]
+                # The fast way: the new value, nothing else. Everything that needs more is in
+                # `other_updates`.
                 keeps_flag = change.kind == "value" and change.stop_gradient is expected_flags[target]
                 if keeps_flag and not change.flows:
                     self.value_updates.append((target, result, change.steps))
@@ -203,6 +210,7 @@ class CompiledFunction:
 
     def _packable(self) -> list[int]:
         """Indices of the operands that a FlatBuffer may hold."""
+        # The tape keeps operands, and a failed assertion needs the old ones: both need arrays of their own.
         if self.differentiable or self.has_effects:
             return []
         return [
@@ -264,11 +272,13 @@ class CompiledFunction:
         Raises:
             GuardFailure: a guard does not hold; its Reason says which.
         """
+        # Python's state first: without it the operands may not even be found.
         reason = self.guards.check_state()
         if reason is not None:
             raise GuardFailure(reason)
         try:
             tensors = self._tensors(inputs)
+        # A sublayer or attribute that the code read has been removed.
         except (KeyError, IndexError, AttributeError):
             raise GuardFailure(OPERAND_GONE) from None
         reason = self.guards.check_operands(tensors)
@@ -281,6 +291,7 @@ class CompiledFunction:
     def __call__(self, tensors: list[Tensor]) -> Any:
         """Runs it on operands that `operands` returned; returns the result of the function."""
         captured = self.captured
+        # Checks of earlier calls whose values are there by now.
         if PendingChecks.queue:
             poll(False)
         if self.differentiable:
@@ -288,16 +299,20 @@ class CompiledFunction:
             raws = [held_value(result) for result in out]
         else:
             out = raws = self._run_direct(tensors)
+            # Under FLAGS_check_nan_inf errors are raised by the call that makes the value, not later.
             if local.ctx.frame.executor is not None:
                 self._raise_failed_checks(raws)
         results = []
         for (stop, flows, operand), value, raw in zip(captured.results, out, raws, strict=False):
+            # A result that is an operand is that Tensor itself, as in eager mode.
             if operand is not None:
                 results.append(tensors[operand])
             elif flows:
                 value.stop_gradient = False
                 results.append(value)
             else:
+                # Results on which `backward` has been called inside have a node that says so if it is
+                # called again.
                 results.append(wrap(raw, stop, None if stop or flows is None else self.spent_node))
         self._apply_updates(tensors, out, raws)
         Counters.steps += captured.steps
@@ -309,9 +324,13 @@ class CompiledFunction:
 
     def _run_on_tape(self, tensors: list[Tensor]) -> list[Tensor]:
         """Runs it as one operation; returns its results as Tensors."""
+        # Numbers are operands of the tape's node, too.
         out = run(self.kernel, [*tensors, *[wrap(get()) for get in self.numbers.getters]])
+        # An assertion must raise in this call.
         if self.has_effects:
             finish(lambda: [held_value(result) for result in out])
+        # What the program has changed and gives no gradient: the Tensor takes the array, not the result's
+        # Tensor.
         direct = self.direct
         set_all(
             set_slot,
@@ -330,9 +349,11 @@ class CompiledFunction:
         members = direct.members(tensors)
         try:
             flat = direct.pack.take(members)
+        # Others read the members so often that one array for all does not pay.
         except Scattered:
             self.direct = self._direct_program(None)
             return self.direct.run(None, tensors)
+        # Another thread may read a member while the array is replaced.
         with direct.pack.lock:
             return direct.run(flat, tensors, members)
 
@@ -348,10 +369,12 @@ class CompiledFunction:
         replaced = direct.replaced(tensors)
         for tensor, steps in zip(replaced, direct.steps, strict=True):
             tensor._version += steps
+        # Tensors that were on a tape have left it with their new values.
         if any(map(_NODE, replaced)):
             for tensor in replaced:
                 tensor._node = None
                 tensor._idx = 0
+        # Gradients that are the same as after the last call are zero already.
         if not self.grads.unchanged:
             for target, change in self.zero_grads:
                 set_grad(tensors[target], change)

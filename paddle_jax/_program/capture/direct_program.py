@@ -27,6 +27,7 @@ from paddle_jax._program.capture.xla_options import fusion_options
 from paddle_jax._program.guards.guard_set import GuardFailure
 from paddle_jax._program.guards.operand_guards import shape_reason
 
+# Attribute getters in C: they are mapped over all operands at each call.
 _AVAL = operator.attrgetter("aval")
 _COMMITTED = operator.attrgetter("_committed")
 
@@ -39,6 +40,7 @@ OtherUpdate = tuple[
 def finish(call: Callable[..., Any], *args: Any) -> Any:
     """Runs a program that prints or asserts to its end; raises the error of its assertion."""
     try:
+        # Wait here, since an assertion shows itself only when the program has ended.
         return jax.block_until_ready(call(*args))
     except jax.errors.JaxRuntimeError as error:
         raise run_error(error) from None
@@ -46,6 +48,7 @@ def finish(call: Callable[..., Any], *args: Any) -> Any:
 
 def picker(indices: Sequence[int]) -> Callable[[Any], Any]:
     """A quick function that picks these indices of a list."""
+    # Faster than a loop in Python; of a single index `itemgetter` would give no sequence.
     if len(indices) > 1:
         return operator.itemgetter(*indices)
     return lambda values: [values[i] for i in indices]
@@ -69,10 +72,13 @@ class HostNumbers:
         for i, get in enumerate(self.getters):
             number = get()
             known, array = self.on_device[i]
+            # Compared by identity, then as float64: keys of a generator are arrays, for which `!=` is no
+            # answer.
             if number is not known and (type(number) is not np.float64 or number != known):
                 self.on_device[i] = number, None
                 values.append(number)
                 continue
+            # The same as at the last call, so it is likely to stay.
             if array is None:
                 array = put(np.asarray(number))
                 self.on_device[i] = known, array
@@ -117,10 +123,12 @@ class DirectProgram:
         self.pack = pack
         self.numbers = numbers
         self.has_effects = bool(captured.jaxpr.effects)
+        # Members of the FlatBuffer come as one array, in front.
         packed = [] if pack is None else pack.places
         updates = {target: (result, steps) for target, result, steps in value_updates}
         plain = [update for update in value_updates if update[0] not in set(packed)]
         written = [(target, result) for target, result, _ in plain]
+        # Values whose `stop_gradient` changes as well still give their memory.
         written += [
             (target, result)
             for target, result, change in other_updates
@@ -135,12 +143,14 @@ class DirectProgram:
         self.replaced = picker([*[target for target, _, _ in plain], *packed])
         self.steps = [*[steps for _, _, steps in plain], *[updates[i][1] for i in packed]]
         self.members = picker(packed)
+        # Donated ones first: the compiled function has an argument for them.
         taken = {*packed, *self.donated}
         order = [*self.donated, *[i for i in range(len(shapes)) if i not in taken]]
         self.others = picker(order)
         self.pick_donated = operator.itemgetter(slice(len(self.donated)))
         self.shapes = self.others(shapes)
         self.avals: list[Any] = [None] * len(order)
+        # The operands as the compiled function has them, and where the captured run finds each of its own.
         index_of = {operand: k for k, operand in enumerate([*packed, *order])}
         sources = [index_of[i] for i in range(len(shapes))]
 
@@ -158,7 +168,9 @@ class DirectProgram:
                 *[out[i] for i in self.other_results],
             ]
 
+        # Shown in profiles and in error messages of XLA.
         direct.__name__ = name
+        # XLA reuses memory for a result of the same shape and dtype alone.
         fits = all([fits_shape(captured, shapes[target], result) for target, result in written])
         # after a failed assertion everything must be as before
         donate = 1 if fits and not self.has_effects else ()
@@ -178,9 +190,12 @@ class DirectProgram:
         """
         arrays = self._arrays(self.others(tensors))
         donated = list(self.pick_donated(arrays))
+        # A donated array is deleted. Somebody else who holds it, such as a list of the user, must not lose
+        # it.
         if any(map(_REFERENCES.__lt__, map(sys.getrefcount, donated))):
             # others hold these arrays, and keep them: + 1 for the variable of this line
             donated = [a if sys.getrefcount(a) <= _REFERENCES + 1 else jax.numpy.array(a) for a in donated]
+        # The list would be one more holder of each array.
         kept = arrays[len(donated) :]
         del arrays
         try:
@@ -188,6 +203,7 @@ class DirectProgram:
             changed = [tensors[i] for i in self.donated]
             untaken: list[Any] = []
 
+            # Storing is one step that no interrupt can divide: the old arrays are gone by then.
             def store(results: Iterator[Any]) -> Iterable[Any]:
                 steps = itertools.chain(map(set_slot, changed, results), map(untaken.append, results))
                 if self.pack is None:
@@ -197,6 +213,8 @@ class DirectProgram:
             if self.has_effects:
                 call_and_store(list, [finish(self.compiled, *arguments)], store)
             else:
+                # The key of compiled forms: JAX compiles one for each kind of number and for arrays bound
+                # to a device.
                 key = (*map(type, arguments[3]), *map(_COMMITTED, donated), *map(_COMMITTED, kept))
                 self.call(arguments, store, None, key)
         except Exception as error:
@@ -213,6 +231,7 @@ class DirectProgram:
         """The exception to raise for one that came up in a run."""
         translated = as_out_of_memory(error, self.name, [held_value(tensor) for tensor in tensors])
         pairs = zip(self.donated, donated, strict=True)
+        # The failed program has deleted operands: their Tensors have no value any more.
         if not any(held_value(tensors[i]) is array and array.is_deleted() for i, array in pairs):
             return translated
         names = ", ".join(tensors[i].name for i in self.donated[:3])
@@ -233,8 +252,11 @@ class DirectProgram:
             avals = list(map(_AVAL, raws))
         except AttributeError:  # a NumPy array
             avals = []
+        # As in the last call: nothing to look at. This is the usual case, and avals of equal arrays are one
+        # object.
         if same_objects(avals, self.avals):
             return raws
+        # A pending value is computed, and new arrays are compared with the shapes of the capture.
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
             if type(raw) is LazyArray or not isinstance(raw, jax.Array):
                 raws[i] = to_jax_array(raw)
@@ -255,6 +277,7 @@ def fits_shape(captured: Captured, shape: tuple[Any, Any], result: int) -> bool:
 
 def _reference_count() -> int:
     """The result of sys.getrefcount in `run` for an array that only its Tensor holds."""
+    # Measured, as the number of temporary references differs between versions of Python.
     tensor = wrap(object())
     arrays = list(map(held_value, [tensor]))
     picked = list(picker([0])(arrays))

@@ -27,6 +27,7 @@ from paddle_jax._core.tensors.held_values import held_value, set_slot
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
 # arrays in a FlatBuffer; compiling a program with many more takes several times as long
+# Below this number the copies cost more than is saved.
 _FEWEST = 4
 _MOST = 128
 _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
@@ -80,6 +81,7 @@ class FlatBuffer:
             if 0 < raw.size * raw.dtype.itemsize <= _SMALL:
                 by_dtype.setdefault(raw.dtype, []).append(i)
         chosen: list[int] = max(by_dtype.values(), key=len, default=[])
+        # Compiling takes too long for more of them. On other devices than the CPU a part is no cheap copy.
         if not _FEWEST <= len(chosen) <= _MOST or any(
             _place(tensors[i]._value) is NotImplemented for i in chosen
         ):
@@ -111,8 +113,10 @@ class FlatBuffer:
         raws = list(map(held_value, tensors))
         flat = self.flat
         values = self.values
+        # The copies have cost more than keeping the parts together has saved.
         if self.calls > 8 and self.cost > self.calls * len(raws):
             raise Scattered
+        # A Tensor has got another value since the last call, or this is the first.
         if flat is None or not all(map(operator.is_, raws, values)):
             return self._join(raws)
         counts = list(map(sys.getrefcount, raws))
@@ -125,10 +129,12 @@ class FlatBuffer:
     def _join(self, raws: Sequence[Any]) -> jax.Array:
         arrays = [to_jax_array(raw) for raw in raws]
         places = {_place(a) for a in arrays}
+        # Changed shape or dtype, or arrays on several devices.
         same = [(a.shape, a.dtype) for a in arrays] == [(shape, self.dtype) for shape in self.shapes]
         if not same or len(places) > 1 or NotImplemented in places:
             raise Scattered
         with self.lock:
+            # LazyArrays that others hold get their values before the array is given up.
             for value in self.values:
                 self.materialize(value)
             self.flat = None
@@ -147,6 +153,8 @@ class FlatBuffer:
             values = [None] * len(tensors)
             read = range(len(tensors))
         steps: list[tuple[Any, ...]] = [(setattr, self, "values", values), (setattr, self, "read", [])]
+        # Parts that were read have arrays of their own now; their Tensors get LazyArrays for the new
+        # values.
         for i in read:
             value = values[i] = LazyArray()
             value.aval = aval_of(self.shapes[i], self.dtype)
@@ -154,6 +162,7 @@ class FlatBuffer:
             value.segment = self  # pyright: ignore[reportAttributeAccessIssue]  asked as a Segment is
             value.position = i
             steps.append((set_slot, tensors[i], value))
+        # The array first: a LazyArray without one could not be read.
         return itertools.chain(
             map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
             itertools.starmap(operator.call, steps),
@@ -164,6 +173,7 @@ class FlatBuffer:
         with self.lock:
             if value.array is None:
                 start, end = self.spans[value.position]
+                # A view of the array on the CPU, copied, since the next call gives its memory away.
                 part = np.asarray(self.flat)[start:end].reshape(self.shapes[value.position])
                 array = self._put(part.copy())
                 value.device = self.device
@@ -194,6 +204,7 @@ def _place(array: Any) -> Any:
 
 
 def _baseline() -> int:
+    # Measured by the same calls as in `take`, whose temporary references count.
     """What sys.getrefcount says in `take` of a LazyArray that only a Tensor and the FlatBuffer hold."""
     tensor = wrap(object())
     values = [held_value(tensor)]

@@ -24,6 +24,7 @@ class HostRandom:
     """
 
     def __init__(self, generators: Iterable[Any]) -> None:
+        # Those of the modules, and those that the observer has found in variables.
         self.generators = [np.random, random, *generators]
         self.states: list[Any] = []
         self.moved: Any = None
@@ -35,6 +36,7 @@ class HostRandom:
     def end(self) -> None:
         """Restores the states, and remembers a generator that has drawn."""
         for generator, before in zip(self.generators, self.states, strict=False):  # none before `begin`
+            # States of NumPy hold arrays, which `==` does not compare as a whole.
             if pickle.dumps(_state_of(generator)) != pickle.dumps(before):
                 self.moved = generator
                 _set_state(generator, before)

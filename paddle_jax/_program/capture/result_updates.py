@@ -29,6 +29,7 @@ def apply_change(
         index: index of the first result of this Change.
     """
     end = index + change.count
+    # Attributes and checks have no Tensor that changes.
     if change.kind == "attribute":
         _set_attribute(change, raws[index:end], results[index:end])
         return
@@ -46,6 +47,7 @@ def apply_change(
 
 
 def _set_value(change: Change, tensor: Tensor, result: Any) -> None:
+    # The result is on the tape, and the Tensor takes over its place there.
     if change.flows:
         tensor._adopt(result)
         return
@@ -72,10 +74,12 @@ def set_grad(tensor: Tensor, change: Change, raw: Any = None, used_rows: Any = N
     if change.to == "none":
         tensor._grad = None
         return
+    # Zeros as one number: no array is made for them.
     if change.to == "zero":
         raw = constant(0, aval_of(plain_shape(tensor), numpy_dtype(tensor)))
     if grad is None or change.is_new_object:
         tensor._grad = wrap(raw, change.stop_gradient)
+    # The same object, as users may hold it.
     elif held_value(grad) is not raw:
         replace_held(grad, raw)
 
@@ -88,6 +92,7 @@ def _set_attribute(change: Change, raws: Sequence[Any], results: Sequence[Any]) 
         return
     value = change.rebuild(raws, results)
     # without arrays an equal value may stay the object that it is
+    # A new object would count as a change of the Layer, and other guards would be checked again.
     if raws or not same_value(store.get(name, MISSING), value):
         store[name] = value
         LayerVersion.count += 1

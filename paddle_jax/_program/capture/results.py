@@ -28,9 +28,11 @@ from paddle_jax._core.tensors.tensor import Tensor
 if TYPE_CHECKING:
     from paddle_jax._program.capture.capture import Capture
 
+# Beyond this the search would take longer than compiling.
 _MAX_OBJECTS = 10_000  # objects that are searched for Tensors of the run
 _CONSTANTS = (type, types.ModuleType, np.generic, *SCALARS)
 _CONTAINERS = (list, tuple, set, frozenset, collections.deque, collections.abc.MappingView)
+# An object of another class of a library may hold more than its attributes.
 _PLAIN_BASES = (object, list, dict, collections.OrderedDict)
 
 
@@ -95,9 +97,11 @@ class _Opening:
         """The nest of a value."""
         kind: Any = type(value)
         if isinstance(value, (Tensor, *_CONSTANTS)):
+            # The code gives a number back, which was a Tensor in the run.
             if id(value) in self.numbers:
                 return Rebuilt((value,), lambda parts: parts[0].item())
             return value
+        # Such as a list that the caller has passed in and gets back.
         if id(value) in self.outer and id(value) not in self.created:
             return Rebuilt((), lambda parts: value)  # a container from outside stays the same object
         if kind is list or kind is tuple:
@@ -106,6 +110,7 @@ class _Opening:
             return self._enter(value, lambda: Rebuilt(self._open_all(value), lambda parts: kind(*parts)))
         if kind in (dict, collections.OrderedDict, collections.defaultdict):
             return self._enter(value, lambda: self._open_mapping(value, kind))
+        # A copy per call: the caller may change it.
         if kind is np.ndarray:
             array: Any = value
             return Rebuilt((), lambda parts: array.copy())
@@ -143,6 +148,7 @@ class _Opening:
     def _open_object(self, value: Any, kind: type) -> Any:
         """The nest of an object that is no plain container."""
         run = self.run
+        # The program would give the same used-up iterator again.
         if isinstance(value, collections.abc.Iterator | io.IOBase):
             raise Unsupported(
                 f"a {kind.__name__} is given back, which is used up after one call; return a list"
@@ -150,15 +156,18 @@ class _Opening:
         is_layer = "_sub_layers" in getattr(value, "__dict__", ())
         is_created = id(value) in self.created
         is_followed = id(value) in run.contents or id(value) in run.attributes
+        # Its changes are taken over as attributes, and the object is the same one.
         if is_followed or is_layer and not is_created:
             return Rebuilt((), lambda parts: value)  # the run restores and repeats what it holds
         if is_layer:
             return value
         if is_created and _is_plain(kind):
+            # The same object in two places must be one object in the result as well.
             if id(value) in self.repeats:
                 return self._repeat(value)
             self.repeats[id(value)] = 0
             return self._enter(value, lambda: self._open_created(value, kind))
+        # It would leave a tracer with the caller, which JAX refuses at its next use.
         if reaches_run_tensor(value, run):
             raise Unsupported(
                 f"a {kind.__name__} that holds a tensor of the run is given back; return the tensor itself"
@@ -172,6 +181,8 @@ class _Opening:
             raise _holds_itself(value)
         self.repeats[key] += 1
 
+        # The first place makes the object and leaves it for the others, which come later in the order of
+        # leaves.
         def take(parts: list[Any]) -> Any:
             waiting: dict[Any, Any] = self.waiting.__dict__
             new, places_left = waiting.pop(key)
@@ -195,9 +206,11 @@ class _Opening:
         mapping: type[dict[Any, Any]] = (
             collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
         )
+        # By id: the object may not be hashable.
         key = id(value)
 
         def make(parts: list[Any]) -> Any:
+            # Without `__init__`, which may do more than set attributes.
             new = kind.__new__(kind)
             slot_parts = parts[len(names) :]
             item_parts = slot_parts[len(slots) :]
@@ -215,6 +228,7 @@ class _Opening:
                 waiting[key] = new, self.repeats[key]
             return new
 
+        # Attributes, slots and items in one tuple, and `make` divides it again.
         return Rebuilt(self._open_all((*attributes.values(), *slots.values(), *items)), make)
 
 
@@ -230,6 +244,7 @@ def _is_plain(kind: type) -> bool:
         cls in _PLAIN_BASES or cls.__module__ in modules or is_users(cls.__module__ or "")
         for cls in kind.__mro__
     ]
+    # Another `__new__` may keep state that no attribute shows.
     return all(is_known) and kind.__new__ in [base.__new__ for base in _PLAIN_BASES]
 
 
@@ -249,6 +264,7 @@ def reaches_run_tensor(value: Any, run: Capture) -> bool:
     todo = [value]
     seen: set[int] = set()
     while todo:
+        # By a list and not by recursion: objects may be nested deeper than Python allows.
         part = todo.pop()
         if id(part) in seen or isinstance(part, _CONSTANTS):
             continue
@@ -256,6 +272,7 @@ def reaches_run_tensor(value: Any, run: Capture) -> bool:
         if len(seen) > _MAX_OBJECTS:
             return True
         if isinstance(part, Tensor):
+            # A tracer of the run; an operand is a Tensor from outside.
             if holds_tracer(part) and id(part) not in run.tensors:
                 return True
         elif id(part) not in run.contents and id(part) not in run.attributes:
@@ -279,6 +296,7 @@ def _parts(value: Any) -> list[Any]:
     if isinstance(value, types.GeneratorType):
         if value.gi_frame is None:
             return []
+        # Of a running generator the local variables.
         return list(value.gi_frame.f_locals.values())
     attributes = getattr(value, "__dict__", {})
     # the run restores and repeats what a Layer holds

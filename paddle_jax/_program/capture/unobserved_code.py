@@ -38,6 +38,8 @@ class CodeRecorder:
         self.codes: dict[types.CodeType, None] = {}
         self.library_scopes: dict[int, dict[str, Any]] = {}
         self._set_hook: Callable[[Any], None] | None = None
+        # The observer misses code that is called through C or a library; the hook sees every Python
+        # function.
         if sys.getprofile() is None:
             self._set_hook = sys.setprofile
         elif sys.gettrace() is None:
@@ -56,10 +58,12 @@ class CodeRecorder:
 
     def _record(self, frame: types.FrameType, event: str, arg: Any) -> None:
         scope = frame.f_globals
+        # Modules are looked at once: this runs at each call of any function.
         if event != "call" or id(scope) in self.library_scopes:
             return
         package = package_of(scope)
         if package in _LIBRARY_PACKAGES or package.startswith("namedtuple_"):
+            # The scope itself is kept, so that its id is not used again.
             self.library_scopes[id(scope)] = scope
         elif frame.f_code not in self.codes and not _is_unrelated(frame):
             self.codes[frame.f_code] = None
@@ -77,6 +81,7 @@ def _is_unrelated(frame: types.FrameType) -> bool:
         if package_of(caller.f_globals) in _LIBRARY_PACKAGES:
             return True
     callbacks = [*[_code_of(callback) for callback in gc.callbacks], HandlerProxy.__call__.__code__]
+    # Up the stack: a finalizer may call other functions.
     outer: types.FrameType | None = frame
     while outer is not None:
         code = outer.f_code

@@ -12,6 +12,7 @@ import jax
 
 from paddle_jax._core.kernels.dependence import open_jaxpr
 
+# Below this number of operations compiling is fast anyhow.
 _MIN_OPERATIONS = 300
 _SMALL_SIZE = 64  # elements: most results have at most this size
 _MAX_SIZE = 4096  # elements: no result is larger
@@ -26,6 +27,7 @@ def fusion_options(jaxpr: Any) -> dict[str, str]:
     """
     if jax.default_backend() != "cpu":
         return {}
+    # Fusion pays for large results, and one is enough to keep it.
     sizes = list(_result_sizes(jaxpr))
     if len(sizes) < _MIN_OPERATIONS or max(sizes) > _MAX_SIZE:
         return {}
@@ -38,6 +40,7 @@ def fusion_options(jaxpr: Any) -> dict[str, str]:
 def _result_sizes(jaxpr: Any) -> Iterator[int]:
     """The sizes of all results; of loops and branches, of those inside."""
     for eqn in jaxpr.eqns:
+        # Branches and loops have jaxprs as parameters, alone or in a list.
         values = [v for p in eqn.params.values() for v in (p if isinstance(p, tuple | list) else (p,))]
         inner = [open_jaxpr(v)[0] for v in values if hasattr(v, "eqns")]
         for each in inner:

@@ -52,6 +52,7 @@ class Block:
         """Symbols that it takes from outside."""
         own = {*self.inputs, *[o for op in self.ops for o in op.outputs]}
         used = [*[s for op in self.ops for s in op.inputs], *self.results]
+        # A constant has its value with it; all else has to come in as an operand.
         return [s for s in dict.fromkeys(used) if s not in own and s.kind != "constant"]
 
     def run(
@@ -79,6 +80,7 @@ class Block:
 def branch(pred: Tensor, true_fn: Callable[[], Any] | None, false_fn: Callable[[], Any] | None) -> Any:
     """cond for a Variable."""
     with _paddle_errors("cond", structure=ValueError, type=TypeError, dtype=RuntimeError):
+        # Codes are numbered by the condition: 0 for False, 1 for True.
         return select(pred, [false_fn or _nothing, true_fn or _nothing], explicit=True)
 
 
@@ -104,6 +106,7 @@ def _paddle_errors(where: str, **classes: type[Exception]) -> Iterator[None]:
     """Refusals as the exceptions that Paddle raises."""
     try:
         yield
+    # The checks are those of converted code; each kind of mismatch has an exception of its own in Paddle.
     except Unsupported as error:
         raise classes.get(getattr(error, "kind", ""), RuntimeError)(f"{where}: {error}") from error
 
@@ -124,6 +127,7 @@ def _checked_answer(answer: Any) -> Tensor:
 
 def _checked_step(out: Any, names: Sequence[str]) -> list[Any]:
     """What the body of a loop gives, a list of as many values as there are loop variables."""
+    # A body with one loop variable may give it alone.
     out = list(out) if isinstance(out, tuple | list) else [out]
     if len(out) != len(names):
         raise ValueError(
@@ -141,6 +145,8 @@ def _gradient_stops(blocks: Sequence[Block], symbols: Sequence[Symbol]) -> tuple
         for op in block.ops:
             with_gradient.update(s for s, stop in zip(op.inputs, op.stops, strict=True) if not stop)
         with_gradient.update(block.results)
+    # Gradients end at an operand that all uses end at, such as an index; then no cotangent is computed for
+    # it.
     return tuple([s not in with_gradient for s in symbols])
 
 
@@ -148,8 +154,10 @@ def _picked_symbol(region: Region, pick: Pick, shape: Sequence[int], dtype: Any)
     """The Symbol of one result: of a Leaf, or of a number."""
     if not isinstance(pick, tuple):
         return region.results[pick]
+    # A number made of lengths is a constant that a file writes as an expression.
     if is_length(pick[0]):
         return held_value(local.ctx.frame.tensor_of(pick[0], dtype))
+    # The number fills the shape of the other branch's Tensor, which has one element.
     number = np.full([1 if n == -1 else n for n in shape], pick[0], dtype)
     return held_value(local.ctx.frame.constant(number))
 
@@ -163,6 +171,7 @@ def branched(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]
     for k, block in enumerate((no, yes)):
         block.results = [_picked_symbol(regions[k], out.picks[k], out.shape, out.dtype) for out in outputs]
     pairs = list(zip(yes.results, no.results, strict=True))
+    # Then the shape of a result depends on the branch that is taken, and the host has to know which.
     have_other_shapes = any(a.avals != b.avals for a, b in pairs)
     # Both branches get the operands of both, each once, in a fixed order.
     outside = list(dict.fromkeys([*yes.outside(), *no.outside()]))
@@ -200,6 +209,7 @@ def _branching(yes: Block, no: Block, outside: Sequence[Symbol]) -> Callable[...
     def side(block: Block) -> Callable[..., tuple[jax.Array, ...]]:
         return lambda *values: block.values(outside, values)
 
+    # The condition may have an axis of length 1, as comparisons of Tensors of shape [1] give it.
     def fn(pred: Any, *values: Any) -> Any:
         pred = jnp.asarray(pred)
         if pred.size == 1:
@@ -238,13 +248,16 @@ def looped(
         _picked_symbol(step, pick, plain_shape(t), numpy_dtype(t))
         for pick, t in zip(picks, tensors, strict=True)
     ]
+    # The inputs of the block have the lengths that vary from step to step as open ones.
     avals = [s.avals for s in step_block.inputs]
     columns = zip(starts, avals, step_block.results, strict=True)
+    # The program is run outside of a trace then, as XLA needs one shape for all steps.
     have_other_shapes = any(start.avals != pair or pair != last.avals for start, pair, last in columns)
     outside = list(dict.fromkeys([*test_block.outside(), *step_block.outside()]))
     outside_stops = _gradient_stops((test_block, step_block), outside)
 
     def function_of(test: Block, step: Block) -> Callable[..., Any]:
+        # With other blocks (`with_blocks`) the carried values and gradients are the same.
         carried = _have_gradient(starts, stops)
         return _looping(test, step, outside, carried, _have_gradient(outside, outside_stops))
 
@@ -285,6 +298,7 @@ def _looping(
         # of known values, too, operations give traced ones while a program is compiled
         if is_traced or isinstance(goes_on, jax.core.Tracer):
             return tuple(compiled_loop.reversible(carry, fixed))
+        # Outside of a trace: a loop of Python, in which each step may have shapes of its own.
         while goes_on:
             carry = advance(0, carry, fixed)
             goes_on = test(0, carry, fixed)
@@ -300,6 +314,7 @@ def record_again(
     block and values of its inputs that records its operations and gives the results."""
     fn: Any = op.kernel.fn
     if op.name == "cond":
+        # `select` numbers the codes by the condition, so the block for False comes first.
         yes, no = fn.blocks
         codes = [lambda: record_block(no, []), lambda: record_block(yes, [])]
         return select(operands[0], codes, explicit=True)

@@ -72,6 +72,7 @@ class Loop:
         (function, carry, fixed)."""
 
         def step(some: Sequence[Any], others: Sequence[Any]) -> Any:
+            # Only floating and complex arrays are differentiated; the others go along as they are.
             out = self.again(i, _merged(self.carried, carry, some), _merged(self.read, fixed, others))
             return _chosen(self.carried, out), out
 
@@ -85,6 +86,7 @@ class Loop:
 
         def step(i: Any, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
             function, some, others = self.smooth(i, carry[:n], fixed[:m])
+            # The derivative of one step along the tangents (`jax.jvp`), beside the step itself.
             _, moved, out = jax.jvp(
                 function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])), has_aux=True
             )
@@ -120,6 +122,7 @@ def _loop(loop: Loop) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def run(carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         return loop.plain(carry, fixed)
 
+    # Two functions, so that the saved states of the forward pass are results with a gradient of their own.
     @jax.custom_vjp
     def saving(carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         return _saving(loop, carry, fixed)
@@ -138,6 +141,7 @@ def _loop(loop: Loop) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return (out, kept[2]), kept
 
     run.defvjp(forward, backward)
+    # The saved states get no cotangents: nothing but the backward pass reads them.
     saving.defvjp(forward_saving, lambda kept, cts: backward(kept, cts[0]))
     return run, saving
 
@@ -153,6 +157,8 @@ def _pull(loop: Loop) -> Callable[..., Any]:
     def forward(carry: Sequence[Any], fixed: Sequence[Any], saved: Any, cts: Any) -> Any:
         return pull(carry, fixed, saved, cts), (carry, fixed, cts)
 
+    # The gradient is linear in `cts`. Its derivative by carry and fixed is that of `<cts, J(u, v)>`, the
+    # loop of tangents.
     def backward(kept: Any, directions: Any) -> Any:
         carry, fixed, cts = kept
         along_carry, along_fixed = directions
@@ -164,6 +170,7 @@ def _pull(loop: Loop) -> Callable[..., Any]:
 
         into_cts, back = jax.vjp(moved, _chosen(loop.carried, carry), _chosen(loop.read, fixed))
         into_carry, into_fixed = back(cts)
+        # None: the saved states are functions of carry and fixed, whose derivatives are counted there.
         return _padded(loop.carried, into_carry), _padded(loop.read, into_fixed), None, into_cts
 
     pull.defvjp(forward, backward)
@@ -174,6 +181,7 @@ def _room(carry: Sequence[Any]) -> tuple[int, int]:
     """How many states are saved going forward, and how many more going backward."""
     size = sum(x.size * x.dtype.itemsize for x in carry)
     saved = 64
+    # At least 8 states are saved however large they are: fewer would compute steps again too often.
     while saved > 8 and (saved + saved // 4) * size > _BYTES:
         saved //= 2
     return saved, max(8, saved // 4)
@@ -203,11 +211,13 @@ def _saving(loop: Loop, carry: Sequence[Any], fixed: Sequence[Any]) -> tuple[Seq
 
 
 def _put(room: Any, place: Any, value: Any, due: Any) -> Any:
+    # A select and no branch: both ways cost one row, and XLA keeps the memory in place.
     return room.at[place].set(jnp.where(due, value, room[place]))
 
 
 def _saved_state(rooms: Any, top: Any) -> Any:
     """The state at a place of the stack."""
+    # -1 marks the empty stack, whose state nobody uses.
     return tuple(room[jnp.maximum(top, 0)] for room in rooms)
 
 
@@ -226,6 +236,7 @@ def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple[A
     # Signed from here on: the goal ends at -1.
     n = n.astype(jnp.int32)
     stride = stride.astype(jnp.int32)
+    # Saved states: one for each stride that has begun.
     used = (n + stride - 1) // stride
     most, spare = _room([room[0] for room in rooms])
     rooms = [
@@ -234,9 +245,11 @@ def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple[A
     # where[k]: the step that the state at place k of the stack belongs to.
     where = jnp.arange(most + spare, dtype=jnp.int32) * stride
 
+    # Computing a step again.
     def advance(at: Any, now: Any, cts: Any, sums: Any) -> Any:
         return loop.again(at.astype(jnp.uint32), now, fixed), cts, sums
 
+    # The gradient of a step, when its state is there.
     def go_back(at: Any, now: Any, cts: Any, sums: Any) -> Any:
         function, some, others = loop.smooth(at.astype(jnp.uint32), now, fixed)
         _, back, _ = jax.vjp(function, some, others, has_aux=True)
@@ -245,6 +258,7 @@ def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple[A
 
     def body(state: Any) -> Any:
         goal, at, now, top, where, rooms, cts, sums = state
+        # The state is from before the goal: forward to it first.
         ahead = at < goal
         now, cts, sums = jax.lax.cond(ahead, advance, go_back, at, now, cts, sums)
         at = jnp.where(ahead, at + 1, at)
@@ -254,11 +268,13 @@ def _reversed(loop: Loop, fixed: Sequence[Any], saved: Any, cts: Any) -> tuple[A
         where = _put(where, jnp.maximum(top, 0), at, due)
         # going back: continue from the last saved state
         goal = jnp.where(ahead, goal, goal - 1)
+        # The saved state belongs to a later step than the next goal: it is used up.
         top = jnp.where(~ahead & (where[jnp.maximum(top, 0)] > goal), top - 1, top)
         now = tuple(jnp.where(ahead, a, b) for a, b in zip(now, _saved_state(rooms, top), strict=True))
         at = jnp.where(ahead, at, where[jnp.maximum(top, 0)])
         return goal, at, now, top, where, rooms, cts, sums
 
+    # Cotangents of what each step reads are summed over all steps.
     sums = tuple(jnp.zeros(x.shape, x.dtype) for x in _chosen(loop.read, fixed))
     top = used - 1
     start = n - 1, where[jnp.maximum(top, 0)], _saved_state(rooms, top), top, where, rooms, tuple(cts), sums

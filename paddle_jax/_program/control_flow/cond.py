@@ -90,6 +90,7 @@ def switch(index: Any, functions: list[Callable[[], Any]]) -> Any:
         >>> switch(paddle.to_tensor(1), [lambda: "zero", lambda: "one", lambda: "else"])
         'one'
     """
+    # As a switch of Paddle: the last function for anything out of range.
     last = len(functions) - 1
     if not is_traced(index):
         index = int(index)
@@ -117,6 +118,7 @@ def truth(value: Any) -> Tensor:
         )
     stands_for_number = isinstance(value, HostValue)
     if value.ndim:
+        # A condition of shape [1], as Paddle allows it.
         value = value.reshape([])
     if numpy_dtype(value).kind == "b":
         return value
@@ -165,7 +167,9 @@ def _select(
     # All branches draw the same random numbers, and afterwards the generator stands where the longest ends.
     generator = default_generator()
     start = generator._offset
+    # Code that users pass to `cond` themselves may change objects as it likes, as in Paddle.
     roots_of_codes: list[Sequence[Any]] = [() if explicit else (*roots, code) for code in codes]
+    # What a branch does to lists and dicts becomes a part of what it gives.
     with_contents = [_with_contents(code, containers) for code in codes]
     stores = [container.store for container in containers]
     regions, raised = _run_branches(with_contents, roots_of_codes, explicit, stores)
@@ -178,13 +182,16 @@ def _select(
             # This branch leaves a Tensor alone that another one changes: run again, it returns the old
             # value.
             regions[k] = Region(with_contents[k], watched=watched, roots=roots_of_codes[k], may_change=stores)
+    # One run takes a branch, and which one is not known: the longest counts.
     generator._offset = start + max(region.drawn for region in regions)
+    # Joining makes Outputs, whose positions the operation's results have.
     joined = BranchJoin(len(regions), explicit)
     values_of_branches = [region.value[0] for region in regions]
     if names is None:
         values = [joined.join("the result", values_of_branches)]
     else:
         values = [joined.join(name, column) for name, *column in zip(names, *values_of_branches, strict=True)]
+    # Contents come after the values, so that both are joined alike.
     contents = [
         _joined_contents(joined, container, [region.value[1][place] for region in regions])
         for place, container in enumerate(containers)
@@ -223,6 +230,7 @@ def _joined_contents(joined: BranchJoin, container: Container, contents: list[An
     try:
         return joined.join(container.name, contents)
     except Mismatch as mismatch:
+        # Lists that may become rows of a Tensor may have other lengths; the caller tries that.
         if not isinstance(container.store, RowsOrItems) or container.store.rows is not None:
             raise
         raise ListGrows(mismatch, container, contents) from None
@@ -234,6 +242,7 @@ def _with_contents(code: Callable[[], Any], containers: Sequence[Container]) -> 
     def run() -> tuple[Any, Sequence[Any]]:
         value = code()
         if not containers or not isinstance(value, tuple):
+            # The code changes no containers that are known, or gives one value.
             return value, [container.take() for container in containers]
         parts = with_contents(containers, value)
         return tuple(parts[: len(value)]), parts[len(value) :]
@@ -251,6 +260,7 @@ def _run_branches(
     regions: list[Any] = [None] * len(codes)
     raised: dict[int, Exception] = {}
     # of an `if` the body comes first
+    # Errors and prints then come in the order of the text.
     if len(codes) == 2:
         order = (1, 0)
     else:
@@ -258,6 +268,7 @@ def _run_branches(
     for k in order:
         try:
             regions[k] = Region(codes[k], roots=roots[k], may_change=may_change)
+        # Not for its values: it cannot be traced, and tracing it again would change nothing.
         except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:
@@ -286,14 +297,18 @@ class TryState:
 
 def _select_without(index: Tensor, codes: Sequence[Callable[[], Any]], raised: dict[int, Exception]) -> Any:
     """As `select` where codes raise: an exception if one of them is chosen."""
+    # Whatever the condition is, it raises.
     if len(raised) == len(codes):
         raise raised[0]
     for k, error in raised.items():
+        # A `try` around would have to catch what the program raises later. Of more than two branches the
+        # remaining ones would need another index.
         if TryState.in_try or len(codes) != 2:
             raise Unsupported(
                 f"a branch of a condition on a tensor raises {type(error).__name__}: "
                 f"{error}, which a `try` might catch"
             ) from error
+        # The line where it was raised, as the traceback of the trace is gone by then.
         error.add_note(f"raised at {user_source_line(error)}")
         # Branch 0 is the one for False: its check fails where the condition is False.
         check(index if k == 0 else index.logical_not(), error.with_traceback(None))
@@ -305,12 +320,14 @@ def _emit(index: Tensor, regions: Sequence[Region], joined: BranchJoin) -> list[
     """Adds the operation of the branches; its results."""
     results: list[Tensor] = []
     frame = local.ctx.frame
+    # Without results and effects there is nothing to compute, whatever is chosen.
     if joined.outputs or any(region.effects for region in regions):
 
         def compiled() -> list[Tensor]:
             return _compiled(index, regions, joined.outputs)
 
         results = frame.emit_cond(compiled, index, regions, joined.outputs)
+    # A result may be a Tensor from outside itself, so that changing it would have to change that one.
     for output, result in zip(joined.outputs, results, strict=False):
         for tensor in output.possible_sources:
             frame.on_uncertain_result(result, tensor)
@@ -321,6 +338,7 @@ def _emit(index: Tensor, regions: Sequence[Region], joined: BranchJoin) -> list[
 
 def _compiled(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output]) -> list[Tensor]:
     """The results of the operation inside a trace."""
+    # Each Tensor is one operand, whichever branches read it.
     operands = Operands([index])
     operand_indices = [operands.indices_of(region.outside) for region in regions]
 
@@ -333,12 +351,15 @@ def _compiled(index: Tensor, regions: Sequence[Region], outputs: Sequence[Output
         def fn(index: jax.Array, *arrays: jax.Array) -> Any:
             arrays = (index, *arrays)
             if len(branches) == 2:
+                # `lax.cond` takes the function for True first.
                 return jax.lax.cond(index.astype(bool), branches[1], branches[0], arrays)
             return jax.lax.switch(index, branches, arrays)
 
         return fn
 
     types = [(output.picks, output.shape, output.dtype) for output in outputs]
+    # Equal programs share one compiled form; `repr` because Picks hold numbers of several types, and 1
+    # equals True.
     key = (tuple([region.key for region in regions]), tuple(operand_indices), repr(types))
     kernel = kernel_of("cond", key, make, any(region.effects for region in regions))
     results = run(kernel, operands.tensors)
@@ -354,6 +375,7 @@ def _branch(
     """The function of branch number k, of the arrays of all operands."""
 
     def branch(arrays: Sequence[jax.Array]) -> tuple[jax.Array, ...]:
+        # Step 0: a branch runs once.
         results = fn(np.uint32(0), *[arrays[i] for i in operand_indices])
         return tuple([picked_array(output.picks[k], results, output) for output in outputs])
 
@@ -410,6 +432,7 @@ class BranchJoin:
     def fill(self, value: Any, tensors: Sequence[Tensor]) -> Any:
         """The joined value with the Tensors of the operation."""
         leaves, tree = flatten(value)
+        # First of all, as a number may stand for several results.
         for x in leaves:
             if isinstance(x, Output):
                 _mark(x, tensors[x.index])
@@ -419,6 +442,7 @@ class BranchJoin:
         if not isinstance(leaf, Output):
             return leaf
         tensor = tensors[leaf.index]
+        # It was a number in both branches, and is one of them afterwards: a Length with an expression.
         if local.ctx.frame.symbolic and len(leaf.numbers) == 2:
             no, yes = leaf.numbers
             return local.ctx.frame.number_from(tensor, yes, no, self.answers)
@@ -428,18 +452,22 @@ class BranchJoin:
         """The joined value, with Outputs."""
         defined = [v for v in values if not isinstance(v, Undefined)]
         if not defined:
+            # Undefined in all branches: it stays so.
             return values[0]
         flat = [flatten(v) for v in defined]
         trees = [tree for _, tree in flat]
+        # Lists of different lengths, a list and a Tensor.
         if any(self._is_other_structure(tree, trees[0]) for tree in trees):
             raise _mismatch(name, defined, "make it the same kind of thing in all", "structure")
         is_missing = [isinstance(v, Undefined) for v in values]
+        # An attribute or item that one branch does not have cannot be undefined in Python's sense.
         if any(is_missing) and ("." in name or "[" in name):
             raise Unsupported(
                 f"{name} exists after one branch of a condition on a tensor only; set it in all"
             )
         leaves = []
         for column in zip(*[leaves for leaves, _ in flat], strict=True):
+            # Undefined stands in for the leaf of a branch without the name.
             rest: Iterator[Any] = iter(column)
             leaves.append(
                 self.join_leaf(name, [values[k] if is_missing[k] else next(rest) for k in range(self.count)])
@@ -448,6 +476,7 @@ class BranchJoin:
 
     def _is_other_structure(self, tree: Any, first: Any) -> bool:
         if self.explicit:
+            # Paddle's `cond` compares the number of leaves alone.
             return tree.num_leaves != first.num_leaves
         return tree != first
 
@@ -456,11 +485,15 @@ class BranchJoin:
         defined = [v for v in values if not isinstance(v, Undefined)]
         first = defined[0]
         if isinstance(first, Leaf):
+            # The result of `cond` is always a new Tensor in Paddle, so that changing it changes nothing
+            # outside.
             tensor = None if self.explicit else first.outside()
             if tensor is not None and self._is_everywhere(tensor, defined):
                 return tensor
+        # Equal in all branches: nothing to choose.
         elif all(v is first or _equal(v, first) for v in defined):
             return first
+        # It decides about gradients when the program is made, so it cannot depend on a value.
         elif name.endswith(".stop_gradient"):
             raise _mismatch(name, defined, "set it outside", "type")
         if all(isinstance(v, Leaf) or is_number(v) for v in defined):
@@ -468,6 +501,7 @@ class BranchJoin:
             sources = [v.outside() for v in defined if isinstance(v, Leaf)]
             output.possible_sources = [tensor for tensor in sources if tensor is not None]
             return output
+        # None on one side is a missing value.
         raise _mismatch(name, defined, "make it a Tensor in all", "structure" if None in defined else "type")
 
     def _is_everywhere(self, tensor: Tensor, defined: Sequence[Any]) -> bool:
@@ -479,10 +513,12 @@ class BranchJoin:
     def add_output(self, name: str, values: Sequence[Any]) -> Output:
         """The joined leaf where it is a Tensor or number in all branches that define it."""
         defined = [v for v in values if not isinstance(v, Undefined)]
+        # Python's numbers have kinds, Tensors have dtypes.
         kinds = {np.asarray(v).dtype.kind for v in defined if not isinstance(v, Leaf)}
         if self.explicit and len(kinds) > 1:
             raise _mismatch(name, defined, "make it one kind of number in all", "type")
         shape, dtype = common_type(name, defined)
+        # The fill is never read: whoever uses the variable is refused (`on_undefined`), or runs eagerly.
         picks = [(undefined_fill(dtype),) if isinstance(v, Undefined) else pick_of(v, dtype) for v in values]
         is_undefined_somewhere = len(defined) < len(values)
         are_numbers = not self.explicit and all(map(is_number, values))
@@ -491,12 +527,14 @@ class BranchJoin:
             picks=tuple(picks),
             shape=shape,
             dtype=dtype,
+            # One branch with a gradient is enough: the operation passes zeros to the others.
             stop_gradient=dtype.kind not in INEXACT
             or all(v.stop_gradient for v in values if isinstance(v, Leaf)),
             undefined_name=name if is_undefined_somewhere else "",
             numbers=tuple(values) if are_numbers else (),
             is_host_value=all(is_number(v) or v.is_host_value for v in defined),
         )
+        # An int in all branches is one for Python afterwards, where it may be an index or a length.
         if not is_undefined_somewhere and is_whole_number(shape, dtype):
             output.is_python_number = output.is_host_value
         self.outputs.append(output)
@@ -529,6 +567,7 @@ def common_type(name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], np.d
     if not leaves:
         return (), number_dtype(numbers)
     shape = leaves[0].shape
+    # Lengths alone may differ where a program is recorded.
     dtype = leaves[0].dtype
     if any(v.shape != shape or v.dtype != dtype for v in leaves):
         frame = local.ctx.frame
@@ -539,6 +578,7 @@ def common_type(name: str, values: Sequence[Any]) -> tuple[tuple[int, ...], np.d
             shape = avals[0].shape
         else:
             shape = known_lengths(avals)
+    # A number becomes a Tensor of the other branch's dtype, where that keeps its value.
     for number in numbers:
         if not is_single(shape) or not number_fits(number, dtype):
             advice = "make it a Tensor of that shape and dtype"
@@ -558,15 +598,18 @@ def is_single(shape: Sequence[int]) -> bool:
 
 def number_fits(number: Any, dtype: np.dtype) -> bool:
     """Whether a number may become a Tensor of a dtype without losing anything but digits."""
+    # Each kind holds the numbers of those before it. "V" is the kind of bfloat16.
     ranks = "b", "iu", "fV", "c"
     rank = {kind: i for i, kinds in enumerate(ranks) for kind in kinds}
     kind = np.asarray(values_of(number)[0]).dtype.kind
+    # A bool is no number here: its Tensor has other operations.
     return rank[kind] <= rank[dtype.kind] and (kind == "b") == (dtype.kind == "b")
 
 
 def number_dtype(numbers: Sequence[Any]) -> np.dtype:
     """The dtype of a Tensor that stands for one of several Python numbers."""
     kinds = {np.asarray(values_of(n)).dtype.kind for n in numbers}
+    # Numbers made of lengths are computed in float64 by the file, as Python does it.
     if "f" in kinds and any(map(is_length, numbers)) and "c" not in kinds:
         return np.dtype(np.float64)
     if kinds == {"b"}:
@@ -593,6 +636,7 @@ def _mismatch(name: str, values: Sequence[Any], advice: str, kind: str) -> Misma
 
 def _differ_in_lengths(values: Sequence[Any]) -> bool:
     """Whether values are lists, or Tensors of one dtype and number of axes."""
+    # Another length may become an open one, when the program is recorded for open lengths.
     if all(isinstance(value, Leaf) for value in values):
         return len({(value.dtype, len(value.shape)) for value in values}) == 1
     return all(isinstance(value, list) for value in values)
@@ -601,11 +645,13 @@ def _differ_in_lengths(values: Sequence[Any]) -> bool:
 def _equal(a: Any, b: Any) -> bool:
     if is_length(a) or is_length(b):
         return expression_of(a) == expression_of(b)
+    # Types first: 1 equals True and 1.0, and code may tell them apart.
     return type(a) is type(b) and isinstance(a, bool | int | float | str | np.generic | np.dtype) and a == b
 
 
 def description(value: Any) -> str:
     """A value in words."""
+    # Leafs and Tensors.
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"a Tensor of {np.dtype(value.dtype).name}{list(value.shape)}"
     if isinstance(value, list | tuple | dict):

@@ -59,6 +59,7 @@ class Container:
         self.name = name
         self.before = before
         self.itself = _SameObject(store)
+        # Inner lists keep their identity: code may hold them under another name.
         self.inner = {id(one): _SameObject(one) for _, one in members(before) if isinstance(one, list | dict)}
 
     def take(self, store: Any = None) -> Any:
@@ -66,6 +67,7 @@ class Container:
         held = self.store if store is None else store
         if isinstance(held, dict):
             return {key: self.inner.get(id(one), one) for key, one in held.items()}
+        # A list whose items are the rows of a Tensor.
         if isinstance(held, RowsOrItems) and held.rows is not None:
             return held.copy()
         return [self.inner.get(id(one), one) for _, one in members(held)]
@@ -78,6 +80,7 @@ class Container:
             new = values
         else:
             new = [_unwrapped(one) for one in values]
+        # In the same object, as others may hold it.
         restore_contents(self.store, [new])
 
 
@@ -92,7 +95,10 @@ def changed_containers(held: Iterable[tuple[Any, Any, str, Any]]) -> list[Contai
     found: dict[int, Container] = {}
     for store, before, name, apart in held:
         if id(store) in found:
+            # A container in two places is one container.
             continue
+        # An attribute of an object, a set or a subclass: what changed has no form as a result. `apart`: it
+        # holds Tensors of the trace.
         if (
             not isinstance(store, RowsOrItems)
             and type(store) not in (list, dict)
@@ -129,6 +135,7 @@ def changed_in_place(
     """
     changed = []
     for old, value, copy, new, name in zip(before, given, copies, after, names, strict=False):
+        # A list of the step's own, that the step has kept under its name and changed.
         is_other = copy is not None and value is not old and new is value
         if is_other and content_differs(value, copy) and copy_of(old) is not None:
             changed.append(Container(old, f"the {type(old).__name__} {name!r}", copy_of(old)))
@@ -140,6 +147,7 @@ def with_contents(containers: Sequence[Container], values: Sequence[Any], before
     before: whether those are what the containers held before the code."""
     itself = {id(container.store): container.itself for container in containers}
     contents = [container.take(container.before if before else None) for container in containers]
+    # A container that is also a variable stays that object; its contents are a value of their own.
     return [*[itself.get(id(value), value) for value in values], *contents]
 
 

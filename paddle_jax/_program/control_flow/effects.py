@@ -16,9 +16,11 @@ from paddle_jax._core.kernels.kernel import Kernel
 def kernel_of(name: str, key: Any, make: Callable[[], Any], effects: Any) -> Kernel:
     """The Kernel of a branch or loop. effects: whether it prints or asserts; it is not shared then, and runs
     also where nobody wants its results."""
+    # Shared by all equal programs.
     if not effects:
         return cached_kernel(name, key, make)
     kernel = Kernel(name, make())
+    # Nothing may leave it out, delay it or run it twice.
     kernel.deferrable = False
     silent(kernel)
     return kernel
@@ -46,6 +48,7 @@ def without_effects(jaxpr: Any) -> Any:
     for eqn in jaxpr.eqns:
         if eqn.primitive.name in ("debug_callback", "debug_print"):
             continue
+        # Branches and loops with prints inside have the effect themselves.
         if eqn.effects:
             params = {k: _changed(v) for k, v in eqn.params.items()}
             eqn = eqn.replace(params=params, effects=frozenset())
@@ -56,6 +59,7 @@ def without_effects(jaxpr: Any) -> Any:
 def _changed(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return type(value)([_changed(v) for v in value])
+    # A closed jaxpr, then one without constants, as parameters of control flow are of either kind.
     if hasattr(value, "jaxpr") and hasattr(value, "consts"):
         return value.replace(jaxpr=without_effects(value.jaxpr))
     if hasattr(value, "eqns"):

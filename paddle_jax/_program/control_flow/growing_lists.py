@@ -25,7 +25,7 @@ from paddle_jax.tensor.attribute import shape
 from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.joining import concat, stack
 
-_SOME_ROWS = 7
+_SOME_ROWS = 7  # two counts of rows, for the two values of a length that is not known
 _OTHER_ROWS = 11
 
 
@@ -34,6 +34,7 @@ class GrowingList(RowsOrItems):
 
     def append(self, item: Any) -> None:
         if self.rows is None:
+            # Rows of one array have one dtype.
             return super().append(item)
         if not isinstance(item, Tensor) or numpy_dtype(item) != numpy_dtype(self.rows):
             raise Unsupported(
@@ -49,6 +50,7 @@ class GrowingList(RowsOrItems):
         return None
 
     def extend(self, items: Any) -> None:
+        # A list of open length: its rows are appended, and the items of this list become rows first.
         if is_open(items):
             self.rows = self._joined_rows(items)
             self.may_lack_lengths = False
@@ -65,6 +67,7 @@ class GrowingList(RowsOrItems):
         if self.may_lack_lengths or others.may_lack_lengths:
             raise _refusal("joining it with others before the lengths of its items are known")
         more = _rows_of(others)
+        # Empty so far: the rows of the other list are those of this one.
         if self.rows is None and not super().__len__():
             return more
         rows = stack(list.copy(self)) if self.rows is None else self.rows
@@ -77,6 +80,7 @@ class GrowingList(RowsOrItems):
         return self
 
     def __add__(self, items: Any) -> Any:
+        # Lists give a new list for `+`, and change for `+=`.
         new = self.copy()
         new.extend(items)
         return new
@@ -95,6 +99,7 @@ class GrowingList(RowsOrItems):
     def pop(self, index: Any = -1) -> Any:
         if self.rows is None:
             return super().pop(index)
+        # An item in the middle is at an index that only the program knows.
         if index not in (-1, 0):
             raise _refusal("pop() of an item in the middle")
         rows = self.rows
@@ -106,6 +111,7 @@ class GrowingList(RowsOrItems):
             return super().__getitem__(index)
         if not isinstance(index, slice):
             return self.rows[index]
+        # Rows that are cut are a list again.
         new = self.copy()
         new.rows = self.rows[index]
         return new
@@ -125,6 +131,7 @@ class GrowingList(RowsOrItems):
             return super().__reversed__()
         raise _refusal("reversed(); write items[::-1]")
 
+    # An empty list is false, and whether it is empty only the program knows.
     def __bool__(self) -> bool:
         if self.rows is None:
             return bool(super().__len__())
@@ -145,6 +152,7 @@ def _refused(name: str) -> Callable[..., Any]:
     return method
 
 
+# Defined in the class and not inherited, as Python looks up dunder methods there.
 _OTHERS = "insert remove sort reverse index count clear __setitem__ __delitem__ __contains__ __eq__ __ne__ "
 _OTHERS += "__lt__ __le__ __gt__ __ge__ __mul__ __rmul__ __imul__ __reduce_ex__"
 for _name in _OTHERS.split():
@@ -160,6 +168,7 @@ def _refusal(what: str) -> Unsupported:
 
 def new_list(items: Any) -> Any:
     """A list of converted code: one that may grow in a loop, where a model is saved."""
+    # Elsewhere loops are compiled for one number of steps, or their lists are refused.
     if type(items) is list and local.ctx.frame.symbolic:
         return GrowingList(items)
     return items
@@ -188,16 +197,19 @@ def started(before: list, after: Any) -> tuple[GrowingList, tuple, bool] | None:
     Returns:
         None where its items are no rows of a Tensor.
     """
+    # A loop inside has made it open before.
     if is_open(after):
         leaves = [after.rows]
         shapes = [tuple(aval.shape[1:]) for aval in leaves[0].avals]
         recorded = leaves[0].shape[1:]
+    # A step that makes it longer by Tensors alone.
     elif len(after) > len(before) and all(isinstance(one, Leaf) for one in after):
         leaves = list(after)
         shapes = [tuple(aval.shape) for aval in leaves[-1].avals]
         recorded = leaves[-1].shape
     else:
         return None
+    # Rows have one number of axes and one dtype.
     kinds = {(len(leaf.shape), leaf.dtype) for leaf in leaves}
     if len(kinds) != 1 or not all(isinstance(one, Tensor) for one in before):
         return None
@@ -205,12 +217,15 @@ def started(before: list, after: Any) -> tuple[GrowingList, tuple, bool] | None:
     if before:
         rows = stack(list(before))
     else:
+        # No items yet: no rows, of the lengths that this recording sees.
         rows = full([0, *recorded], 0, np.dtype(dtype).name)
     if numpy_dtype(rows) != dtype:
         return None
     stop_gradient = rows.stop_gradient and all(leaf.stop_gradient for leaf in leaves)
+    # The number of rows varies, so the avals have two.
     counts = (_SOME_ROWS, _OTHER_ROWS)
     avals = tuple([aval_of((count, *shape), dtype) for count, shape in zip(counts, shapes, strict=True)])
+    # Without items the lengths of the first row decide, which may be unknown.
     return rows_of_items(rows, not before and shapes[0] != shapes[1]), avals, stop_gradient
 
 
@@ -222,6 +237,7 @@ def opened(items: GrowingList, before: list, contents: list) -> bool:
         before: list of what it held before the branches.
         contents: list of what it holds after each branch, with Leafs in place of Tensors.
     """
+    # The longest shows which items are appended.
     longest = max(contents, key=lambda held: -1 if is_open(held) else list.__len__(held))
     start = None if is_open(longest) else started(before, longest)
     if start is None:
@@ -237,12 +253,14 @@ def opened(items: GrowingList, before: list, contents: list) -> bool:
 
 def stacked(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
     """`paddle.stack` of such a list."""
+    # The first axis has the items, and `stack` may put them elsewhere.
     return _rows_of(items).moveaxis(0, axis)
 
 
 def concatenated(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
     """`paddle.concat` of such a list."""
     rows = _rows_of(items)
+    # A negative axis counts among the axes of an item, without that of the rows.
     at = axis + rows.ndim - 1 if axis < 0 else axis
     return rows.moveaxis(0, at).flatten(at, at + 1)
 
@@ -257,11 +275,13 @@ def call_with_open_list(function: Any, args: Sequence[Any], kwargs: Any) -> Any:
     """A call with a list whose length only the running program knows; NotImplemented for functions of the
     user, and for those that ask the list themselves."""
     if function is len:
+        # The number of rows is a Length.
         return _rows_of(args[0]).shape[0]
     if not is_ours(getattr(function, "__globals__", {})):
         return NotImplemented
     way = {"stack": stacked, "concat": concatenated}.get(function.__name__)
     given = dict(zip(("items", "axis", "name"), args, strict=False)) | kwargs
+    # Both functions call the list by names of their own.
     given = {"items" if key in ("x", "tensors") else key: value for key, value in given.items()}
     if way is None or not isinstance(given.get("axis", 0), int) or set(given) - {"items", "axis", "name"}:
         raise _refusal(f"{function.__name__}()")

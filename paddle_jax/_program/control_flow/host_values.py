@@ -29,7 +29,9 @@ def is_number(value: Any) -> bool:
 
 def as_host_value(tensor: Tensor) -> Tensor:
     """The same Tensor, which stands for a value on the host from now on. The truth of a bool is the same."""
+    # A bool is true under both rules, so it needs no mark.
     if not isinstance(tensor, HostValue) and numpy_dtype(tensor).kind != "b":
+        # The same object: others may hold it, and it keeps its place on the tape.
         tensor.__class__ = _class_of(type(tensor))
     return tensor
 
@@ -51,6 +53,7 @@ def _keeping(name: str) -> Callable[..., Any]:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = getattr(super(HostValue, self), name)(*args, **kwargs)
+        # With a real Tensor among the operands the result is a Tensor.
         if not isinstance(result, Tensor) or any(
             isinstance(arg, Tensor) and not isinstance(arg, HostValue) for arg in args
         ):

@@ -16,8 +16,10 @@ def item_at(container: Any, key: Any) -> Any:
     if not isinstance(key, lengths.Length):
         return container[key]
     if isinstance(container, list | tuple) and container:
+        # All numbers: the item is an expression of a file, without a branch.
         if all(map(is_number, container)):
             return lengths.element(list(container), key)
+        # Python's negative indices.
         place = lengths.select(key < 0, key + len(container), key)
         return _chosen(list(enumerate(container)), place)
     if isinstance(container, dict) and container and all(type(one) is int for one in container):
@@ -28,6 +30,7 @@ def item_at(container: Any, key: Any) -> Any:
 def _chosen(pairs: list, key: Any) -> Any:
     """The value beside a key, in pairs of keys and values; the last one where no key is equal."""
     (first, value), *rest = pairs
+    # Out of range: the last item, since a program cannot raise IndexError.
     if not rest:
         return value
     return if_exp(key == first, lambda: value, lambda: _chosen(rest, key))
@@ -37,6 +40,7 @@ def contains(container: Any, value: Any) -> Any:
     """`value in container`."""
     if isinstance(container, list | tuple | range) and not isinstance(value, Tensor):
         if not isinstance(container, range) or lengths.is_length(value):
+            # A range answers for a plain number at once, without a list of its numbers.
             items = list(container)
         else:
             items = []
@@ -54,13 +58,17 @@ def lacks(container: Any, value: Any) -> Any:
 def ordered(name: str, left: Any, right: Any) -> Any:
     """A comparison of lists or tuples. name: that of the operator's function in the module `operator`."""
     compare = getattr(operator, name)
+    # Tuples with Lengths are compared item by item.
     is_plain = type(left) is not type(right) or not isinstance(left, list | tuple)
     if is_plain or not lengths.has_lengths((left, right)):
         return compare(left, right)
     if name in ("eq", "ne"):
         return compare(lengths.OpenSize(left), list(right))
+    # In the order of a dictionary: the first items that differ decide, and else the number of items.
     answer = compare(len(left), len(right))
+    # From the last pair to the first, so that the first one is outermost.
     for one, other in list(zip(left, right, strict=False))[::-1]:
+        # The strict operator decides between items: "lt" for "le".
         first = getattr(operator, name[0] + "t")(one, other)
         answer = _either(first, _both(one == other, answer))
     return answer

@@ -131,8 +131,10 @@ def _with_plain_lists(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple | dict):
         items = [(key, _with_plain_lists(one)) for key, one in members(value)]
+        # A list that has not become rows is a plain one.
         if isinstance(value, RowsOrItems):
             return [one for _, one in items]
+        # Unchanged parts stay the same objects, as identity is compared.
         if any(new is not old for (_, new), (_, old) in zip(items, members(value), strict=True)):
             if isinstance(value, dict):
                 return type(value)(items)
@@ -146,6 +148,7 @@ def pick_of(value: Any, dtype: np.dtype) -> Pick:
         return (value,)
     if isinstance(value, Leaf):
         return value.index
+    # As the dtype of the other branches: `True` and `1` are different results.
     return (np.asarray(value).astype(dtype).item(),)
 
 
@@ -193,6 +196,7 @@ class RegionTrace(Trace):
     def __init__(self, index: Any = None) -> None:
         super().__init__(index)
         self.grads: dict[int, tuple[Tensor, Tensor | None]] = {}
+        # It has no operands, so a walk of the tape ends there.
         self.input_node = Node(ADD, (), (), (), 1)
         self.snapshot: Snapshot | None = None
         self.older: Any = ()
@@ -208,10 +212,12 @@ class RegionTrace(Trace):
         if Observing.observer is None:
             self.older = ()
         else:
+            # Objects of the run around this one are outside of this region.
             self.older = frozenset(Observing.observer.created)
 
     def steps(self) -> tuple[list[Any], list[Any]]:
         """As of any trace; whether calls are recorded on the tape stays as it is outside."""
+        # As a plain Trace does, but the tape stays on: the region's results may have gradients.
         ctx = local.ctx
         return [(setattr, ctx, "frame", self.nest_in(ctx.frame))], [(setattr, ctx, "frame", ctx.frame)]
 
@@ -219,6 +225,7 @@ class RegionTrace(Trace):
         return True
 
     def on_grad_access(self, tensor: Tensor, accumulates: bool = False) -> None:
+        # The `grad` from before the first look is restored.
         self.grads.setdefault(id(tensor), (tensor, tensor._grad))
         super().on_grad_access(tensor, accumulates)
 
@@ -242,6 +249,7 @@ class RegionTrace(Trace):
     def _note_content(self, thing: Any) -> None:
         """Notes what an object or container holds, unless this run has made it."""
         observer = Observing.observer
+        # Made by the run and not before this region.
         is_own = observer is not None and id(thing) in observer.created and id(thing) not in self.older
         # An object that this run has made is seen by nobody outside, so it may change.
         if self.snapshot is None or is_own or id(thing) in self.noted:
@@ -284,7 +292,9 @@ class RegionTrace(Trace):
                 )
         for tensor, (raw, node, *_) in self.undo_log.changed():
             if isinstance(raw, jax.core.Tracer) and raw._trace is trace_ctx.trace:
+                # A Tensor that the region has made: its old value was of this trace, too.
                 continue  # made by the code
+            # A node other than at the beginning: a gradient flows.
             yield tensor, tensor._node not in (None, node, self.input_node)
 
     def undo_changes(self) -> list[Any]:
@@ -351,11 +361,13 @@ class Region:
         self._block: Block | None = None
         self.results: list[Symbol] = []
         self._code = code
+        # Carried Tensors are watched, as their last values go into the next step.
         self._watched = [*watched, *[t for t, _ in carried]]
         # Both branches are traced, one runs: a change of a Python object in a branch that does not run
         # would stay.
         with UnchangedObjects(roots, may_change) as objects:
             local.ctx.frame.run_region(self, inputs, carried, indexed, objects.snapshot)
+        # They may hold large objects, and a Region lives as long as its program.
         del self._code, self._watched
 
     def trace(
@@ -367,6 +379,7 @@ class Region:
     ) -> None:
         """Runs the code in a JAX trace."""
         generator = default_generator()
+        # Draws of a region are counted and taken back: the whole operation advances the generator once.
         start = generator._offset
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
         structs += [jax.ShapeDtypeStruct(plain_shape(t), numpy_dtype(t)) for t, _ in carried]
@@ -379,6 +392,7 @@ class Region:
             return self._run(frame, tensors[: len(inputs)], carried, tensors[len(inputs) :])
 
         try:
+            # The last argument is the number of the step, on which the random numbers of a loop depend.
             program = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed, RegionTrace)
             self.drawn = generator._offset - start
         finally:
@@ -393,6 +407,7 @@ class Region:
     ) -> None:
         """Records the code into a block. An index is not recorded: the first input is None then."""
         with recorder.block() as block:
+            # The index is no input of a block.
             variables = [recorder.block_input(x.avals, x.stop_gradient) for x in inputs[indexed:]]
             first_values = [
                 recorder.block_input(recorder.symbol_avals(tensor), stop) for tensor, stop in carried
@@ -412,16 +427,20 @@ class Region:
         results: list[Any] = []
 
         def leaf(tensor: Tensor) -> Leaf:
+            # In the order in which JAX flattens them: Leaf number k is result k.
             results.append(frame.last_value(tensor))
             return Leaf(len(results) - 1, tensor)
 
         for (tensor, stop), value in zip(carried, first_values, strict=False):
+            # Saved before it is bound, so that `undo` finds the value from outside.
             frame.on_assign(tensor)
             frame.bind_input(tensor, value, stop)
         leaves, tree = flatten(self._code(*inputs))
         self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
+        # After the code, so that each has its last value.
         for tensor, has_gradient in frame.changed_tensors():
             self.changes[id(tensor)] = Change(tensor, has_gradient, leaf(tensor))
+        # Another branch changes it, or it is carried: it is a result also unchanged.
         for tensor in self._watched:
             if id(tensor) not in self.changes:
                 self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
@@ -437,6 +456,7 @@ class Region:
     def can_return(self, tensors: Sequence[Tensor]) -> bool:
         """Whether the last values of Tensors from outside are among the results, or can still become such."""
         missing = [tensor for tensor in tensors if id(tensor) not in self.changes]
+        # A trace is closed, so its code has to run again. A block can still get results.
         if missing and self._block is None:
             return False
         for tensor in missing:
@@ -475,6 +495,8 @@ class Operands:
 
     @staticmethod
     def _key(tensor: Tensor) -> tuple[Any, ...]:
+        # A leaf is known by itself, another Tensor by its node: two Tensors with one node and index are one
+        # operand.
         source = tensor if tensor._node is None else tensor._node
         return (
             id(held_value(tensor)),
@@ -486,6 +508,7 @@ class Operands:
 
 def without_gradient(tensor: Tensor, stop: bool) -> Tensor:
     """A result of an operation; with `stop` a plain value, though the operation has gradients."""
+    # Other results of the operation may have gradients, so it is on the tape.
     if stop:
         return wrap(raw_for_trace(tensor))
     return tensor

@@ -25,8 +25,8 @@ from paddle_jax._core.execution.python_state import (
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.container_contents import ContainersChanged, changed_containers
 
-_DEPTH = 5
-_MOST = 4000
+_DEPTH = 5  # levels of objects inside objects
+_MOST = 4000  # objects; searching more would take longer than tracing
 _SKIPPED = (
     types.ModuleType,
     type,
@@ -40,6 +40,7 @@ _SKIPPED = (
     types.CodeType,
     types.BuiltinFunctionType,
 )
+# Objects of libraries change in ways of their own, and our rooms keep caches.
 _NOT_USERS = (
     "jax",
     "malt",
@@ -67,6 +68,7 @@ class UnchangedObjects:
             self._visit(function, 0, "")
 
     def _visit(self, value: Any, depth: int, name: str) -> None:
+        # Cycles, deep structures and large ones end here: what lies deeper is not compared.
         if isinstance(value, _SKIPPED) or id(value) in self.seen or depth > _DEPTH or len(self.seen) > _MOST:
             return
         self.seen.add(id(value))
@@ -76,10 +78,12 @@ class UnchangedObjects:
         elif isinstance(value, types.FunctionType):
             self._visit_function(value, depth)
         elif isinstance(value, (tuple, *CONTAINERS)):
+            # A tuple cannot change, but what it holds can.
             if not isinstance(value, tuple):
                 self.snapshot.hold(value, f"the {type(value).__name__} {name!r}")
             for _, member in members(value):
                 self._visit(member, depth + 1, name)
+        # Objects of the user's classes, by their attributes.
         elif not type(value).__module__.startswith(_NOT_USERS) and isinstance(
             getattr(value, "__dict__", None), dict
         ):
@@ -91,6 +95,8 @@ class UnchangedObjects:
     def _visit_function(self, function: Any, depth: int) -> None:
         for place, name, value in variables_of(function):
             if (
+                # No value, malt's operators, and modules and classes under global names, which a function
+                # does not change.
                 value is MISSING
                 or name == "ag__"
                 or isinstance(place, dict)
@@ -98,11 +104,16 @@ class UnchangedObjects:
             ):
                 continue
             inner = isinstance(value, types.FunctionType)
+            # A global function is visited for its own variables, and is not compared: who replaces it means
+            # it.
             if isinstance(place, dict) and inner:
                 if not (value.__globals__.get("__name__") or "").startswith(_NOT_USERS):
                     self._visit(value, depth + 1, name)
+                # Global names are compared only where they hold a container: users' modules have many
+                # constants.
                 continue
             self.snapshot.variables.append((place, name, value))
+            # A function inside the function is at the same depth as its variables.
             if not isinstance(place, dict) or isinstance(value, CONTAINERS):
                 self._visit(value, depth if inner else depth + 1, name)
 
@@ -120,15 +131,19 @@ class UnchangedObjects:
         names = self.snapshot.restore()
         allowed = {entry[2] for entry in self.snapshot.held if id(entry[0]) in self.may_change}
         changed = [name for name in names if name not in allowed]
+        # A recursion whose end depends on a Tensor is traced on both ways, so it never ends.
         if isinstance(error, RecursionError):
             raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
+        # An error comes first. It may be the reason for the change.
         if not changed or error is not None:
             return
         text = (
             f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
             "while compiling only; return the value instead, or keep it in a Tensor"
         )
+        # Lists and dicts can become results, and the code runs again with them.
         containers = changed_containers(different)
+        # Something else has changed as well: no further run can help.
         if containers and {one.name for one in containers} == set(changed):
             raise ContainersChanged(text, containers)
         raise Unsupported(text)

@@ -62,7 +62,9 @@ class Range:
     def __init__(self, *bounds: Any) -> None:
         self.counts_lengths = lengths.has_lengths(bounds) and not any(isinstance(b, Tensor) for b in bounds)
         frame = local.ctx.frame
+        # Bounds made of lengths become Tensors; a plain number stays one.
         known = [frame.tensor_of(b, np.int64) if lengths.is_length(b) else b for b in bounds]
+        # As Python refuses it. A traced step of 0 gives no steps, see `holds`.
         if len(known) == 3 and not is_traced(known[2]) and int(known[2]) == 0:
             raise ValueError("range() arg 3 must not be zero")
         tensors = [b for b in known if isinstance(b, Tensor)]
@@ -72,6 +74,7 @@ class Range:
             )
         # The counter is an int64 for bounds of any dtype, as in Paddle's programs.
         numbers: list[Any] = [b.reshape([]).astype("int64") if isinstance(b, Tensor) else b for b in known]
+        # `range(stop)`
         if len(numbers) == 1:
             numbers.insert(0, 0)
         self.start = numbers[0]
@@ -88,6 +91,7 @@ class Range:
         )
 
     def __reversed__(self) -> Range:
+        # With a step the last number needs a division.
         if is_traced(self.step) or self.step != 1:
             raise Unsupported(
                 "reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)"
@@ -102,16 +106,19 @@ class Range:
 
     def shown(self, i: Any) -> Any:
         """The counter as the body of the loop gets it."""
+        # A counter over Tensors stands for a number: `if i:` asks whether it is not 0.
         if not self.counts_lengths:
             if isinstance(i, Tensor):
                 return as_host_value(i)
             return i
+        # The first two numbers, so that a body that takes the plain number is found out.
         start = 0 if is_traced(self.start) else self.start
         step = 1 if is_traced(self.step) else self.step
         return local.ctx.frame.number_from(i, start + step, start + 2 * step)
 
     def holds(self, i: Any) -> Any:
         """Whether i is not past the end."""
+        # The sign is known only at run time, so both ways of counting are possible.
         if is_traced(self.step):
             return ((self.step > 0) & (i < self.stop)) | ((self.step < 0) & (i > self.stop))
         if self.step > 0:
@@ -138,6 +145,7 @@ class _Variables:
         """What the variables are after `code()`, which starts with the given values; then
         they are as before."""
         try:
+            # malt's variables are closures, which the code reads and sets.
             self.put(self.before if values is None else tuple(values))
             answer = code()
             return answer, list(self.get())
@@ -173,6 +181,7 @@ def if_stmt(
         return lambda: tuple(variables.run(code, values)[1])
 
     codes = [branch(orelse, 1), branch(body, 0)]
+    # Once more for each list that turns out to grow.
     while True:
         try:
             results = select(truth(test), codes, names, roots=(body, orelse))
@@ -194,12 +203,14 @@ def _is_opposite(name: str, value: Any, test: Any) -> bool:
 def _is_mark(name: str, value: Any) -> bool:
     """Whether a variable says that the code came to a `break`, `continue` or `return`. Nobody else reads it,
     so that it may become a bool of Python; a Tensor that is a condition itself stays what it is."""
+    # A user's variable that is a condition stays a Tensor, as it may be used as one.
     return isinstance(value, Tensor) and _is_bool(value) and _MARK.fullmatch(name) is not None
 
 
 def _known(name: str, value: Any, test: Any) -> Any:
     """What a variable is in the two branches where it is itself the condition, or what the condition is the
     opposite of; else None."""
+    # In the branch for True the variable itself is known to be true.
     if value is test and _is_mark(name, value) or _is_same_answer(value, test):
         return True, False
     if _is_opposite(name, value, test):
@@ -251,6 +262,8 @@ def while_stmt(
         tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body)
     )
     variables.put(tuple(results))
+    # When the test fails, the mark that it is the opposite of must be set: the code after it is then known
+    # to have returned.
     # a loop that only a `return` or `break` ends has come to it
     last = frame.run_and_undo(test)
     variables.put(
@@ -275,6 +288,7 @@ def for_stmt(
 ) -> None:
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
     if is_open(over):
+        # Its rows are one Tensor.
         over = over.rows
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
@@ -282,6 +296,7 @@ def for_stmt(
     if rows is not None:
         numbers, row = rows
         return _for_range(numbers, extra_test, lambda i: body(row(i)), get_state, set_state, names)
+    # Long loops over rows are one program for all rows, if no row ends the loop.
     if extra_test is None and _is_long(over) and _tried_for_rows(over, body, get_state, set_state, names):
         return None
     for value in over:
@@ -309,6 +324,7 @@ def _tried_for_rows(
     names: Sequence[str],
 ) -> bool:
     """Runs one program for all rows; returns False, with everything as before, where that cannot be done."""
+    # A failed attempt leaves the variables as they were.
     before = get_state()
     try:
         local.ctx.frame.attempt(lambda: _for_rows(over, body, get_state, set_state, names))
@@ -339,7 +355,9 @@ class Rows:
     def of(cls, kind: Any, *args: Any, **kwargs: Any) -> Any:
         """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a
         Program is recorded."""
+        # `enumerate` has a start as its second argument.
         parts = args[:1] if kind is enumerate else args
+        # Something else among them has no rows: Python's own function.
         if not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
             return kind(*args, **kwargs)
         return local.ctx.frame.emit_rows(
@@ -352,6 +370,7 @@ class Rows:
         rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
         if kind is enumerate:
+            # By position, by keyword, or 0.
             start = (*args[1:], *kwargs.values(), 0)[0]
             return cls(kind(*args, **kwargs), tensors, lambda i: (i + start, rows[0](i)))
         if kind is reversed:
@@ -379,6 +398,7 @@ def _recorded_rows(over: Any, body: Callable[..., Any]) -> tuple[Range, Callable
     if isinstance(over, range):
         if not local.ctx.frame.loop(body.__code__, len(over))[2]:
             return None
+        # Tensors as bounds, so that the loop is recorded and not run.
         bounds = [wrap(jnp.asarray(n, np.int64)) for n in (over.start, over.stop)]
         return Range(*bounds, over.step), lambda i: i
     if isinstance(over, Rows):
@@ -391,6 +411,7 @@ def _recorded_rows(over: Any, body: Callable[..., Any]) -> tuple[Range, Callable
         return None
     if not tensors or not local.ctx.frame.loop(body.__code__, _row_count(tensors))[2]:
         return None
+    # As `zip`: the shortest one ends it.
     return Range(ft.reduce(Tensor.minimum, map(_length, tensors))), row
 
 
@@ -408,6 +429,7 @@ def _for_range(
         goes = over.holds(values[-1])
         if extra_test is None:
             return goes
+        # The counter comes last, and the further test knows nothing of it.
         further = extra_test
         return and_(lambda: goes, lambda: variables.run(further, values[:-1])[0])
 
@@ -431,6 +453,7 @@ def _for_rows(
     def step(values: Sequence[Any], i: Any) -> Any:
         return variables.run(lambda: body(over[i]), values)[1]
 
+    # Without a test: the number of rows is known.
     results = repeat(None, step, variables.before, names, length=over.shape[0], roots=(body,))
     variables.put(tuple(results))
 
@@ -459,15 +482,19 @@ def _either(left: Callable[[], Any], right: Callable[[], Any], enough: bool) -> 
         if isinstance(b, bool | lengths.LengthBool):
             return a | b if enough else a & b
         right = lambda: b  # noqa: E731
+        # Lengths and Tensors: both as Tensors.
         if _is_bool(b):
             a = truth(a)
     if _is_bool(a):
         b = right()
+        # A plain bool decides at once.
         if isinstance(b, bool):
             return enough if b is enough else a
         if _is_bool(b):
+            # Two bools need no branch: both are computed.
             return truth(a).logical_or(truth(b)) if enough else truth(a).logical_and(truth(b))
         right = lambda: b  # noqa: E731
+    # As in Python the right side counts only where the left one does not decide.
     return cond(a, lambda: a, right) if enough else cond(a, right, lambda: a)
 
 
@@ -506,6 +533,7 @@ def if_exp(test: Any, body: Callable[..., Any], orelse: Callable[..., Any]) -> A
         return orelse()
     return select(
         truth(test),
+        # Tuples of one, as `select` has names for their parts.
         [lambda: (orelse(),), lambda: (body(),)],
         ("the value of `... if ... else ...`",),
         roots=(body, orelse),
@@ -520,6 +548,7 @@ def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:
     if is_traced(test):
         local.ctx.frame.emit_assertion(lambda: check(truth(test), _assertion_error(message)))
     elif not test:
+        # Without a message Python raises the class alone.
         raise AssertionError(*([message()] if message is not None else []))
 
 
@@ -558,6 +587,7 @@ def put_item(container: Any, key: Any, value: Any) -> None:
     if not isinstance(value, Undefined):
         container[key] = value
     elif isinstance(container, dict) and key in container:
+        # A key that one branch has added is removed again.
         del container[key]
 
 
@@ -572,5 +602,6 @@ def ldu(load: Callable[[], Any], name: str) -> Any:
     """Reads an attribute or item that may not be there."""
     try:
         return load()
+    # Written only where it is there; the branch may add it.
     except (KeyError, AttributeError, NameError, IndexError):
         return Undefined(name)

@@ -88,6 +88,7 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], state: Sequen
     state = list(state)
     while True:
         answer = test(*state)
+        # Steps before the first traced answer run in Python.
         if is_traced(answer):
             names = [f"item {i} of the state" for i in range(len(state))]
             return repeat(
@@ -129,6 +130,7 @@ class _Carried:
         self.start = start
         self.stop_gradient = stop_gradient
         self.number = number
+        # For all steps, or what the start says.
         self.avals = avals or local.ctx.frame.symbol_avals(start)
         self.is_host_value = is_host_value or isinstance(start, HostValue)
         self.numbers: tuple[Any, ...] | None = None
@@ -164,6 +166,7 @@ class State:
         for value in values:
             leaves, tree = flatten(value)
             if explicit:
+                # Paddle's `while_loop` carries each Tensor, also one that the body gives back as it is.
                 leaves = [_Carried(x, x.stop_gradient) if isinstance(x, Tensor) else x for x in leaves]
             self.columns.append((leaves, tree))
 
@@ -190,12 +193,14 @@ class State:
     def _adapt_variable(self, k: int, name: str, value: Any) -> bool:
         leaves, tree = self.columns[k]
         new_leaves, new_tree = flatten(value)
+        # The first leaf stands for all: a name is undefined as a whole.
         was_undefined = bool(leaves) and isinstance(leaves[0], Undefined)
         # The first step defines the name: the loop starts with a fill that no step reads.
         if was_undefined and not (new_leaves and isinstance(new_leaves[0], Undefined)):
             self.columns[k] = [_first_defined(x) for x in new_leaves], new_tree
             return True
         if tree != new_tree:
+            # A list with one more item in each step.
             rows = self._grown(k, value)
             if rows is not None:
                 self.columns[k] = rows
@@ -215,8 +220,10 @@ class State:
         others."""
         leaves, tree = self.columns[k]
         before = jax.tree.unflatten(tree, leaves)
+        # Elsewhere the number of items must be known.
         if not local.ctx.frame.symbolic or type(before) is not list or not isinstance(value, list):
             return None
+        # Items that change are no rows that stay.
         if any(isinstance(one, _Carried) for one in leaves):
             return None
         start = started(before, value)
@@ -245,22 +252,27 @@ def _first_defined(new: Any) -> Any:
     if is_number(new):
         dtype = number_dtype([new])
         return _Carried(wrap(jnp.full((), undefined_fill(dtype), dtype)), True, is_host_value=True)
+    # Anything else is the same in all steps, or refused in the next run.
     return new
 
 
 def _adapt_leaf(name: str, old: Any, new: Any) -> tuple[Any, bool]:
     """(the part of the state for a leaf that a step turns from `old` into `new`, whether it is changed)."""
     if isinstance(old, Tensor):
+        # The same Tensor after the step: it is read from outside and not carried.
         if isinstance(new, Leaf) and new.outside() is old:
             return old, False
+        # A gradient in the start or in the step.
         stop = old.stop_gradient and (not isinstance(new, Leaf) or new.stop_gradient)
         return _adapt_leaf(name, _Carried(old, stop), new)[0], True
     if isinstance(old, _Carried):
         return _adapt_carried(name, old, new)
     if is_number(old):
+        # A number that stays is a constant of the loop.
         if not isinstance(new, Leaf) and _same_number(old, new):
             return old, False
         return _from_number(name, old, new), True
+    # The same object in each step, or an equal text.
     if new is old or (isinstance(old, str) and isinstance(new, str) and new == old):
         return old, False
     raise _changing(name, old, new, "start with a Tensor of the right shape")
@@ -276,9 +288,11 @@ def _same_number(old: Any, new: Any) -> bool:
 def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
     """`_adapt_leaf` for a leaf that is known to change."""
     if not isinstance(new, Leaf):
+        # A number that the step gives must fit the Tensor.
         if not is_number(new) or not number_fits(new, old.dtype) or not is_single(old.shape):
             raise _changing(name, old, new, "keep it a Tensor")
         return old, False
+    # It loses its meaning as a number in this step, and so in all of them.
     if old.is_host_value and not new.is_host_value:
         old.is_host_value = False
         return old, True
@@ -290,8 +304,10 @@ def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
         avals = frame.widened_avals(old.avals, new.avals)
     else:
         avals = frame.joined_avals([old.avals, new.avals])
+    # A length that a step changes: the loop is recorded again with it open.
     if avals not in (None, old.avals):
         return old.changed(stop_gradient=old.stop_gradient and new.stop_gradient, avals=avals), True
+    # Another dtype. Only a number may start in the dtype that the step gives.
     if avals is None and (new.shape != old.shape or new.dtype != old.dtype):
         if not _may_start_as(old, new):
             differs_in_lengths = new.dtype == old.dtype and len(new.shape) == len(old.shape)
@@ -306,6 +322,7 @@ def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
 
 def _may_start_as(old: _Carried, new: Leaf) -> bool:
     """Whether the number that a part was before the loop may start in the dtype that a step gives."""
+    # The start was a number, such as `total = 0` before `total = total + x`.
     return (
         bool(old.number)
         and is_single(new.shape)
@@ -316,11 +333,13 @@ def _may_start_as(old: _Carried, new: Leaf) -> bool:
 
 def _from_number(name: str, old: Any, new: Any) -> _Carried:
     """The part of the state for a number that a step turns into another number or a Tensor."""
+    # It decides about gradients when the program is made.
     if name.endswith(".stop_gradient"):
         raise _changing(name, old, new, "set it outside")
     if is_number(new):
         dtype = number_dtype([old, new])
         if not local.ctx.frame.symbolic:
+            # Converted code sees a number in all steps.
             return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,), is_host_value=True)
         carried = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,), is_host_value=True)
         carried.numbers = (old, new)
@@ -330,6 +349,7 @@ def _from_number(name: str, old: Any, new: Any) -> _Carried:
     if not is_single(new.shape) or not number_fits(old, new.dtype):
         advice = "start with a Tensor of that shape and dtype, e.g. paddle.zeros"
         raise _changing(name, old, new, advice, number_fits(old, new.dtype))
+    # The number as a Tensor of the step's shape and dtype.
     start = wrap(jnp.full(new.shape, old, new.dtype))
     return _Carried(start, new.stop_gradient, (old,), is_host_value=new.is_host_value)
 
@@ -376,10 +396,12 @@ class _Loop:
         frame = local.ctx.frame
         name_counts = unique_name.save_counts()
         counter = _Carried(wrap(jnp.zeros((), np.int64)), True)
+        # Each pass may show that something else changes, which the next pass carries.
         for _ in range(_MAX_PASSES):
             # Each pass draws the same numbers; only the last one counts.
             generator._offset = start
             frame.restart_names(name_counts)  # what each pass makes has the names of the first
+            # The number of the step comes first.
             inputs = [counter, *self.state.carried()]
             if self.length is not None:
                 tested = None
@@ -389,14 +411,16 @@ class _Loop:
                 generator._offset = start + tested.drawn
             step = self._region(self._advance, inputs)
             if not self._adapt(step):
+                # Numbers drawn by one step of test and body: each step has its own by its number.
                 generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
                 return tested, step
         raise Unsupported(
-            "the variables of a loop over a tensor do not settle; "
+            "the variables of a loop over a tensor change in each step; "
             "keep their shapes and dtypes the same from step to step"
         )
 
     def _region(self, code: Callable[..., Any], inputs: Sequence[_Carried]) -> Region:
+        # A gradient flows through what had one before, or gets one in a step.
         carried = [(c.tensor, c.tensor.stop_gradient and not c.has_gradient) for c in self.changing.values()]
         stores = [container.store for container in self.containers]
         return Region(code, inputs=inputs, carried=carried, indexed=True, roots=self.roots, may_change=stores)
@@ -404,6 +428,7 @@ class _Loop:
     def _advance(self, count: Any, *now: Tensor) -> list:
         """The values and contents after a step."""
         values = self._filled(now)
+        # From before the body, to see what it changes.
         copies = [copy_of(value) for value in values]
         after = self.body(values, count)
         changed = changed_in_place(self.values, values, copies, after, self.state.names)
@@ -420,6 +445,7 @@ class _Loop:
         if test is None:
             raise ValueError("a loop needs a test, or a number of steps")
         tested = self._region(lambda _, *now: truth(as_tensor(test(self._filled(now)))), inputs)
+        # A Tensor that the body changes as well may be changed: it is carried.
         if any(id(c.tensor) not in self.changing for c in tested.changes.values()):
             raise Unsupported(
                 "the condition of a loop over a tensor changes a Tensor in place; change it in the loop"
@@ -446,6 +472,7 @@ class _Loop:
         for key, change in self.changing.items():
             now = changes[key]
             raw = held_value(change.tensor)
+            # Like carried values, it has one shape and dtype in all steps.
             if now.leaf.shape != tuple(raw.shape) or now.leaf.dtype != raw.dtype:
                 raise Unsupported(
                     f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor"
@@ -495,10 +522,12 @@ def _repeat(
 ) -> list:
     """`repeat`, where the body changes some lists and dicts."""
     all_names = [*names, *[container.name for container in containers]]
+    # Contents from before the loop, as State needs the start.
     state = State(with_contents(containers, values, before=True), all_names, explicit)
     loop = _Loop(test, body, state, length, roots, explicit, containers, values)
     tested, step = loop.run_until_stable()
     results = _emit(loop, tested, step)
+    # The Tensors that are changed in place come last.
     carried_count = len(results) - len(loop.changing)
     last_values = loop.state.fill(results[:carried_count])
     frame = local.ctx.frame
@@ -513,6 +542,7 @@ def _repeat(
 
 
 def _emit(loop: _Loop, tested: Region | None, step: Region) -> list[Tensor]:
+    # Order matters: `_picks` and `_repeat` count on it.
     """Adds the operation. Its arrays are what is carried, then the Tensors changed in place."""
     carried = loop.state.carried()
     changes = loop.changing.values()
@@ -546,6 +576,7 @@ def _compiled(
         read=tuple([_has_gradient(t, t.stop_gradient) for t in operands.tensors]),
         length=length,
     )
+    # Without a gradient the loop saves no states.
     backward = local.ctx.grad and any(plan.read)
     if tested is None:
         test_key = None
@@ -557,6 +588,7 @@ def _compiled(
         lambda: _looping(plan, tested, step, backward),
         step.effects,
     )
+    # A loop that carries nothing and has no effect computes nothing.
     if tensors or step.effects:
         results = list(run(kernel, operands.tensors))
     else:
@@ -602,6 +634,7 @@ def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -
         if tested is None:
             raise RuntimeError("while: this loop has a known number of steps; run it without a test")
         outside = [fixed[k] for k in plan.test]
+        # Random numbers depend on the number of the step: int64 for the code, uint32 for the keys.
         return tested.fn(i.astype(np.int64), *carry, i, *outside)[tested.value.index]
 
     def advance(i: Any, carry: Any, fixed: Any, quiet: bool = False) -> tuple[Any, ...]:
@@ -609,6 +642,7 @@ def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -
         results = fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step])
         return tuple([picked_array(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
 
+    # The backward pass computes steps again, and must not print again.
     if step.effects:
         quiet_advance = ft.partial(advance, quiet=True)
     else:
@@ -617,6 +651,7 @@ def _looping(plan: _Plan, tested: Region | None, step: Region, backward: bool) -
 
     def looping(*arrays: jax.Array) -> Any:
         carry = tuple([arrays[k] for k in plan.start])
+        # A known number of steps: `scan` has a gradient in reverse of its own.
         if plan.length is not None:
             steps = jnp.arange(plan.length, dtype=np.uint32)
             return jax.lax.scan(lambda carry, i: (advance(i, carry, arrays), None), carry, steps)[0]
@@ -632,4 +667,5 @@ def _picks(state: State, step: Region, changing: dict[int, Change]) -> list[Pick
         for old, new in zip(leaves, flatten(value)[0], strict=True):
             if isinstance(old, _Carried):
                 picks.append(pick_of(new, old.dtype))
+    # In the order of `_emit`.
     return picks + [step.changes[key].leaf.index for key in changing]

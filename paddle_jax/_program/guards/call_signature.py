@@ -46,6 +46,8 @@ def _parted(key: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _sparse_components(tensor: Any) -> tuple[list[Tensor], tuple[Any, ...]]:
+    # Values and indices of a sparse Tensor are Tensors of their own, and its parts are what a program
+    # computes with.
     """(Tensors that a sparse Tensor is made of, what else it is made of)."""
     return tensor.components()
 
@@ -64,11 +66,13 @@ def _leaf(value: Any, tensors: list[Tensor]) -> Any:
             return type(value), settings, *[_leaf(part, tensors) for part in parts]
         tensors.append(value)
         raw = held_value(value)
+        # `stop_gradient` decides what is on the tape, so it belongs to the form.
         return "t", raw.shape, raw.dtype, value.stop_gradient
     if isinstance(value, list | tuple):
         return type(value), *[_leaf(v, tensors) for v in value]
     if isinstance(value, dict):
         return dict, *[(k, _leaf(v, tensors)) for k, v in value.items()]
+    # An array is an operand like a Tensor; as a constant each one would need a program of its own.
     if isinstance(value, np.ndarray | jax.Array):
         tensor = to_tensor(value)
         tensors.append(tensor)
@@ -79,6 +83,7 @@ def _leaf(value: Any, tensors: list[Tensor]) -> Any:
 def value_key(value: Any) -> tuple[Any, ...]:
     """What stands in a key for a value that is no Tensor: equal for values that are alike to code that reads
     them."""
+    # What cannot be hashed, such as an object of a class with `__eq__` alone, is known by its identity.
     try:
         hash(value)
     except TypeError:
@@ -98,6 +103,7 @@ def _tells_apart(kind: Any) -> bool:
     compare = kind.__eq__
     if not isinstance(compare, types.FunctionType) or not is_users(compare.__module__ or ""):
         return True
+    # A generated `__eq__` compares all fields, but those that the class leaves out.
     return (
         dataclasses.is_dataclass(kind)
         and compare.__code__.co_filename == "<string>"
@@ -114,6 +120,8 @@ def signature_structure(key: Any) -> Any:
         kind, shape, dtype, stop_gradient = key
         return kind, len(shape), dtype, stop_gradient
     if key and key[0] in (int, float):
+        # Numbers may differ from call to call, such as a learning rate. Forms that differ in these alone
+        # are alike.
         return key[0]
     return tuple([signature_structure(part) for part in key])
 
@@ -137,6 +145,7 @@ def _described(leaf: Any) -> Any:
         return {key: _described(value) for key, value in rest}
     if issubclass(kind, list | tuple):
         return make_sequence(kind, [_described(value) for value in rest])
+    # An IdentityKey stands there.
     if type(rest[0]) is not kind:
         raise ValueError(
             f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
@@ -169,6 +178,7 @@ def describe_differences(old: Any, new: Any) -> list[str]:
     before, now = [
         {**dict(enumerate(positional)), **dict(named)} for positional, named in map(_parted, (old, new))
     ]
+    # With another number of arguments there is nothing to compare one by one.
     if len(before) != len(now):
         return ["the number of arguments is another one"]
     texts = []
@@ -186,6 +196,7 @@ def _of_one(a: Any, b: Any) -> Any:
     if a == b:
         return []
     if a[:1] != b[:1]:
+        # A Tensor before, a number now.
         return [" is of another kind"]
     if b[0] == "t":
         if len(a[1]) != len(b[1]):

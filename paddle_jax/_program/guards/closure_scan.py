@@ -69,13 +69,16 @@ class ClosureScan:
 
     def _scan_function(self, function: Any, depth: int = _MAX_DEPTH) -> None:
         """Scans the closure, the defaults and the global variables of a function."""
+        # The object of a method is what it reaches first.
         if isinstance(function, types.MethodType):
             self._scan_inside(function.__self__, depth)
             function = function.__func__
+        # Wrappers of functools.wraps, such as to_static's.
         if not isinstance(function, types.FunctionType):
             function = getattr(function, "__wrapped__", function)
         if not isinstance(function, types.FunctionType) or id(function) in self.seen or not depth:
             return
+        # Functions of libraries reach nothing of the user, but arguments.
         if package_of(function.__module__ or "") in LIBRARIES:
             return
         self.seen.add(id(function))
@@ -90,6 +93,7 @@ class ClosureScan:
 
     def _scan_named_members(self) -> None:
         """Scans the methods and the variables of modules that the code names, until no new one is found."""
+        # New owners bring new names, and new names show more of the owners.
         size = None
         while size != (len(self.names), len(self.owners)):
             size = len(self.names), len(self.owners)
@@ -118,6 +122,7 @@ class ClosureScan:
     def _scan_module(self, module: types.ModuleType) -> None:
         """Scans the variables of a user's module that the code names."""
         variables = module.__dict__
+        # An installed package has thousands of variables, and nobody changes them.
         if _is_installed(variables.get("__file__")):
             return
         for name in [name for name in variables if name in self.names]:
@@ -127,6 +132,7 @@ class ClosureScan:
 
     def _collect_names(self, code: types.CodeType) -> None:
         self.names.update(code.co_names)
+        # Attributes may be read by a text: `getattr(self, "rate")`.
         self.names.update([text for text in code.co_consts if type(text) is str])
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside
@@ -153,6 +159,7 @@ class ClosureScan:
             self._add_tensor(value, store, key)
         elif isinstance(value, types.FunctionType | types.MethodType):
             self._scan_function(value, depth - 1)
+        # What a partial holds cannot be looked up by a key; the parts themselves are scanned.
         elif isinstance(value, ft.partial):
             for part in (value.func, value.args, value.keywords):
                 self._scan_value(part, None, None, depth - 1)
@@ -180,6 +187,7 @@ class ClosureScan:
     def _add_tensor(self, tensor: Tensor, store: Any, key: Any) -> None:
         if id(tensor) in self.tensors:
             return
+        # The first place counts: a Tensor in two places is one operand.
         self.tensors[id(tensor)] = tensor
         if store is not None:
             self.slots[id(tensor)] = store, key
@@ -190,6 +198,7 @@ class ClosureScan:
             return
         if isinstance(value, ModuleBase):
             self._scan_layer(value, depth)
+        # An optimizer, a scheduler or a scaler says what its state is.
         elif hasattr(type(value), "__paddle_jax_state__"):
             self._scan_state(value)
         elif callable(getattr(type(value), "__paddle_jax_function__", None)):
@@ -205,6 +214,7 @@ class ClosureScan:
 
     def _scan_container(self, container: list[Any] | tuple[Any, ...] | dict[Any, Any], depth: int) -> None:
         self.seen.add(id(container))
+        # A tuple cannot get another item, so its Tensors need no look-up.
         store = None if isinstance(container, tuple) else container
         if store is not None:
             self.objects.append(store)
@@ -213,6 +223,7 @@ class ClosureScan:
 
     def _scan_layer(self, layer: ModuleBase, depth: int) -> None:
         """Scans a Layer and the Layers below it."""
+        # Layers nest deeply, and their own attributes rarely hold further state.
         depth = min(depth, _MODULE_DEPTH)
         for part in layer.sublayers(include_self=True):
             if id(part) in self.seen:
@@ -220,12 +231,14 @@ class ClosureScan:
             self.seen.add(id(part))
             for store in map(part.__dict__.__getitem__, _STORES):
                 self._scan_store(store, depth)
+            # Methods of the user's Layers may read anything; ours are known.
             if is_users(type(part).__module__):
                 self.owners.append(part)
             self._scan_layer_attributes(part, depth)
 
     def _scan_store(self, store: AttributeStore, depth: int) -> None:
         guards = self.package_guards
+        # A parameter that is added or removed changes the size.
         guards.store_sizes.append((store, len(store)))
         for name, value in store.items():
             guards.add(guards.layer_settings, store, name, value, id(value) in self.tensors)
@@ -236,6 +249,7 @@ class ClosureScan:
         attributes = layer.__dict__
         has_package_code = _has_package_code(layer)
         for name, value in attributes.items():
+            # `_full_name` names parameters when they are made, and nothing reads it in a run.
             if has_package_code and name != "_full_name" and type(value) in SCALARS:
                 self.package_guards.layer_settings.add(attributes, name, value, "?")
             elif name[0] != "_" or isinstance(value, Tensor):
@@ -252,6 +266,7 @@ class ClosureScan:
             guards.add(guards.optimizer_settings, store, name, value)
         guards.lists += [(items, list(items)) for items in state.lists]
         for tensor in state.tensors:
+            # The optimizer updates the Tensor that it holds, while the Layer may have got another one.
             if id(tensor) in self.slots:  # the optimizer updates the Tensor that is there now
                 store, key = self.slots[id(tensor)]
                 is_layer_store = isinstance(store, AttributeStore)
@@ -266,6 +281,7 @@ class ClosureScan:
 def _has_package_code(layer: ModuleBase) -> bool:
     """Whether code of this package reads the attributes of a Layer: not of a class that users write whole."""
     package_class = next(cls for cls in type(layer).__mro__ if not is_users(cls.__module__))
+    # Below these classes no code of this package reads settings of the Layer.
     return package_class.__name__ not in _BARE_LAYERS
 
 

@@ -49,6 +49,7 @@ def content_change(
         name = description
     else:
         name = f"{path} ({description})"
+    # Bytes of an array say nothing to a reader.
     if _has_plain_text(before) and _has_plain_text(now) and type(before) is not bytes:
         return change_text(name, before, now) + _read_at(line)
     return f"{name} has changed{_read_at(line)}"
@@ -57,6 +58,7 @@ def content_change(
 def _text(value: Any) -> str:
     """The text of a value; no code of the user runs for it."""
     if value is MISSING:
+        # No `repr` of the user's class: it may have effects, or be long.
         return "nothing"
     if _has_plain_text(value):
         text = repr(value)
@@ -96,6 +98,7 @@ def _path(guards: ReadGuards, target: Any, depth: int, by_attributes: bool = Tru
         return target.__name__
     if depth == 0:
         return None
+    # An attribute is read in the `__dict__` of its object, whose name is the object's.
     is_dict = by_attributes and type(target) is dict
     for table in guards.tables:
         for owner, key, value in zip(table.owners, table.keys, table.values, strict=True):
@@ -107,9 +110,11 @@ def _path(guards: ReadGuards, target: Any, depth: int, by_attributes: bool = Tru
 
 def _name(guards: ReadGuards, owner: Any, key: Any, depth: int) -> str:
     """The name of the value under a key of an owner: `config.rate`, `rates[2]`."""
+    # A variable: a cell, or the global variables of a module.
     is_variable = type(owner) is types.CellType or type(owner) is dict and "__builtins__" in owner
     if is_variable:
         return str(key)
+    # The members of a class are read through a proxy, which does not know its class.
     if type(owner) is types.MappingProxyType:
         classes = [cls for cls, members in guards.class_dicts.items() if members is owner]
         if classes:

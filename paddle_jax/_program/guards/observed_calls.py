@@ -57,8 +57,10 @@ _PURE = frozenset(
 )
 _KNOWN = _PURE.union(LIBRARIES)
 _REFUSED = frozenset(
+    # They see more than their arguments: variables of the caller, files, or modules.
     (globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint, sys._getframe)
 )
+# They ask for the class of their argument alone.
 _CLASS_QUERIES = frozenset((isinstance, issubclass, type, id, callable, print, super))
 # part of the signature of a call; a block in the function may change them
 _SIGNATURE_QUERIES = ("is_grad_enabled", "get_default_dtype")
@@ -147,11 +149,13 @@ class CallObserver:
         if isinstance(function, CachedCall):
             return self.read_value(value)
         kind = type(value)
+        # An object that only this call has made cannot be reached from elsewhere.
         new = kind is function and (kind.__module__ in _NEW_OBJECT_MODULES or makes_new(kind))
         if new or kind.__module__.startswith("numpy.random"):
             return self.mark_created(value)
         if function is copy.deepcopy:
             return self._mark_copied(value)
+        # A container of a call: new for certain calls, else it may be kept somewhere.
         if kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
             if (
                 getattr(function, "__name__", "") == "copy"
@@ -160,6 +164,7 @@ class CallObserver:
                 or package_of(getattr(function, "__module__", None) or "") in LIBRARIES
             ):
                 return self.mark_created(value)
+            # `vars(x)` is the dict of the object itself.
             if function is vars:
                 self.outer_containers[id(value)] = value
         elif isinstance(value, _DICT_VIEWS) and id(getattr(function, "__self__", None)) in self.created:
@@ -178,9 +183,11 @@ class CallObserver:
         """The function to call instead, and its arguments, so that all its reads are observed."""
         kind = type(function)
         if kind is types.MethodType:
+            # A method is made at each look-up; its id must not be used again while the run lasts.
             self.held_objects.append(function)
             return self.prepare_call(function.__func__, (function.__self__, *args), named)
         if kind is ft.partial:
+            # The parts of a partial may not change; `keywords` is a dict that may.
             for name in ("func", "args", "keywords"):
                 self.guards.attributes.add(function, name, getattr(function, name))
             self.read_content(function.keywords)
@@ -203,6 +210,7 @@ class CallObserver:
         """Arguments for code that is not observed: it may look at all of them, call the functions among them,
         and change containers."""
         for value in (*args, *named.values()):
+            # Unobserved code may read anything in its arguments.
             self.read_content(value)
             if isinstance(value, CONTAINERS):
                 local.ctx.frame.on_object_change(value)
@@ -218,6 +226,7 @@ class CallObserver:
             return value
         if isinstance(value, types.MethodType) and self.is_user_function(value.__func__):
             return types.MethodType(self.observed_function(value.__func__), value.__self__)
+        # In converted code `converted_call` asks for the cached value.
         if isinstance(value, ft._lru_cache_wrapper) and not self.converted:
             cached, _, _ = self._prepare_cached(value, (), {})
             return lambda *args, **named: self.read_value(cached(*args, **named))
@@ -240,12 +249,14 @@ class CallObserver:
             return self.observed_function(function), args, named
         if root in LIBRARIES:
             return self._prepare_library_function(function, args, named)
+        # The environment and the levels of loggers are asked again at each call.
         is_environment = function is os.getenv or bool(args) and isinstance(args[0], type(os.environ))
         if is_environment or root == "logging" and function.__name__ in _LOGGER_QUERIES:
             return self._repeated_query(function, args, named, True), args, named
         is_logging = root == "logging" and function.__name__ in _LOGGER_WRITERS
         if is_logging and not self.capture.full_graph:
             return ObservedCall(self._log, function), *self._read_arguments(args, named)
+        # `os.path.exists` and others look at files, whose state no guard knows.
         reads_files = root in ("posixpath", "ntpath") and function.__name__ not in _PURE_PATH_FUNCTIONS
         if root not in _PURE or reads_files:
             self.mark_unguarded(f"it calls {scope}.{function.__qualname__}")
@@ -255,9 +266,11 @@ class CallObserver:
     def _prepare_library_function(self, function: types.FunctionType, args: Args, named: Named) -> Prepared:
         """A function of this package, of JAX or NumPy."""
         scope = function.__globals__.get("__name__") or ""
+        # The numbers would be those of the run at each call.
         if ".random" in scope and package_of(scope) == "numpy":
             self.mark_unguarded("random numbers of NumPy are drawn")
         first = args[0] if args else None
+        # A Layer observes its `forward` itself, see `observed_forward`.
         if isinstance(first, ModuleBase) and function is library_class(type(first)).__call__:
             return function, args, named
         if isinstance(first, type) and self.is_user_code(first):  # a PyLayer
@@ -270,6 +283,7 @@ class CallObserver:
     def _observed_wrapper(self, function: Any) -> Any:
         """A library's wrapper round a function of the user, with that function observed."""
         inner: Any = getattr(function, "__wrapped__", None)
+        # No function of the user inside, or it was converted already.
         if not self.is_user_function(inner) or function.__closure__ is None or self.converted:
             return function
         return rewrap(function, inner, self.observed_function(inner))
@@ -286,9 +300,11 @@ class CallObserver:
             return function
 
         def asking(*args: Any, **named: Any) -> Any:
+            # A rate after `scheduler.step()` is the one of this step; each call has its own.
             if args and hasattr(args[0], "get_lr") and self.capture is not None and self.capture.effects:
                 self.refuse_after_effect(f"what {name} gives")
             value = function(*args, **named)
+            # Small values can be compared. Others, such as Tensors, are operands or unknown.
             if isinstance(value, (bool, int, float, str, dict, type(None))):
                 key = None if named else (id(function), *map(id, args))
                 self.guards.guard_result(
@@ -303,6 +319,7 @@ class CallObserver:
         self._guard_function(function)
         if self.converted or hasattr(function, "autograph_info__"):
             return function
+        # The id may belong to another function by now.
         twin = self.observed_functions.get(id(function))
         if twin is None or twin[0] is not function:
             twin = self.observed_functions[id(function)] = function, self._compile_observed(function)
@@ -311,6 +328,7 @@ class CallObserver:
     def _guard_function(self, function: Any) -> None:
         """Guards the code and the defaults of a function of the user."""
         guards = self.guards.attributes
+        # Users may replace the code of a function, as debuggers and hot reloading do.
         guards.add(function, "__code__", function.__code__)
         if function.__defaults__:  # where there are none, all arguments are passed
             guards.add(function, "__defaults__", function.__defaults__)
@@ -328,6 +346,7 @@ class CallObserver:
             observed = _observed_code.get(code)
             if observed is None:
                 observed = _observed_code[code] = _compiled(function)
+        # The change would happen once, while the program is compiled.
         except state_access.OutsideAssignment as error:
             self.refuse(str(error))
         except (NoSource, state_access.Unobservable) as error:
@@ -342,6 +361,7 @@ class CallObserver:
 
     def _prepare_class(self, cls: type, args: Args, named: Named) -> Prepared:
         if not self.is_user_code(cls):
+            # `type(x)` gives the class, and code may decide by it.
             if cls is type and len(args) == 1:
                 self.guard_class(args[0])
             if self._is_random(cls.__module__, args, named):
@@ -354,6 +374,7 @@ class CallObserver:
             return cls, args, named
         if dataclasses.is_dataclass(cls):
             self._guard_function(cls.__init__)
+            # The generated methods of a dataclass have no source, and read nothing but their arguments.
             self.observed_codes.update(
                 [
                     f.__code__
@@ -364,6 +385,7 @@ class CallObserver:
         self.guards.attributes.add(cls, "__mro__", cls.__mro__)
         self._class_attribute(cls.__mro__, "__new__")
         start = self._class_attribute(cls.__mro__, "__init__")
+        # `__new__` of Python's own makes a new object: only then the instance is the run's.
         if makes_new(cls) and isinstance(start, types.FunctionType):
             known = self.is_user_function(start) and start.__code__ not in self.observed_codes
             return (
@@ -392,6 +414,7 @@ class CallObserver:
         if self.is_user_function(finish) and own is not None:
             entered = self._run_form(finish)
 
+            # Deleted at once, so that the instance looks as it does without the observer.
             def once(*args: Any) -> Any:
                 del own["__post_init__"]
                 return entered(instance, *args)
@@ -404,6 +427,7 @@ class CallObserver:
 
     def _prepare_builtin(self, function: Any, args: Args, named: Named) -> Prepared:
         """A function that is written in C, or a method of such a class."""
+        # `eval` of a text in a dict of names is a function without arguments, which can be observed.
         if function is eval and not named and len(args) == 2:
             text, scope = args
             if isinstance(text, str) and type(scope) is dict:
@@ -450,6 +474,7 @@ class CallObserver:
 
     def _print(self, *args: Any, **named: Any) -> None:
         """Lets each call print; the program prints Tensors where its code is converted."""
+        # The text of a traced Tensor is not known yet: the function runs eagerly then.
         if any(isinstance(a, Tensor) for a in args):
             raise TracedValueError("print")
         self.capture.writes(print, tuple(map(str, args)), named)
@@ -468,6 +493,7 @@ class CallObserver:
             self._class_attribute(type(args[0]).__mro__, "__call__")
         elif function in (isinstance, issubclass) and len(args) == 2:
             kind = args[0] if function is issubclass else type(args[0])
+            # A class with a metaclass may answer `isinstance` by code of its own.
             if isinstance(kind, type) and any(
                 type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))
             ):
@@ -480,10 +506,12 @@ class CallObserver:
             local.ctx.frame.on_object_change(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
             self.guards.guard_result(function, f"the classes of {owner.__name__}")
+        # Its own containers and constants: the content is known.
         if id(owner) in self.created or isinstance(
             owner, (str, bytes, int, float, Tensor, tuple, range, type)
         ):
             return function, args, named
+        # A key that is not there is guarded as well.
         if isinstance(owner, dict) and function.__name__ == "get":
             self.read_value(dict.get(owner, args[0], MISSING), owner, args[0], self.guards.entries)
         elif (
@@ -516,6 +544,7 @@ class CallObserver:
     def _prepare_object(self, function: Any, kind: type, args: Args, named: Named) -> Prepared:
         if isinstance(function, ModuleBase):
             # that of Layer itself a profiler exchanges
+            # A profiler replaces the method of Layer while it measures.
             self._class_attribute(kind.__mro__[: kind.__mro__.index(library_class(kind))], "__call__")
             return function, args, named
         if kind is operator.attrgetter:
@@ -569,6 +598,7 @@ class CallObserver:
             self.refuse(f"{function.__name__} caches what it gives for Tensors")
 
         def unobserved(*args: Any, **named: Any) -> Any:
+            # The hook would take the user's function for unobserved code.
             note = sys.getprofile()
             sys.setprofile(None)
             try:
@@ -576,6 +606,7 @@ class CallObserver:
             finally:
                 sys.setprofile(note)
             if any(holds_tracer(t) for t in _tensors(value)):
+                # The tracers in it would be found by the next call, after the run.
                 function.cache_clear()  # of what this run has put into it
                 self.refuse(f"{function.__name__} caches a Tensor; call it once before, or outside")
             self.guards.guard_result(
@@ -594,6 +625,7 @@ class CallObserver:
         """The `forward` that a Layer itself has, without the one that converted code puts
         there for a while."""
         forward = own.get("forward", MISSING)
+        # Marked by the conversion: it is not the Layer's own.
         if hasattr(getattr(forward, "__func__", forward), "autograph_info__"):
             return MISSING
         return forward
@@ -611,6 +643,7 @@ class CallObserver:
         own = layer.__dict__
         forward = getattr(layer.forward, "dygraph_function", layer.forward)
         table = self.guards.entries
+        # Layers that PackageGuards know are compared only when an attribute of a Layer was set.
         if id(layer) in self.guarded_layers and self.layer_forwards is not None:
             table = self.layer_forwards  # compared only when an attribute of a Layer was set
         table.add(own, "forward", self.instance_forward(own))
@@ -650,6 +683,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType:
         node = state_access.rewrite_reads(
             syntax_of(function), function.__code__.co_freevars, class_name_of(function)
         )
+    # Python's recursion limit, for instance in a long chain of `+`.
     except RecursionError:
         raise state_access.Unobservable("its source is nested too deep") from None
     return compile_factory(wrap_in_factory(node, "observed__", function, state_access.OBSERVER), function)

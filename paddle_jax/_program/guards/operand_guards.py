@@ -40,6 +40,7 @@ class HostValueGuard:
         """None while all values are equal to those of the run."""
         for get, value in self.values:
             now = get()
+            # `is` first: the value may be an array, for which `!=` is none.
             if now is not value and now != value:
                 return Reason("host value", "a value that the function read on the host has changed")
         return None
@@ -65,6 +66,7 @@ class DistinctGuard:
 
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while the operands are different Tensors; compared when a store may have changed."""
+        # Nothing in a Layer has changed, so the operands are the same objects as at the last check.
         if self.version == LayerVersion.count and not self.has_plain_stores:
             return None
         ids = set(map(id, tensors))
@@ -92,6 +94,7 @@ class InputGuard:
 
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while the inputs, which come first among the operands, are as in the run."""
+        # An input that is also found in a store is one Tensor in the program; another one would be two.
         outside_ids = self.distinct.outside_ids
         inputs = tensors[: len(self.is_outside)]
         if [id(t) in outside_ids for t in inputs] == self.is_outside:
@@ -113,6 +116,7 @@ class StopGradientGuard:
 
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while the flags are equal; also finds out whether something that is no Tensor took a place."""
+        # An attribute of all Tensors, so an object of another kind is found, too.
         try:
             present = list(map(_STOP_GRADIENT, tensors))
         except AttributeError:
@@ -137,6 +141,7 @@ class HostReadGuard:
         """None while the operands have these values; waits for them."""
         for index, value in self.reads:
             tensor = tensors[index]
+            # Waits for the value.
             if not np.array_equal(to_numpy(computed_array(tensor)), value):
                 text = f"the value of {tensor.name}, which the function looks at on the host, has changed"
                 return Reason("value on the host", text)
@@ -160,6 +165,7 @@ class ViewGuard:
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while the same Tensors share in the same way."""
         shared = [tensors[i] for i in self.shared]
+        # Without views in the run and now there is nothing to compare: the usual case.
         if not self.relations and not any(map(_ALIAS, shared)):
             return None
         is_same = all([tensors[i] is ref() for i, ref in self.related])
@@ -198,6 +204,7 @@ class GradGuard:
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while gradients are of the same kind, and hooks are the same."""
         owners = self.pick(tensors)
+        # A hook is a part of the backward pass, and so of the program.
         if (self.hooks or any(map(_HOOKS, owners))) and _hooks_of(owners) != self.hooks:
             return Reason("gradient hooks", "a Tensor whose gradient is computed has got or lost a hook")
         grads = list(map(_GRAD, owners))
@@ -214,6 +221,7 @@ class GradGuard:
         for (index, expected), grad in zip(self.expected, grads, strict=True):
             tensor = tensors[index]
             kind = grad_kind(grad)
+            # "empty": None and zero are one to code that only adds to the gradient.
             if kind != expected and (expected != "empty" or kind in ("array", "rows")):
                 return Reason("gradients", f"the gradient of {tensor.name} is {_GRAD_TEXTS[kind]}")
             if tensor._node is not None:
@@ -225,6 +233,7 @@ class GradGuard:
     def _remember(self, grads: list[Any]) -> None:
         """Keeps gradients that were checked, if that keeps no memory alive."""
         raws = [None if grad is None else held_value(grad) for grad in grads]
+        # Zeros and None hold no memory. A gradient of values would be kept alive by this reference.
         if all(map(is_zero, raws)):
             self.known_grads = grads, raws
         elif all(grad is None for grad in grads):
@@ -246,6 +255,7 @@ class ShapeGuard:
     def check(self, tensors: list[Tensor]) -> Reason | None:
         """None while shapes and dtypes are equal."""
         for tensor, shape in zip(tensors, self.shapes, strict=True):
+            # What a Tensor holds has shape and dtype also while it is pending.
             raw = held_value(tensor)
             if (raw.shape, raw.dtype) != shape:
                 return shape_reason(tensor, raw, shape)
@@ -267,6 +277,7 @@ def shape_reason(tensor: Tensor, array: Any, expected: tuple[Any, Any]) -> Reaso
 
 def _is_outside(tensor: Tensor) -> bool:
     """Whether a Tensor is not one that the captured run has left behind."""
+    # What a run has left behind holds a tracer that is dead.
     return not holds_tracer(tensor)
 
 

@@ -62,8 +62,10 @@ class PackageGuards:
         """None while everything is as it was. Layers are compared when an attribute of one was set."""
         version = LayerVersion.count
         # a function without an optimizer has neither of the two
+        # Optimizers are compared at each call: their settings count no changes.
         settings_hold = not self.optimizer_settings.owners or self.optimizer_settings.holds()
         if settings_hold and (not self.lists or self._lists_hold()):
+            # No attribute of any Layer was set since.
             if self.version == version:
                 return None
             if self._layers_hold():

@@ -101,9 +101,11 @@ class ReadTable:
         Equal numbers take the place of those that were read: next time they are the same objects. Equal
         containers do not, since other guards are about the containers that were read.
         """
+        # In C, and by identity: nearly all reads give the same object.
         if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
             return True
         present = list(self.read(self.owners, self.keys))
+        # Equal numbers and texts are as good.
         if not all(map(same_value, present, self.values)):
             return False
         self.values = [
@@ -131,8 +133,10 @@ class ReadTable:
         self.lines = []
         copied = set()
         for owner, key, old, line, now in zip(owners, keys, values, lines, present, strict=True):
+            # The run sets the item itself, so each call reads what it set.
             if id(owner) in changed and not same_value(old, now):
                 continue
+            # The container is a new one of equal content at each call: the copy is compared.
             if id(old) in changed and same_value(changed[id(old)][1], now):
                 copied.add(id(old))
                 old = changed[id(old)][1]
@@ -173,6 +177,7 @@ def items(containers: Sequence[dict[Any, Any] | list[Any]], keys: Sequence[Any])
     """Items of dicts and lists, MISSING where there is none."""
     try:
         return list(map(operator.getitem, containers, keys))
+    # One of them is gone: item by item, to say which.
     except LookupError:
         return [_item(container, key) for container, key in zip(containers, keys, strict=True)]
 
@@ -232,9 +237,11 @@ class ReadGuards:
 
     def class_member(self, cls: type, name: str) -> Any:
         """Returns and guards what a class itself has under a name, MISSING for nothing."""
+        # `cls.__dict__` is a new proxy at each call, and reads are known by the id of their owner.
         members = self.class_dicts.setdefault(cls, cls.__dict__)  # `__dict__` is another object each time
         value = members.get(name, MISSING)
         if value is MISSING:
+            # A class may get the name later, as by a monkey patch.
             self.absent.setdefault(cls, (set(), members))[0].add(name)
         else:
             self.members.add(members, name, value)
@@ -294,6 +301,7 @@ class ReadGuards:
             for before, now in zip(table.values, table.read(table.owners, table.keys), strict=True)
             if before is container
         ]
+        # Read nowhere: it came as an argument or was made.
         return not present or any(value is container for value in present)
 
     def drop_changed(self, changed: Changed) -> None:
@@ -302,6 +310,7 @@ class ReadGuards:
             copied = set()
             for table in (self.entries, self.items, self.attributes, self.cells):
                 copied |= table.drop_changed(changed)
+            # Guards of containers that are compared as copies, or that the run has changed, are dropped.
             self.results = [
                 guard
                 for guard in self.results
@@ -319,6 +328,7 @@ class ReadGuards:
         try:
             return (
                 all(map(ReadTable.holds, self.tables))
+                # Names that a class did not have: one operation on sets for each class.
                 and all([names.isdisjoint(members) for names, members in self.absent.values()])
                 and all([same_value(guard[0](), guard[1]) for guard in self.results])
             )

@@ -159,6 +159,7 @@ class StateObserver(CallObserver):
         self.outer_containers = {}
         self.changed_containers = {}
         self.held_objects, self.observed_functions, self.set_attributes = [], {}, set()
+        # A guard that fails right after the run would compile the function at each call.
         change = self.guards.check() if self.reason is None else None
         if change is not None:
             raise Unsupported(
@@ -221,6 +222,7 @@ class StateObserver(CallObserver):
         """A global variable, or a builtin."""
         if name in scope:
             return self.read_value(value, scope, name, self.guards.entries)
+        # A builtin: the module may get a variable of that name later.
         self.guards.entries.add(scope, name, MISSING)
         return self.read_value(value, builtins.__dict__, name, self.guards.entries)
 
@@ -255,6 +257,7 @@ class StateObserver(CallObserver):
             if own is not None and name in own:
                 return self.read_value(own[name], own, name, self.guards.entries)
             return self._tensor_attribute(owner, kind, name, own)
+        # Values of these classes have no attributes of the user; what the run has set is its own.
         if kind in (str, tuple, list, dict, set, int, float) or (id(owner), name) in self.set_attributes:
             return getattr(owner, name)
         if isinstance(owner, types.ModuleType):
@@ -428,6 +431,7 @@ class StateObserver(CallObserver):
                 if own is not None:
                     self.guards.entries.add(own, name, MISSING)
                 return self.call(getter, (owner, name), {})
+        # As `cached_property` does it. The run restores the dict of the object afterwards.
         elif type(raw).__name__ == "cached_property" and self.is_user_function(raw.func):
             value = self.call(raw.func, (owner,), {})
             owner.__dict__[name] = value
@@ -498,6 +502,7 @@ class StateObserver(CallObserver):
             or kind in (tuple, types.GenericAlias)
             or isinstance(container, type)
         ):
+            # What the run has made, and what cannot change.
             known: Any = container
             return self.read_value(known[key]) if kind is tuple else known[key]
         getter = self.user_method(container, "__getitem__")
@@ -527,6 +532,7 @@ class StateObserver(CallObserver):
     def before_set_item(self, container: Any) -> Any:
         """Called before an item is set or deleted. What is read of the container from now on is what the
         run has made of it."""
+        # From here on the content is the run's.
         if not isinstance(container, Tensor) and self._changes_outside(container):
             if type(container) in (dict, list):
                 before = copy.copy(container)

@@ -29,6 +29,7 @@ class Ignored:
         mark: name of the attribute that `paddle.jit.not_to_static` sets on functions.
     """
 
+    # Large libraries that know nothing of Tensors of ours: converting them takes long, and may fail.
     modules = {
         "malt",
         "torch",
@@ -64,6 +65,7 @@ def ignore(modules: Iterable[Any]) -> None:
 def is_converted(function: types.FunctionType) -> bool:
     """Whether calls convert a plain function: one of the user, or of a library on top of Paddle, and of no
     module that is ignored."""
+    # A name in the namespace: code made by `exec` may have none.
     module = function.__globals__.get("__name__") or ""
     if not is_users(module):
         return False
@@ -77,16 +79,19 @@ def mark_converted(function: _Function, extras: Any = None) -> _Function:
     return function
 
 
+# Code that may stop in the middle cannot become a branch or a loop.
 _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def is_plain(function: types.FunctionType) -> bool:
     """Whether a function is called as it is: it is not the user's, is marked, or cannot be converted."""
+    # Already converted code would be converted twice.
     if getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__"):
         return True
     if not is_converted(function):
         return True
     code = function.__code__
     is_generator = bool(code.co_flags & _GENERATOR_FLAGS)
+    # Nested functions of converted code are code of malt already; the names show it.
     is_converted_code = "ag__" in code.co_freevars or "ag__" in code.co_names
     return is_generator or is_converted_code

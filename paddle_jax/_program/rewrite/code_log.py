@@ -22,6 +22,7 @@ class CodeLog:
     @classmethod
     def show(cls, function: Any, text: str) -> None:
         """Shows the converted code of a function."""
+        # Off, as text of converted code is of use to those alone who look for a fault in it.
         if cls.on:
             print(
                 f"converted {function.__module__}.{function.__qualname__}:\n{text}",

@@ -48,6 +48,7 @@ from paddle_jax._program.rewrite.statement_preparation import (
     operator_call,
 )
 
+# The statements of our own that malt's output calls. Lookups, lists and calls come from other modules.
 _STATEMENTS = (
     "if_stmt",
     "while_stmt",
@@ -65,6 +66,7 @@ _STATEMENTS = (
     "put_attribute",
     "put_item",
 )
+# BUILTIN_FUNCTIONS: calls of `len`, `print` and others are converted as well, and `converted_call` decides.
 _OPTIONS = converter.ConversionOptions(
     recursive=True,
     user_requested=True,
@@ -80,6 +82,7 @@ class Scope:
         callopts: what malt's calls ask for; nothing here.
     """
 
+    # malt passes options in a form of its own, which we do not need.
     def __init__(self, function: Any, name: str, options: Any) -> None:
         self.name = name
         self.callopts = None
@@ -92,8 +95,11 @@ class Scope:
 
     def ret(self, value: Any, returned: Any) -> Any:
         """What the function returns."""
+        # A way without `return` gives None, as in Python.
         if isinstance(value, Undefined):
             return None
+        # Whether the function has returned depends on a Tensor, so one way has a result and another one has
+        # none.
         if is_traced(returned):
             raise Unsupported(
                 "a function returns nothing on one of its ways, depending on a tensor; add a return to each"
@@ -101,11 +107,13 @@ class Scope:
         return value
 
 
+# A lambda has no statements, and so no place for `with`.
 def _with_scope(code: Any, name: str, options: Any) -> Any:
     with Scope("lambda", name, options) as scope:
         return code(scope)
 
 
+# Names of `_OPERATORS` that are not ours are what malt writes into the code.
 # what converted code calls, under the names that malt gives it
 _OPERATORS = {
     **{name: getattr(statements, name) for name in _STATEMENTS},
@@ -126,6 +134,8 @@ class _Flow(control_flow.ControlFlowTransformer):
     """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and
     items that are not there are taken away again."""
 
+    # malt gives getter and setter functions for the variables of a block; the last statement of each has
+    # them.
     def _create_state_functions(self, block_vars: Any, *more: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         functions = super()._create_state_functions(block_vars, *more)
         if block_vars:
@@ -133,8 +143,11 @@ class _Flow(control_flow.ControlFlowTransformer):
             setter = functions[1].body
             targets = setter[-1].targets[0].elts
             for i, target in enumerate(targets):
+                # Elements of a Tensor are no variables: `item` gives a mark for them.
                 if isinstance(target, ast.Subscript):
                     getters[i].args[0].body = operator_call("item", target.value, target.slice)
+                # An attribute or item cannot be assigned to by a plain name of the setter: it is put after
+                # it.
                 if not isinstance(target, ast.Name):
                     targets[i] = ast.Name(f"new_{i}_", ast.Store())
                     setter.append(_stored(target, f"new_{i}_"))
@@ -142,6 +155,8 @@ class _Flow(control_flow.ControlFlowTransformer):
 
     def _get_block_composite_vars(self, modified: Any, live_in: Any) -> frozenset[Any]:
         symbols = super()._get_block_composite_vars(modified, live_in)
+        # `x[i] = v` on a Tensor is an operation that the trace sees, so the item is no variable of the
+        # block.
         return frozenset(s for s in symbols if not any(q.has_subscript() for q in _bases(s)))
 
 
@@ -155,24 +170,30 @@ class Transpiler(base.GenericTranspiler):
 
     def __init__(self, converted_call: Callable[..., Any]) -> None:
         super().__init__()
+        # Weak, so that functions which are made again and again (closures, lambdas) do not pile up.
         self.codes = weakref.WeakKeyDictionary()
         self.operators = types.SimpleNamespace(**_OPERATORS, converted_call=converted_call)
 
     def transform_ast(self, node: Any, ctx: Any) -> Any:
+        # In malt's own order: each step finds only statements that it knows.
         node = StatementPreparation(ctx.user.owner).visit(node)
         unsupported_features_checker.verify(node)
         node = self.analysed(node, ctx, reaching_definitions)
+        # The definitions of the user's own names, from before the steps add names.
         anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
         for step in (functions, break_statements, continue_statements, return_statements, call_trees):
             node = step.transform(node, ctx)
         node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
+        # Conditions first: they must see `and` and `or` of the user's code, which the later steps replace.
         flow: Any = _Flow(ctx)
         node = _Ternaries().visit(flow.visit(_Conditions().visit(node)))
+        # The observer reads items itself; a call in their place would hide them from it.
         if not ctx.user.observed:  # an observer has to see what is read
             node = _Lookups().visit(node)
         return variables.transform(logical_expressions.transform(node, ctx), ctx)
 
     def analysed(self, node: Any, ctx: Any, *analyses: Any) -> Any:
+        # Each step changes the tree, so the analyses are made again.
         graphs = cfg.build(node)
         node = activity.resolve(qual_names.resolve(node), ctx, None)
         for analysis in analyses:
@@ -186,9 +207,12 @@ class Transpiler(base.GenericTranspiler):
             observer = Observing.observer
         is_observed = observer is not None
         codes = self.codes.setdefault(function.__code__, {})
+        # Two forms: with reads that an observer sees, and without.
         if is_observed not in codes:
             try:
                 codes[is_observed] = self.code_of(function, is_observed)
+            # Some statements cannot be observed. What they read is not guarded then, and the function is
+            # compiled all the same.
             except Unobservable as error:
                 observer.mark_unguarded(f"{function.__qualname__}: {error}")
                 codes[is_observed] = self.code_of(function, False)
@@ -198,6 +222,7 @@ class Transpiler(base.GenericTranspiler):
             code,
             lambda cells: (self.operators, observer and ObserverView(observer, function, cells)),
         )
+        # Code that runs in the capture and is not among these was seen by no observer, see `CodeRecorder`.
         if is_observed:
             observer.observed_codes.update(nested_codes(code))
         return mark_converted(result)
@@ -209,9 +234,13 @@ class Transpiler(base.GenericTranspiler):
         program.owner = class_name_of(function)
         program.observed = observed
         node, ctx = self.transform_function(function, program)
+        # The code of a factory: its result closes over the operators, the observer and the user's
+        # variables.
         frame = wrap_in_factory(node, ctx.info.name, function, f"ag__, {OBSERVER}")
         text = ast.unparse(frame)
         CodeLog.show(function, text)
+        # Python compiles only trees with lines, and those that malt makes have none: written out and read
+        # again they do.
         tree = ast.parse(text)
         _place(
             frame,
@@ -221,7 +250,9 @@ class Transpiler(base.GenericTranspiler):
         )
         if observed:
             factory: Any = tree.body[0]
+            # The function itself is the first statement of the inner function, see `wrap_in_factory`.
             inner = factory.body[-2].body
+            # A lambda is assigned to a name there.
             if isinstance(inner[0], ast.Assign):
                 inner[0].value = rewrite_reads(inner[0].value, function.__code__.co_freevars)
             else:
@@ -246,6 +277,8 @@ class _Conditions(ast.NodeTransformer):
 
     def visit(self, node: Any) -> Any:
         self.generic_visit(node)
+        # `a and b` in a condition need not give one of the two values, so a Tensor of several elements is
+        # refused there and not later.
         if isinstance(node, ast.If | ast.While | ast.IfExp):
             node.test = self._by_truth(node.test)
         return node
@@ -258,6 +291,7 @@ class _Conditions(ast.NodeTransformer):
         return node
 
     def _truth_part(self, node: Any) -> Any:
+        # Comparisons and constants have truth values; a call for them would cost time alone.
         if isinstance(node, ast.Compare | ast.Constant):
             return node  # of these the truth is the value
         is_nested = isinstance(node, ast.BoolOp | ast.UnaryOp)
@@ -274,6 +308,7 @@ class _Ternaries(ast.NodeTransformer):
         return operator_call(
             "if_exp",
             node.test,
+            # Lambdas, as only one of the two may run where the test is no Tensor.
             ast.Lambda(no_arguments(), node.body),
             ast.Lambda(no_arguments(), node.orelse),
         )
@@ -288,6 +323,7 @@ class _Lookups(ast.NodeTransformer):
 
     def visit_Subscript(self, node: Any) -> Any:
         self.generic_visit(node)
+        # Constants, slices and texts have no numbers made of lengths. Writing goes through `put_item`.
         is_plain = isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple | ast.JoinedStr)
         if is_plain or not isinstance(node.ctx, ast.Load):
             return node
@@ -295,9 +331,11 @@ class _Lookups(ast.NodeTransformer):
 
     def visit_Compare(self, node: Any) -> Any:
         self.generic_visit(node)
+        # `a < b < c` evaluates `b` once, which two calls would not.
         if len(node.ops) != 1:
             return node
         name = _ORDERS.get(type(node.ops[0]))
+        # Tuples of lengths are compared item by item, in the file.
         if name is not None and any(
             isinstance(one, ast.Tuple | ast.List) for one in (node.left, *node.comparators)
         ):
@@ -328,6 +366,8 @@ def _place(before: Any, after: Any, line: int, origin_of: Callable[[Any], Any]) 
         after.lineno = after.end_lineno = line
         after.col_offset = after.end_col_offset = 0
     old = list(ast.iter_child_nodes(before))
+    # malt copies nodes and moves them; where the shapes of the trees differ, the line of the enclosing node
+    # is used.
     new = list(ast.iter_child_nodes(after))
     for i, child in enumerate(new):
         _place(old[i] if len(old) == len(new) else before, child, line, origin_of)

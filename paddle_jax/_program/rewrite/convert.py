@@ -32,21 +32,25 @@ def convert(function: Any) -> Callable[..., Any]:
     Raises:
         Unsupported: the source is not there, or it has something that cannot be converted.
     """
+    # Importing malt registers what the checks below ask for.
     transpiler()
     if isinstance(function, types.FunctionType) and not is_plain(function):
         return converted_function(function, strict=True)
+    # Methods are converted with their object, so that `self` is what it was.
     if (
         isinstance(function, types.MethodType)
         and isinstance(function.__func__, types.FunctionType)
         and not is_plain(function.__func__)
     ):
         return types.MethodType(converted_function(function.__func__, strict=True), function.__self__)
+    # Refused now and not at the first call, so that the error names the function that the user gave.
     if isinstance(function, ModuleBase):
         forward = type(function).forward
         if isinstance(forward, types.FunctionType) and not is_plain(forward):
             converted_function(forward, strict=True)
     converted = converted_callable(function)
     if converted is function:
+        # Nothing to convert in the callable itself. Parts of it may be the user's.
         return ft.partial(_of_a_library, function)
     return converted
 
@@ -54,5 +58,6 @@ def convert(function: Any) -> Callable[..., Any]:
 def _of_a_library(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls a function that is not the user's: what is, in a Layer it belongs to, runs converted."""
     owner = getattr(function, "__self__", args[0] if args else None)
+    # Layers of a library may hold Layers of the user.
     with converted_forwards(owner) if isinstance(owner, ModuleBase) else contextlib.nullcontext():
         return function(*args, **kwargs)

@@ -57,28 +57,35 @@ def converted_call(
 ) -> Any:
     """Calls a function as converted code does."""
     kwargs = kwargs or {}
+    # While a run is observed, the observer sees each call, and may answer it by a value of its own.
     observer = Observing.observer
     if observer is None or not observer.is_current_thread():
         return _converted_call(function, args, kwargs, scope)
     callee, positional, named = observer.prepare_call(function, args, kwargs)
+    # The answer is complete, such as a cached value.
     if isinstance(callee, ObservedCall):
         return callee(*positional, **named)
     return observer.call_result(function, _converted_call(function, args, kwargs, scope))
 
 
 def _converted_call(function: Any, args: Any, kwargs: Any, scope: Any) -> Any:
+    # Recording for a file: numbers may be made of lengths that are not known.
     if local.ctx.frame.symbolic:
         answer = _call_with_unknown(function, args, kwargs)
         if answer is not NotImplemented:
             return answer
     if isinstance(function, types.BuiltinFunctionType | type):
+        # The function that is passed runs converted; `filter(None, ...)` has none.
         if function is map or function is filter:
             return function(args[0] and ft.partial(_called, args[0]), *args[1:], **kwargs)
+        # They look at the frame of their caller, which is this module now.
         if function is super or function is locals or function is globals:
             return _of_scope(function, scope, *args, **kwargs)
+        # A class of another metaclass may define `==` or `hash`, which a look-up in the dict would call.
         if type(function) in (type, types.BuiltinFunctionType):  # others may compare in ways of their own
             function = _BUILTINS.get(function, function)
         return function(*args, **kwargs)
+    # Functions of this package may call functions that the user passes in.
     if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
         return _call_with_functions(function, args, kwargs)
     return converted_callable(function)(*args, **kwargs)
@@ -88,6 +95,7 @@ def _call_with_unknown(function: Any, args: Any, kwargs: Any) -> Any:
     """A call with numbers made of unknown lengths, or with a list of unknown length; NotImplemented for
     others."""
     if any(map(is_open, (*args, *kwargs.values()))):
+        # `len` of a Tensor: its first length may be one of them.
         return call_with_open_list(function, args, kwargs)
     if lengths.has_lengths(args) or function is len:
         of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
@@ -95,6 +103,7 @@ def _call_with_unknown(function: Any, args: Any, kwargs: Any) -> Any:
             answer = of_lengths(*args)
             if answer is not NotImplemented:
                 return answer
+        # It asks for the plain number in the user's place, and is refused as the user's own code would be.
         if _takes_plain_numbers(function):
             with swapped_attributes(local.ctx.frame, for_user=True):
                 return function(*args, **kwargs)
@@ -112,6 +121,7 @@ def _call_with_functions(function: Any, args: Any, kwargs: Any) -> Any:
     """Calls one of our functions; functions and Layers of the user among its arguments run converted (those
     given to `recompute`, say)."""
     with contextlib.ExitStack() as stack:
+        # Layers: all `forward`s below them run converted for the time of the call.
         for arg in (*args, *kwargs.values()):
             if isinstance(arg, ModuleBase):
                 stack.enter_context(converted_forwards(arg))
@@ -134,16 +144,21 @@ def converted_callable(function: Any) -> Any:
     if isinstance(function, types.MethodType):
         return _converted_method(function)
     if isinstance(function, types.FunctionType):
+        # A decorator of a library may have wrapped a function of the user.
         if is_plain(function):
             return _rewired(function)
         return converted_function(function)
     if isinstance(function, ModuleBase):
         return ft.partial(_call_layer, function)
+    # A callable object that is marked with `not_to_static`.
     if getattr(function, Ignored.mark, False):
         return function
+    # A StaticFunction, or a wrapper of `functools.wraps`: the function below it is converted.
     inner = getattr(function, "dygraph_function", None) or getattr(function, "__wrapped__", None)
+    # The `__wrapped__` of a class is not what a call runs.
     if inner is not None and not isinstance(function, type):
         return converted_callable(inner)
+    # An object with `__call__` of the user's class. Looked up without calling `__getattr__`.
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, types.FunctionType) and not is_plain(call):
         return types.MethodType(converted_function(call), function)
@@ -152,6 +167,7 @@ def converted_callable(function: Any) -> Any:
 
 def _converted_method(method: types.MethodType) -> Any:
     """As `converted_callable` for a method that is bound to an object."""
+    # Methods of Tensors that ask for values have a traced form.
     if isinstance(method.__self__, Tensor):
         return _tensor_method(method)
     function = converted_callable(method.__func__)
@@ -166,8 +182,10 @@ def converted_function(function: Any, strict: bool = False) -> Any:
     try:
         return transpiler().converted(function)
     except Exception as error:
+        # Ctrl-C or a deadline: not about this function.
         if is_from_signal_handler(error):
             raise
+        # One line: malt's messages have several, with the whole code.
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
         refusal = Unsupported(
@@ -177,6 +195,7 @@ def converted_function(function: Any, strict: bool = False) -> Any:
         if strict:
             raise refusal from error
 
+    # It may never need to be converted: the refusal is raised when it asks for a value.
     @ft.wraps(function)
     def unconverted(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -201,11 +220,13 @@ def _rewired(function: Any) -> Any:
     function converted."""
     inner = getattr(function, "__wrapped__", None)
     if (
+        # Nothing wrapped, marked as it is, or no closure in which the inner function could be replaced.
         not isinstance(inner, types.FunctionType)
         or getattr(function, Ignored.mark, False)
         or function.__closure__ is None
     ):
         return function
+    # `__wrapped__` may be there for the signature alone: the closure shows which function runs.
     if any(cell_content(cell) is inner for cell in function.__closure__):
         new = converted_callable(inner)
     else:
@@ -231,6 +252,7 @@ def converted_forwards(layer: Any) -> Iterator[Any]:
     try:
         for part in layer.sublayers(include_self=True):
             forward = part.forward
+            # A `forward` in the instance was put there by the user, or by an outer block of this kind.
             if "forward" not in part.__dict__ and isinstance(forward, types.MethodType):
                 new = converted_callable(forward)
                 if new is not forward:
@@ -246,10 +268,12 @@ def _tensor_method(method: types.MethodType) -> Any:
     """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is. Where
     all has to be compiled, `t.numpy()` is a copy without gradient."""
     tensor: Any = method.__self__
+    # As a number has no axes and no gradient.
     if method.__name__ == "item" and is_traced(tensor):
         return lambda *args: (
             numeral(tensor.detach().reshape([])) if not args and tensor.size == 1 else method(*args)
         )
+    # Where the function may run eagerly, the copy to the host is left to eager mode.
     if method.__name__ == "numpy" and is_traced(tensor) and local.ctx.frame.is_compiled_whole():
         return lambda *args, **kwargs: as_host_value(tensor.detach().clone())
     return method
@@ -260,6 +284,7 @@ def _tensor_method(method: types.MethodType) -> Any:
 
 def _range(*args: Any) -> Any:
     local.ctx.frame.check_range(args)
+    # A loop over a Range is a compiled loop, which needs no list of numbers.
     if any(map(is_traced, args)):
         return Range(*args)
     return range(*args)
@@ -281,10 +306,13 @@ def _extreme(kind: Any, better: Callable[[Any, Any], Any]) -> Callable[..., Any]
     """`max` and `min` of traced numbers."""
 
     def pick(*args: Any, **kwargs: Any) -> Any:
+        # `max(iterable)` and `max(a, b, c)`.
         if len(args) == 1 and isinstance(args[0], list | tuple | Tensor):
             values = list(args[0])
         else:
             values = args
+        # Keywords (`key`, `default`), few values or no Tensor among them: Python's own function decides or
+        # refuses.
         if (
             kwargs
             or len(values) < 2
@@ -292,6 +320,7 @@ def _extreme(kind: Any, better: Callable[[Any, Any], Any]) -> Callable[..., Any]
             or not all(isinstance(v, Tensor) or is_number(v) for v in values)
         ):
             return kind(*args, **kwargs)
+        # From left to right, so that of equal values the first one stays, as Python has it.
         return ft.reduce(lambda best, v: cond(better(v, best), lambda: v, lambda: best), values)
 
     return pick
@@ -302,9 +331,11 @@ def _quantor(kind: Any, joined: Callable[..., Any]) -> Callable[[Any], Any]:
 
     def ask(values: Any) -> Any:
         values = list(values)
+        # Without Tensors Python's own function stops at the first answer.
         if not any(map(is_traced, values)):
             return kind(values)
         answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), values)
+        # An answer about lengths that are not known yet is a number of the file.
         if lengths.is_length(answer):
             return lengths.to_bool(answer)
         if is_traced(answer):
@@ -323,12 +354,15 @@ def _number(kind: Any) -> Callable[..., Any]:
                     f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; "
                     "only one element can be converted"
                 )
+            # Any number that is not 0 is true, NaN as well: `truth` compares.
             if kind is bool:
                 return numeral(truth(tensor))
             if kind is float and tensor.is_floating_point():
                 return numeral(tensor.reshape([]))
+            # Python's int has 64 bits in a program, its float the precision of Paddle's default dtype.
             return numeral(tensor.reshape([]).astype({int: "int64", float: "float32"}[kind]))
         if args and isinstance(args[0], str):
+            # The text may be that of a length, of one recording alone.
             lengths.check_text(args[0])
         return kind(*args, **kwargs)
 
@@ -336,6 +370,7 @@ def _number(kind: Any) -> Callable[..., Any]:
 
 
 def _is_hashable(function: Any) -> bool:
+    # Others may define `__hash__` or `==` in ways of their own.
     return isinstance(function, types.BuiltinFunctionType | type) or type(function).__module__ == "numpy"
 
 
@@ -352,6 +387,7 @@ def _length_extreme(name: str) -> Callable[..., Any]:
             values = list(args[0])
         else:
             values = list(args)
+        # An empty list is refused by Python's function.
         if len(values) < 1 or not all(map(is_number, values)):
             return NotImplemented
         return lengths.extreme(name, values)
@@ -409,6 +445,7 @@ def _sorted(values: Any) -> Any:
         return NotImplemented
     numbers = list(values)
     # each comparison becomes a part of the program, so the steps must not depend on values
+    # Bubble sort: its steps do not depend on the values.
     for last in range(len(numbers) - 1, 0, -1):
         for index in range(last):
             pair = numbers[index : index + 2]
@@ -476,6 +513,7 @@ _LENGTH_FUNCTIONS = {
 
 def _of_scope(function: Any, scope: Any, *args: Any) -> Any:
     """What `super()`, `locals()` or `globals()` give in a converted function."""
+    # With arguments they do not look at a frame.
     if args:
         return function(*args)
     frames = list(_frames(scope))
@@ -483,6 +521,8 @@ def _of_scope(function: Any, scope: Any, *args: Any) -> Any:
         if function is locals:
             return frames[0].f_locals
         return frames[0].f_globals
+    # The frame of the function itself, not of a block that malt made a function of: it has `__class__`, and
+    # its first argument is `self`.
     frames = list(itertools.dropwhile(lambda frame: "__class__" not in frame.f_locals, frames))
     callers = [frame for frame in frames if frame.f_code.co_argcount]
     if not callers:
@@ -495,6 +535,7 @@ def _frames(scope: Any) -> Iterator[types.FrameType]:
     """The frames of a converted function, the innermost first."""
     frame = sys._getframe()
     while frame is not None:
+        # A Scope is one object per call of a converted function: recursion has several.
         if frame.f_locals.get(scope.name) is scope:
             yield frame
         frame = frame.f_back

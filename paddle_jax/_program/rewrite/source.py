@@ -30,11 +30,14 @@ class _File:
 
     def __init__(self, name: str, text: str) -> None:
         self.tree = ast.parse(text)
+        # Python's own compiler says which code objects the text gives: one that is equal has this source.
         self.codes = set(nested_codes(compile(text, name, "exec", dont_inherit=True)))
         self.functions: dict[tuple[int, str], list[Any]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef | ast.Lambda):
+                # A function with decorators begins at the first of them, as `co_firstlineno` says.
                 first = min([node.lineno, *[d.lineno for d in getattr(node, "decorator_list", ())]])
+                # A lambda has no name of its own.
                 self.functions.setdefault((first, getattr(node, "name", "<lambda>")), []).append(node)
 
 
@@ -49,6 +52,7 @@ def nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 @ft.lru_cache(maxsize=64)
 def _parsed(name: str, text: str) -> _File:
     try:
+        # Cached by its text: a file that is edited and loaded again has another one.
         return _File(name, text)
     except (SyntaxError, ValueError) as error:
         raise NoSource(f"{name} cannot be read: {error}") from None
@@ -61,14 +65,17 @@ def syntax_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
         NoSource: there is none, or the file has been changed since it was loaded.
     """
     code = function.__code__
+    # Drops the text of a file that has changed since it was read.
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__)) or _typed(code.co_filename)
     if not text:
         raise NoSource(f"the source of {code.co_qualname} is not there")
     file = _parsed(code.co_filename, text)
+    # Another text would be converted to another program without a word.
     if code not in file.codes:
         raise NoSource(f"the source of {code.co_qualname} is not what was loaded")
     nodes = file.functions.get((code.co_firstlineno, code.co_name), [])
+    # Two lambdas in one line: where the body ends tells them apart.
     if len(nodes) > 1:
         nodes = [node for node in nodes if _spot(node) == _spot_of(code)]
     if len(nodes) != 1:
@@ -80,6 +87,7 @@ def expression_function(text: str, scope: dict[str, Any]) -> types.FunctionType:
     """A function without arguments whose result is that of `eval(text, scope)`, and whose source is there."""
     lines = f"lambda: (\n{text}\n)"
     name = f"<expression {hash(text):x}>"
+    # As doctest and IPython do it: tracebacks and `inspect` find the text there.
     linecache.cache[name] = len(lines), None, lines.splitlines(keepends=True), name
     # as `_File` compiles it, without the flags of this module: equal code objects have equal flags
     return eval(compile(lines, name, "eval", dont_inherit=True), scope)
@@ -88,6 +96,7 @@ def expression_function(text: str, scope: dict[str, Any]) -> types.FunctionType:
 def class_name_of(function: types.FunctionType) -> str | None:
     """The name of the class whose body a function stands in, or None."""
     path = function.__qualname__.split(".")
+    # `<locals>` stands for a function, not for a class.
     if len(path) > 1 and path[-2] != "<locals>":
         return path[-2]
     return None
@@ -100,6 +109,8 @@ def wrap_in_factory(node: Any, name: str, function: types.FunctionType, paramete
         node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
     else:
         node.name = name
+    # Free variables of the function are free variables of the factory's inner function, so that it can take
+    # the user's cells.
     free = "".join([f"    {variable} = None\n" for variable in function.__code__.co_freevars])
     # under names that no variable of the user has: the function may read a global variable `inner`
     tree = ast.parse(
@@ -115,6 +126,7 @@ def compile_factory(tree: ast.Module, function: types.FunctionType) -> types.Cod
     """The code of the inner function of such a module."""
     code = function.__code__
     scope: dict[str, Any] = {"__name__": __name__}
+    # `from __future__ import annotations` and others of the user's module, not those of this one.
     flags = code.co_flags & _FUTURE
     compiled = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
     exec(compiled, scope)  # noqa: S102  the code of the user, with other statements
@@ -123,6 +135,7 @@ def compile_factory(tree: ast.Module, function: types.FunctionType) -> types.Cod
 
 def _with_original_names(maker: types.FunctionType, original: types.CodeType) -> types.CodeType:
     """The code of a maker of converted code, which has the user's name in tracebacks, as have its parts."""
+    # Tracebacks show the user's function, and no names that malt has made.
     own_names = {code.co_name for code in nested_codes(original)}
     return _renamed(maker.__code__, own_names, original)
 
@@ -149,9 +162,11 @@ def make_function(
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    # The code of the factory in a scope of the user's cells: changes of these are seen by both forms.
     copy = types.FunctionType(
         code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars])
     )(*objects(cells))
+    # Attributes such as marks, and all that `inspect.signature` asks for.
     copy.__dict__.update(function.__dict__)
     for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
         setattr(copy, name, getattr(function, name))
@@ -161,6 +176,7 @@ def make_function(
 def rewrap(wrapper: types.FunctionType, inner: Any, other: Any) -> types.FunctionType:
     """A wrapper round a function, such as those that decorators make, round another one in its place."""
     cells = tuple(
+        # The closure decides what a wrapper calls, and cells cannot be changed for one wrapper alone.
         [types.CellType(other) if cell_content(cell) is inner else cell for cell in wrapper.__closure__ or ()]
     )
     copy = types.FunctionType(
@@ -177,6 +193,7 @@ _FUTURE = ft.reduce(
 
 def _typed(name: str) -> str:
     """The program given as `python -c PROGRAM`, where that is what is asked for."""
+    # Options of Python may come before `-c`.
     words = sys.orig_argv
     at = next((i for i, word in enumerate(words) if word == "-c"), len(words))
     if name == "<string>" and sys.argv[:1] == ["-c"]:
@@ -187,6 +204,7 @@ def _typed(name: str) -> str:
 def _spot(node: Any) -> tuple[int | None, int | None]:
     """Where the last expression or statement of a function ends: it tells functions that begin in the
     same line apart."""
+    # The last position of the body is the last one in the code object's table too.
     if isinstance(node, ast.Lambda):
         body = node.body
     else:
@@ -196,6 +214,9 @@ def _spot(node: Any) -> tuple[int | None, int | None]:
 
 def _spot_of(code: types.CodeType) -> tuple[int, int] | None:
     ends = [
-        (end, column) for _, end, _, column in code.co_positions() if end is not None and column is not None
+        # Instructions that the compiler adds have no position.
+        (end, column)
+        for _, end, _, column in code.co_positions()
+        if end is not None and column is not None
     ]
     return max(ends, default=None)

@@ -20,6 +20,7 @@ _SCOPES = (
     ast.ClassDef,
 )
 # how the observer is shown what stands in a field of a node
+# Only reads whose result a number, container or array from outside may decide.
 _SHOWN = {
     (ast.BinOp, "left"): "read_operand",
     (ast.BinOp, "right"): "read_operand",
@@ -34,6 +35,7 @@ _SHOWN = {
 }
 # what it need not be shown so
 _PLAIN = {
+    # Their value is in the code, or is made of parts that are observed themselves.
     "read_operand": (ast.Constant, ast.JoinedStr),
     "read_truth": (ast.Compare, ast.Constant, ast.BoolOp),
 }
@@ -69,6 +71,7 @@ def rewrite_reads(node: Any, free: Iterable[str], owner: str | None = None) -> A
 def bound_names(node: ast.AST) -> set[str]:
     """The names that are local to a function, class, lambda or comprehension."""
     bound: set[str] = set()
+    # `global x` makes a binding in the function one of the module.
     declared_outside: set[str] = set()  # by `global` and `nonlocal`
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         bound.update(arg.arg for arg in _parameters(node))
@@ -97,6 +100,7 @@ def _names_bound_by(node: ast.AST) -> list[str]:
         if isinstance(node.ctx, ast.Load):
             return []
         return [node.id]
+    # `import a.b` binds `a`.
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
     name = None
@@ -113,6 +117,7 @@ def _names_bound_by(node: ast.AST) -> list[str]:
 
 def _parts_in_same_scope(node: ast.AST) -> list[ast.AST]:
     """The parts of a node that belong to the scope in which the node stands."""
+    # Its body is a scope of its own; decorators are evaluated outside.
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return list(node.decorator_list)
     if isinstance(node, _SCOPES):  # `:=` in a comprehension binds in the scope around it
@@ -149,6 +154,7 @@ class _Rewriting(ast.NodeTransformer):
         """The outermost function, without decorators, defaults and annotations."""
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []
+            # Defaults are evaluated when the function is defined: `make_function` copies them.
             node.returns = None
         args = node.args
         args.defaults = [ast.Constant(None) for _ in args.defaults]
@@ -159,6 +165,7 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def _body(self, node: Any) -> None:
+        # Names of this scope are not read from outside.
         self.scopes.append(bound_names(node))
         node.body = self._visited(node.body)
         self.scopes.pop()
@@ -174,6 +181,7 @@ class _Rewriting(ast.NodeTransformer):
             nodes: list[Any] = []
             for part in value:
                 visited = self._visited(part, shown)
+                # An import becomes itself and a read.
                 if isinstance(visited, list):  # a statement may become several
                     nodes.extend(visited)
                 else:
@@ -182,6 +190,7 @@ class _Rewriting(ast.NodeTransformer):
         if not isinstance(value, ast.AST):
             return value
         node = self.visit(value)
+        # A constant, or a comparison (whose operands are observed), needs no look at the whole.
         if shown is None or isinstance(value, _PLAIN.get(shown, ())):
             return node
         return self._read(shown, node, like=value)
@@ -193,6 +202,7 @@ class _Rewriting(ast.NodeTransformer):
     # names, attributes, items -------------------------------------------------------------------------------
 
     def visit_Name(self, node: Any) -> Any:
+        # Assigned names, our own, and local variables: nothing from outside.
         if (
             not isinstance(node.ctx, ast.Load)
             or node.id in (OBSERVER, "ag__")
@@ -204,12 +214,14 @@ class _Rewriting(ast.NodeTransformer):
         return self._read(kind, ast.Constant(node.id), node, like=node)
 
     def visit_Attribute(self, node: Any) -> Any:
+        # Our operators are attributes of `ag__`.
         if isinstance(node.value, ast.Name) and node.value.id in (OBSERVER, "ag__"):
             return node
         node.attr = mangle(node.attr, self.owner)
         value = self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
             return self._read("read_attribute", value, ast.Constant(node.attr), like=node)
+        # Assigning or deleting: the object changes, and the observer has to know its content from before.
         node.value = self._read("before_set_attribute", value, ast.Constant(node.attr), like=node)
         return node
 
@@ -224,6 +236,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def _key(self, key: Any) -> Any:
         """What stands between brackets, with the content of lists and arrays in it read."""
+        # Lists and arrays as keys select elements by their content.
         if isinstance(key, ast.Tuple):
             key.elts = [self._key(part) for part in key.elts]
         elif isinstance(key, _LOOKED_UP):
@@ -233,11 +246,13 @@ class _Rewriting(ast.NodeTransformer):
     # expressions --------------------------------------------------------------------------------------------
 
     def visit_Call(self, node: Any) -> Any:
+        # `super()` without arguments looks for `__class__` in its frame, so it must stay a plain call.
         if isinstance(node.func, ast.Name) and node.func.id == "super" or _is_ours(node.func):
             return self._inner_call(node)
         function = self.visit(node.func)
         named = ast.Dict(
             [k.arg and ast.Constant(k.arg) for k in node.keywords],
+            # A starred mapping, `**options`, is read as a whole.
             [self._visited(k.value, None if k.arg else "read_content") for k in node.keywords],
         )
         return self._read("call", function, ast.Tuple(self._visited(node.args), ast.Load()), named, like=node)
@@ -261,11 +276,13 @@ class _Rewriting(ast.NodeTransformer):
 
     def _new(self, node: Any) -> Any:
         node = self.generic_visit(node)
+        # The items of `**other` come from outside.
         if isinstance(node, ast.Dict):  # of `**other` the content is read
             node.values = [
                 v if k else self._read("read_mapping", v, like=v)
                 for k, v in zip(node.keys, node.values, strict=True)
             ]
+        # `[a, b] = pair` is a target, not a new list.
         if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx"):
             return self._read("mark_created", node, like=node)
         return node
@@ -273,6 +290,7 @@ class _Rewriting(ast.NodeTransformer):
     visit_List = visit_Dict = visit_Set = _new
 
     def _comprehension(self, node: Any) -> Any:
+        # The first iterable is evaluated outside the comprehension's scope, as Python does it.
         first = node.generators[0]
         first.iter = self._visited(first.iter, "read_iterable")
         self.scopes.append(bound_names(node))
@@ -286,6 +304,7 @@ class _Rewriting(ast.NodeTransformer):
         for field in node._fields[:-1]:  # the last one has the generators
             setattr(node, field, self.visit(getattr(node, field)))
         self.scopes.pop()
+        # A generator is no container that could be changed.
         if isinstance(node, ast.GeneratorExp):
             return node
         return self._read("mark_created", node, like=node)
@@ -294,6 +313,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def _visit_unpacked(self, node: Any) -> Any:
         """What a loop goes over, whose items it may take apart."""
+        # `for a, b in pairs`: the items are read as well.
         if not isinstance(node.target, ast.Name):
             node.iter = self._read("read_pairs", node.iter, like=node.iter)
         return node
@@ -318,6 +338,7 @@ class _Rewriting(ast.NodeTransformer):
         return self._read("operator_result", self.generic_visit(node), like=node)
 
     def visit_Compare(self, node: Any) -> Any:
+        # `is` asks for the object alone, not for its value.
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             shown = None
         else:
@@ -335,6 +356,7 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: Any) -> Any:
+        # `x: int` alone binds nothing.
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
@@ -350,12 +372,14 @@ class _Rewriting(ast.NodeTransformer):
         elif isinstance(target, ast.Subscript):
             target.value = self._read("before_update_item", self.visit(target.value), like=target)
             target.slice = self._key(self.visit(target.slice))
+        # A name from an outer scope, as `global` allows it: the assignment would not happen again.
         elif not any(target.id in scope for scope in self.scopes):
             raise OutsideAssignment(
                 f"the variable {target.id!r} outside the function is assigned, which would "
                 "happen while compiling only; return its value"
             )
         else:
+            # `x += y` may change the object of a local name in place, so the observer sees both operands.
             node.value.func.attr = "augmented_operand"
             node.value.args = [ast.Name(target.id, ast.Load()), *node.value.args]
         return node
@@ -367,6 +391,7 @@ class _Rewriting(ast.NodeTransformer):
         return self._imported(node, [(alias.name, None) for alias in node.names], 0)
 
     def visit_ImportFrom(self, node: Any) -> Any:
+        # Which names it binds is not in the text.
         if any(alias.name == "*" for alias in node.names):
             raise Unobservable("import *")
         return self._imported(node, [(node.module or "", alias.name) for alias in node.names], node.level)
@@ -374,6 +399,7 @@ class _Rewriting(ast.NodeTransformer):
     def _imported(self, node: Any, names: list[Any], level: int) -> list[ast.stmt]:
         pairs: Any = tuple(names)
         read = self._read("read_import", ast.Constant(pairs), ast.Constant(level), like=node)
+        # The import runs as it stands, and the observer gets the names that it binds.
         return [node, ast.copy_location(ast.Expr(read), node)]
 
     def _refused(self, node: Any) -> NoReturn:
@@ -383,6 +409,7 @@ class _Rewriting(ast.NodeTransformer):
         for field in ("decorator_list", "bases", "keywords"):
             setattr(node, field, self._visited(getattr(node, field)))
         names = bound_names(node)
+        # Private names inside belong to the new class.
         outer = self.owner
         self.owner = node.name
         body = node.body
@@ -400,6 +427,7 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Match(self, node: Any) -> Any:
         node.subject = self._visited(node.subject, "read_content")
         for case in node.cases:
+            # Such patterns call `isinstance` and look at attributes where no read can be put.
             if any(map(_reads_names, ast.walk(case.pattern))):
                 raise Unobservable("a pattern with a class or a name in `match`")
             case.guard = self._visited(case.guard, "read_truth")
@@ -412,6 +440,7 @@ class _Rewriting(ast.NodeTransformer):
 def _reads_names(pattern: ast.AST) -> bool:
     """Whether a part of a pattern of `match` looks at a class or the value of a name."""
     if isinstance(pattern, ast.MatchValue):
+        # A number with a sign is a constant, too.
         return not isinstance(pattern.value, ast.Constant | ast.UnaryOp)
     return isinstance(pattern, ast.MatchClass)
 
@@ -427,6 +456,7 @@ def _is_ours(function: ast.expr) -> bool:
 
 def _as_value(key: Any) -> Any:
     """What stands between brackets as an expression of its own."""
+    # Brackets have syntax of their own; as an argument a slice must be made.
     if isinstance(key, ast.Slice):
         parts = [part or ast.Constant(None) for part in (key.lower, key.upper, key.step)]
         return ast.Call(ast.Attribute(ast.Name(OBSERVER, ast.Load()), "slice", ast.Load()), parts, [])

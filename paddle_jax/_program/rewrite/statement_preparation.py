@@ -29,12 +29,15 @@ class StatementPreparation(ast.NodeTransformer):
         if node.msg is None:
             message = ast.Constant(None)
         else:
+            # The message is evaluated only if the assertion fails.
             message = ast.Lambda(no_arguments(), node.msg)
         return _like(node, ast.Expr(operator_call("assert_stmt", node.test, message)))
 
     def visit_Try(self, node: Any) -> Any:
         self.generic_visit(node)
         if node.handlers:
+            # A handler may catch what a branch raises, which one program cannot: such branches are refused
+            # there.
             node.body = [_like(node.body[0], ast.With([ast.withitem(operator_call("guarded"))], node.body))]
         return node
 
@@ -47,12 +50,14 @@ class StatementPreparation(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: Any) -> Any:
+        # An annotation alone is no statement for malt.
         if node.value is None:
             return _like(node, ast.Pass())
         return self.visit_Assign(_like(node, ast.Assign([node.target], node.value)))
 
     def visit_Assign(self, node: Any) -> Any:
         self.generic_visit(node)
+        # Each list of `a, b = [], []` may grow in a loop.
         if isinstance(node.value, ast.Tuple):
             node.value.elts = list(map(_growing, node.value.elts))
         else:
@@ -66,6 +71,7 @@ class StatementPreparation(ast.NodeTransformer):
 
     def visit_While(self, node: Any) -> Any:
         self.generic_visit(node)
+        # The condition becomes a function, in which the name would be local.
         if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
             raise Unsupported("the condition of a while assigns a variable (:=); assign it in the loop")
         return self._without_else(node)
@@ -77,6 +83,7 @@ class StatementPreparation(ast.NodeTransformer):
         if not node.orelse:
             return node
         self.loops += 1
+        # A flag that `break` sets tells whether `else` runs. malt does not know `else` of loops.
         name = f"left_{self.loops}_"
         orelse = node.orelse
         node.orelse = []
@@ -113,11 +120,13 @@ class _Breaks(ast.NodeTransformer):
     def _left_alone(self, node: Any) -> Any:
         return node
 
+    # A `break` in there belongs to another loop.
     visit_For = visit_While = visit_FunctionDef = visit_Lambda = _left_alone
 
 
 def _growing(value: Any) -> Any:
     """The expression of a new list as one that may grow; others as they are."""
+    # As text, since there are several forms of the same node.
     if isinstance(value, ast.List) or ast.unparse(value) == "list()":
         return _like(value, operator_call("new_list", value))
     return value
