@@ -24,6 +24,7 @@ def gradients(
 ) -> Any:
     """`grad` that can be differentiated further, with zeros where nothing depends."""
     found = grad(outputs, inputs, grad_outputs=directions, create_graph=True, allow_unused=True)
+    # Zeros for what nothing depends on: a Jacobian has a place for it.
     return [_zeros(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 
@@ -36,6 +37,7 @@ def _zeros(x: Tensor) -> Tensor:
 def pushed(outputs: Sequence[Tensor], inputs: Sequence[Tensor], directions: Sequence[Tensor]) -> Any:
     """The changes of outputs when the inputs change in the given directions: the backward product,
     differentiated by the direction it starts from."""
+    # The backward product is linear in them, so their values do not matter.
     starts = [zeros_like(y) for y in outputs]
     for s in starts:
         s.stop_gradient = False
@@ -46,6 +48,8 @@ def live_gradients(output: Tensor, inputs: Sequence[Tensor]) -> Any:
     """Gradients of the sum of a Tensor, to be differentiated again even where they are constants."""
     found = gradients([output.sum()], inputs)
     for g in found:
+        # The gradient of a linear function is a constant, and a second derivative of zeros has to come out
+        # of it.
         g.stop_gradient = False
     return found
 
@@ -77,6 +81,7 @@ class LazyRows:
         self._squeeze = squeeze
         self._known = {}
         count = self._ys.shape[-1]
+        # Columns: the elements of all `xs`, per sample. A batch of length 0 has no width to divide.
         width = sum(int(x.size) for x in xs) // (self._batch[0] if batched and self._batch[0] else 1)
         self._rows_at = len(self._batch)  # the axis of rows
         self._lengths = [*self._batch, *([] if squeeze[0] else [count]), *([] if squeeze[1] else [width])]
@@ -88,6 +93,8 @@ class LazyRows:
 
     def _row(self, i: int) -> Tensor:
         if i not in self._known:
+            # A row is the gradient of one element: the direction is 1 there and 0 elsewhere, for all
+            # samples at once.
             one = (arange(self._ys.shape[-1]) == i).astype(self._ys.dtype).expand(self._ys.shape)
             flat = [reshape(g, [*self._batch, -1]) for g in gradients([self._ys], self._xs, [one])]
             self._known[i] = flat[0] if len(flat) == 1 else concat(flat, -1)
@@ -97,6 +104,7 @@ class LazyRows:
         """The Tensor of the given rows, without the axes to be dropped."""
         drop_rows, drop_columns = self._squeeze
         width = [] if drop_columns else self.shape[-1:]
+        # No row to take the width from.
         if not rows:
             return zeros([*self._batch, 0, *width], self._ys.dtype)
         if drop_rows:
@@ -125,8 +133,10 @@ class LazyRows:
             )
         at = self._rows_at
         count = self._ys.shape[-1]
+        # Without an index for the rows all of them are needed.
         if self._squeeze[0] or len(items) <= at or not isinstance(items[at], int | slice):
             return self._all()[tuple(items)]
+        # Only the rows that the index names are computed, which then are all rows of the result.
         if isinstance(items[at], slice):
             rows, items[at] = list(range(*items[at].indices(count))), _ALL
         elif -count <= items[at] < count:
@@ -139,6 +149,8 @@ class LazyRows:
         return self._all().__array__(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        # Python looks up dunder names of a class without asking; others (`__array_interface__`) must not
+        # start a computation.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._all(), name)
@@ -171,7 +183,6 @@ for _name in (
     "ge",
 ):
     setattr(LazyRows, f"__{_name}__", _operator(_name))
-LazyRows.__hash__ = object.__hash__
 
 
 class Jacobian(LazyRows):
@@ -196,6 +207,7 @@ def _lazy(kind: type, ys: Tensor, xs: Tensor, batched: bool) -> Hessian | Jacobi
     ndim = int(batched)
     _check_axes("ys", ys, batched)
     _check_axes("xs", xs, batched)
+    # The axes that the arguments lack are dropped from the result, as in Paddle.
     return kind(ys, [xs], batched, (ys.ndim == ndim, xs.ndim == ndim))
 
 
@@ -261,6 +273,7 @@ def hessian(ys: Tensor, xs: Tensor | Sequence[Tensor], batch_axis: Any = None) -
     several = list(xs) if isinstance(xs, list | tuple) else [xs]
     for x in several:
         _check_axes("xs", x, batched)
+    # One backward pass for all arguments; the rows of the Hessian are derived from it.
     first = live_gradients(ys, several) if several else []
     if not isinstance(xs, list | tuple):
         return _lazy(Hessian, first[0], xs, batched)

@@ -38,6 +38,7 @@ def _starts(
         values = list(grads or [None] * len(outputs))
     if len(values) != len(outputs):
         raise CheckError(f"{what}: got {len(values)} gradients for {len(outputs)} outputs; give one for each")
+    # The gradient to start from has the coordinates of the sparse output, so its values alone are used.
     return [
         out.values_at_same_coordinates(value, what) if value is not None and _is_sparse(out) else value
         for out, value in zip(outputs, values, strict=True)
@@ -50,6 +51,7 @@ def _is_sparse(value: Tensor) -> bool:
 
 def _dense(tensors: Sequence[Tensor]) -> list[Any]:
     """The Tensors that gradients flow through: of a sparse one its values."""
+    # A sparse Tensor is an object of several Tensors, and its values are what is on the tape.
     return [t.values() if _is_sparse(t) else t for t in tensors]
 
 
@@ -103,6 +105,7 @@ def grad(
         >>> paddle.grad(g, x)[0].tolist()
         [18.0]
     """
+    # A Program that is recorded has no tape to walk.
     local.ctx.frame.refuse_tape_use("grad")
     outs = _tensors(outputs, "grad: outputs")
     ins = _tensors(inputs, "grad: inputs")
@@ -117,16 +120,19 @@ def grad(
         raise CheckError("grad: only_inputs: got False; only True is supported")
     _distinct(outs, "grad: outputs")
     _distinct(ins, "grad: inputs")
+    # Paddle takes a set as well.
     if isinstance(no_grad_vars, set):
         cut = list(no_grad_vars)
     else:
         cut = no_grad_vars
+    # An empty list means none, while the truth of a Tensor would be that of its value.
     if isinstance(cut, Tensor) or cut:
         cut = _tensors(cut, "grad: no_grad_vars")
     else:
         cut = []
     missing = []
     starts = _starts(grad_outputs, outs, "grad: grad_outputs")
+    # While a function is recorded for a file, the gradients are recorded as operations.
     found = local.ctx.frame.recorded_gradients(outs, ins, starts, create_graph, cut)
     if found is None:
         found = tape.gradients(_dense(outs), _dense(ins), starts, True, create_graph, _dense(cut), missing)
@@ -137,6 +143,7 @@ def grad(
             f"(InvalidArgument) grad: inputs[{missing[0]}] is not used by the outputs (or has "
             "stop_gradient=True); pass allow_unused=True to get None"
         )
+    # The gradient of a sparse input is sparse, too.
     return [x.of_values(g) if g is not None and _is_sparse(x) else g for x, g in zip(ins, found, strict=True)]
 
 

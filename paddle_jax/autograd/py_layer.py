@@ -31,6 +31,7 @@ class PyLayerContext:
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keeps tensors (and anything else) for `backward`; a further call replaces what was kept."""
+        # Under `saved_tensors_hooks` each Tensor goes through the hook, which may write it to the disk.
         packing = local.ctx.frame.packing
         if packing is None:
             self._saved = tensors
@@ -53,12 +54,15 @@ class PyLayerContext:
     def _restored(self, kept: Any) -> Tensor:
         if type(kept) is PackedOperand:
             return wrap(kept.value())
+        # Connected to the node again only when `backward` asks for it: kept with its node it would be a
+        # ring of references.
         if type(kept) is _Output:
             return wrap(kept.raw, False, self._node(), kept.idx)
         return kept
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Declares outputs of `forward` that have no gradient."""
+        # By id: `forward` returns the same objects.
         self._not_differentiable = tuple(id(t) for t in args)
 
     def mark_not_inplace(self, *args: Any) -> None:
@@ -103,17 +107,20 @@ class _PyNode(Node):
     def name(self) -> str:
         return f"GradNodePyLayer_{self.layer.__name__}"
 
+    # The tape need not make zeros: `_passed` does where `backward` wants them.
     def zeros_of(self, idx: Any) -> None:
         return None  # backward gets its zeros when it is called
 
     def pull(self, cts: Any, create_graph: bool = False, kept: Any = None) -> list[Any]:
         name = self.layer.__name__
+        # A node that was freed has no values.
         if self.values is None:
             raise GraphFreedError(
                 f"{name}: backward was called a second time; pass retain_graph=True to the first call"
             )
         passed = [self._passed(ct, i) for i, ct in enumerate(cts) if self.outputs[i] is not None]
         got = _flat(Observing.function(self.layer.backward)(self.context, *passed))
+        # Gradients of trailing inputs may be left out, if these do not want any.
         if len(got) > len(self.wanted) or any(self.wanted[len(got) :]):
             raise ValueError(
                 f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor "
@@ -136,6 +143,7 @@ class _PyNode(Node):
                 found.append(self._handed(gradient, i, len(found), create_graph))
         if kept is None:
             return found
+        # The tape asks for some of the gradients alone.
         return [found[k] for k in kept]
 
     def _passed(self, ct: Any, i: int) -> Tensor | None:
@@ -150,15 +158,18 @@ class _PyNode(Node):
     def _handed(self, gradient: Tensor, i: int, edge: int, create_graph: bool) -> Any:
         """A gradient for the walk. None stays None at a leaf; operations further down get zeros."""
         if gradient is None and not isinstance(self.edges[edge][0], Tensor):
+            # At a leaf None means that nothing is added. An operation would need an array to go on with.
             gradient = wrap(jnp.zeros(*self.context._shapes[i]))
         if gradient is None or create_graph:
             return gradient
+        # A gradient that is a constant: `backward` with `create_graph` must not go through it.
         if gradient.stop_gradient:
             self.constant[id(held_value(gradient))] = held_value(gradient)
         return held_value(gradient)
 
     def free(self) -> None:
         super().free()
+        # What the context keeps is the memory that `free` is for.
         self.context._saved, self.constant = (), {}
 
 
@@ -238,6 +249,7 @@ class PyLayer:
         """
         inputs = [
             t
+            # Paddle looks for Tensors in lists and tuples among the arguments, one level deep.
             for a in [*args, *kwargs.values()]
             for t in (a if isinstance(a, list | tuple) else (a,))
             if isinstance(t, Tensor)
@@ -245,6 +257,7 @@ class PyLayer:
         recorded = state.grad and any(not t.stop_gradient for t in inputs)
 
         def run(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+            # A class per PyLayer, as in Paddle: users see its name in errors.
             context = type(f"{cls.__name__}_backward", (PyLayerContext,), {})()
             fresh = iter(tensors)
             with no_grad():
@@ -270,6 +283,7 @@ class PyLayer:
 
         def taped() -> Tensor | tuple[Tensor, ...]:
             result, outputs, node = call(inputs)
+            # JAX would derive the code of `forward` in place of the user's `backward`.
             if recorded and is_traced(inputs):
                 teach(lambda tensors: call(tensors)[1:], inputs, outputs, node)
             return result
@@ -293,27 +307,32 @@ def _attach(cls, context: Any, inputs: Sequence[Tensor], outputs: Sequence[Tenso
     given = {id(t) for t in inputs}
     attached = []
     for i, out in enumerate(outputs):
+        # Whole numbers, and what `forward` has declared so, get no gradient.
         if (
             isinstance(out, Tensor)
             and is_inexact(held_value(out))
             and id(out) not in context._not_differentiable
         ):
             returned = id(out) in given and id(out) not in context._not_in_place
+            # Its gradient would go to itself.
             if returned and out._node is None:
                 raise ValueError(
                     f"{cls.__name__}: forward returned a leaf that it was given, which counts "
                     "as a change in place; call ctx.mark_not_inplace on it, or return a copy"
                 )
             if returned or (out._node is None and out.stop_gradient and id(out) not in given):
+                # A version more: it counts as changed in place.
                 out._version += returned
                 out._node = node
                 out._idx = i
                 out.stop_gradient = False
             else:
+                # A Tensor that is from elsewhere, or that already has a node, stays what it is.
                 out = wrap(held_value(out), False, node, i)
         attached.append(out)
     places = {id(t): i for i, t in enumerate(attached) if isinstance(t, Tensor) and t._node is node}
     saved = context._saved
+    # A saved output is kept without its node, see `_Output`.
     context._saved = saved and [
         _Output(held_value(t), places[id(t)]) if id(t) in places and id(t) not in given else t for t in saved
     ]

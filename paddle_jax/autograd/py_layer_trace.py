@@ -26,6 +26,7 @@ def teach(call: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[
     call: from the Tensor inputs of the PyLayer to its (outputs, node). The gradient runs forward again for
     what it saves, since JAX may ask for it in another trace.
     """
+    # Those that carry the user's gradient.
     mine = [i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o._node is node]
 
     def run_forward(values: Any) -> tuple[Any, ...]:
@@ -39,6 +40,7 @@ def teach(call: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[
         made, remade = run_forward(values)
         passed = [None] * len(made)
         for i, ct in zip(mine, cts, strict=True):
+            # JAX's cotangent of a complex number is the conjugate of Paddle's gradient.
             passed[i] = jnp.conj(ct)
         found = iter(remade.pull(passed))
         return tuple(
@@ -47,6 +49,7 @@ def teach(call: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[
         )
 
     taught = jax.custom_vjp(plain)
+    # The inputs are the residuals; `pull` runs `forward` again for what it saves.
     taught.defvjp(lambda *values: (plain(*values), values), pull)
     operands = map(to_array, local.ctx.frame.operands(inputs))
     for i, value in zip(mine, taught(*operands), strict=True):
@@ -54,6 +57,7 @@ def teach(call: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[
 
 
 def _cotangent(gradient: jax.Array, value: jax.Array) -> jax.Array | None:
+    # JAX takes None for operands that are not differentiated.
     if value.dtype.kind not in INEXACT:
         return None
     if gradient is None:

@@ -34,8 +34,10 @@ class saved_tensors_hooks:
         self._before = []
 
     def __enter__(self) -> None:
+        # They were recorded without hooks, and would be kept as they are.
         run_pending("a change of settings")
         frame = local.ctx.frame
+        # A stack, as one object may be entered several times.
         self._before.append((frame, frame.packing))
         frame.packing = self._hooks
         configure_context(local.ctx)

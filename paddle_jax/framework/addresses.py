@@ -53,11 +53,13 @@ def file_system(function: str, address: str) -> tuple[Any, str]:
             f"{function}: path: got {address!r}, an address, which needs the package fsspec; "
             "install it with: pip install 'paddle_jax[remote]'"
         ) from error
+    # Each part of a chain has a scheme, and only the last one an address.
     schemes = [part.split("://")[0] for part in address.split("::")]
     known = {*fsspec.available_protocols(), *fsspec.registry}
     for scheme in schemes:
         if scheme not in known:
             raise ValueError(
+                # Most file systems of fsspec are packages of their own.
                 f"{function}: path: got {address!r}; fsspec knows no file system {scheme}://; "
                 "use file://, s3://, gs:// or another of fsspec.available_protocols()"
             )
@@ -89,11 +91,14 @@ def read_bytes(function: str, address: str) -> bytes:
 def written(address: str) -> Iterator[io.BytesIO]:
     """A stream whose content becomes the file of an address when the block ends without an error."""
     files, path = file_system("save", address)
+    # In memory, as object stores take a file as a whole.
     whole = io.BytesIO()
+    # After an error in the block nothing has been written.
     yield whole
     try:
         files.pipe_file(path, whole.getvalue())
     except FileNotFoundError:  # a file system with folders
+        # Object stores have no folders and need none.
         files.makedirs(files._parent(path), exist_ok=True)
         files.pipe_file(path, whole.getvalue())
 
@@ -131,8 +136,10 @@ def local_copy(function: str, path: Any, prefix: bool = False) -> Any:
     if not found:
         raise ValueError(f"{function}: path: there is no file at {path!r}; give the full address")
     home = Path(os.environ.get("PADDLE_HOME", "~/.cache/paddle")).expanduser() / "addresses"
+    # The name says which version it is: another size or time gives another folder.
     folder = home / hashlib.sha256(repr((path, sorted(map(str, found.items())))).encode()).hexdigest()[:24]
     name = inner.rstrip("/").rsplit("/", 1)[-1]
+    # Made by an earlier call.
     if not folder.is_dir():
         home.mkdir(parents=True, exist_ok=True)
         _fetch(files, inner.rstrip("/"), list(found), folder)
@@ -142,10 +149,12 @@ def local_copy(function: str, path: Any, prefix: bool = False) -> Any:
 def _fetch(files: Any, inner: str, names: list[str], folder: Path) -> None:
     """Copies files into a new folder, below the last part of their address."""
     start = len(inner.rpartition("/")[0])
+    # Renamed when it is complete, so that no other process takes half of a model.
     fresh = Path(tempfile.mkdtemp(dir=folder.parent))
     try:
         for name in names:
             target = (fresh / name[start:].lstrip("/")).resolve()
+            # A server might name a file `../../x`.
             if not target.is_relative_to(fresh.resolve()):
                 raise ValueError(f"path: {name!r} would be written outside of the folder of its copy")
             target.parent.mkdir(parents=True, exist_ok=True)

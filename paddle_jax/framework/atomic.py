@@ -36,6 +36,7 @@ def replace_file(path: Any) -> Iterator[Any]:
             yield stream
         return
     target = _target(path)
+    # Such as /dev/stdout, which cannot be replaced by a file.
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:
             yield stream
@@ -43,6 +44,7 @@ def replace_file(path: Any) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         stream = _opened(target, stack)
         yield stream
+        # On the disk before it gets its name: a crash leaves the old file or the new one.
         _flush_to_disk(stream)
         _put(stream, target)
 
@@ -51,6 +53,7 @@ def replace_files(contents: dict[str, Any]) -> None:
     """Writes several files {path: bytes} that belong together: all go to temporary names first, then they
     are put in place."""
     with contextlib.ExitStack() as stack:
+        # All are written before the first is renamed: a full disk leaves the old model whole.
         pairs = []
         for path, data in contents.items():
             if is_address(path):
@@ -65,6 +68,7 @@ def replace_files(contents: dict[str, Any]) -> None:
 
 
 def _target(path: Any) -> Path:
+    # Through links: the file behind a link is replaced, not the link.
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_dir():
@@ -77,10 +81,12 @@ def _opened(target: Any, stack: Any) -> Any:
     has been renamed."""
     _clean(target)
     while True:
+        # A name of at most 255 bytes, which is what file systems allow.
         temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
         stream = temporary.open("xb")
         stack.callback(temporary.unlink, missing_ok=True)
         stack.callback(stream.close)
+        # Links 0: another saver has deleted it before it was locked.
         if _lock(stream) and os.fstat(stream.fileno()).st_nlink:
             return stream
         # Another saver took it for left over, between its creation and the lock.
@@ -95,6 +101,7 @@ def _lock(stream: Any) -> bool:
     except BlockingIOError:
         return False
     except OSError:
+        # NFS without locks, for instance.
         pass
     return True
 
@@ -106,6 +113,7 @@ def _clean(target: Any) -> None:
     pattern = re.compile(re.escape(f".{target.name[:200]}.") + r"[0-9a-f]{12}\.tmp")
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
+            # Only names of this form are deleted, and no links.
             if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(OSError), Path(entry.path).open("r+b") as left:
                     fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError while its owner lives
@@ -120,6 +128,7 @@ def _flush_to_disk(stream: Any) -> None:
 def _put(stream: Any, target: Any) -> None:
     temporary = Path(stream.name)
     if target.exists():
+        # A new file has the permissions of its predecessor.
         temporary.chmod(target.stat().st_mode & 0o777)
     if fcntl is None:
         stream.close()  # Windows renames no open file

@@ -94,6 +94,7 @@ def _check_path(path: str) -> Any:
         file_system("save", path)  # an unknown one is refused before anything is done
     if not isinstance(path, str | os.PathLike):
         raise ValueError(f"save: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
+    # `directory/` and `.` have no file name.
     if os.fspath(path).endswith(os.sep) or not Path(path).name:
         raise ValueError(f"save: path: {path!r} has no file name; give directory/file.")
     return path
@@ -134,6 +135,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
 
 def _write(encode: Callable[..., Any], path: str) -> None:
     if isinstance(path, io.BytesIO):
+        # Encoded as a whole first, so that the buffer is unchanged after an error.
         whole = io.BytesIO()
         encode(whole)
         path.write(whole.getbuffer())
@@ -146,10 +148,12 @@ def _encoder(
     obj: Sequence[CPUPlace | CUDAPlace] | dict[str, Any], protocol: int, configs: dict[str, Any]
 ) -> Callable[..., Any]:
     """The function that writes `obj` to a stream, after all settings have been checked."""
+    # Settings before content, so that a wrong one is reported at once.
     protocol, binary = _save_settings(protocol, configs)
     if contains(obj, ModuleBase):
         raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
     if ProgramFormat.program_class is not None and isinstance(obj, ProgramFormat.program_class):
+        # The text is made now, the file later: `async_save` may go on with the Program.
         document = ProgramFormat.encode("save", obj)
         return lambda stream: stream.write(document)
     if binary:
@@ -165,6 +169,7 @@ def _save_settings(protocol: int, configs: dict[str, Any]) -> tuple[Any, bool]:
     """(protocol of the pickle, whether the binary format is asked for), checked."""
     _check_configs("save", configs, _SAVE_CONFIGS)
     if "pickle_protocol" in configs:
+        # Paddle's older name of the argument.
         warnings.warn("save: pickle_protocol: the name is deprecated; use protocol.", stacklevel=4)
         protocol = configs["pickle_protocol"]
     _check_protocol(protocol)
@@ -192,9 +197,11 @@ def _picklable(obj: Sequence[CPUPlace | CUDAPlace] | dict[str, Any], protocol: i
     # of a static program: plain arrays, no table
     if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):
         plain = {name: pickle_writer.as_bits(np.asarray(value)) for name, value in obj.items()}
+        # These protocols count bytes with 32 bits.
         if protocol in (2, 3):
             return slice_big(plain)
         return plain
+    # Any other object is pickled as it is; Tensors in it are written by `_Writer`.
     if not is_state_dict(obj):
         return obj
     if not obj:
@@ -203,6 +210,7 @@ def _picklable(obj: Sequence[CPUPlace | CUDAPlace] | dict[str, Any], protocol: i
 
 
 def _only_tensors(obj: Any) -> dict[Any, Any]:
+    # The format has one level of names.
     if not isinstance(obj, dict) or not all(
         isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()
     ):
@@ -229,6 +237,7 @@ class _Background:
 
     @classmethod
     def forget(cls) -> None:
+        # The thread does not exist in the child, so its tasks would never end.
         """A forked child does not have the tasks."""
         cls.waiting = ()
 
@@ -258,17 +267,20 @@ def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: Any = Fa
     path = _check_path(path)
     if isinstance(path, io.BytesIO):
         raise ValueError("async_save: path: got BytesIO; pass the name of a file.")
+    # A copy of all values: the object may change while the file is written.
     whole = io.BytesIO()
     _encoder(obj, protocol, configs)(whole)
     if sync_other_task:
         clear_async_save_task_queue()
     task = _Background.saving.submit(ft.partial(_write, lambda stream: stream.write(whole.getbuffer()), path))
+    # Those that failed stay, so that `clear_async_save_task_queue` raises their errors.
     _Background.waiting = (*[t for t in _Background.waiting if not t.done or t.error is not None], task)
 
 
 def clear_async_save_task_queue() -> None:
     """Waits for all background saves; raises what went wrong in them."""
     waiting = _Background.waiting
+    # Taken out first: an error must not be raised again at the next call.
     _Background.waiting = ()
     _Background.saving.start()
     for task in waiting:
@@ -308,8 +320,10 @@ def load(path: Any, **configs: Any) -> Any:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     if is_address(path):
+        # With `peek` and `readline` as a file has them.
         return _loaded(io.BufferedReader(io.BytesIO(read_bytes("load", path))), configs, path)
     file = Path(path)
+    # `Path("")` is the present folder, which exists.
     if not file.exists() or not str(path):
         raise ValueError(
             f"load: path: {str(path)!r} does not exist; give the full name of the file, "
@@ -326,9 +340,11 @@ def _loaded(stream: Any, configs: dict[str, Any], name: str) -> Any:
     CorruptFileError that names it."""
     try:
         start = stream.tell()
+        # What is made may take a multiple of the file: see `Budget`.
         budget = Budget(stream.seek(0, 2) - start)
         stream.seek(start)
         content = _read(stream, configs, budget)
+        # Files of several records belong to a model, and `load` would silently take the first one.
         if isinstance(content, _Record) and not isinstance(stream, io.BytesIO) and stream.read(1):
             raise CorruptFileError(
                 "bytes follow the first tensor record; "
@@ -337,19 +353,23 @@ def _loaded(stream: Any, configs: dict[str, Any], name: str) -> Any:
         if isinstance(content, dict) and SLICE_TABLE in content:
             content = join_slices(content)
         as_numpy = configs.get("return_numpy", False)
+        # A state dict: the table of names is what Paddle puts into one.
         if isinstance(content, dict) and NAME_TABLE in content:
             return _state_dict(content, _Maker(as_numpy, True, budget), configs.get("keep_name_table", False))
         if configs.get("allow_pickle", False):
+            # Pickle has made the arrays, so they were not counted.
             budget.arrays, budget.named = 1, _any_named(content, set())
         return (
             _Maker(as_numpy, as_numpy or budget.named, budget).convert(content) if budget.arrays else content
         )
+    # It says that the process was forked, not that the file is damaged.
     except ForkedError:
         raise
     except CorruptFileError as error:
         raise type(error)(f"load: path: cannot read {name}: {error}.") from error
     except RecursionError:
         raise CorruptFileError(f"load: path: cannot read {name}: it is nested too deeply.") from None
+    # The user's disk or memory, which a message about the file would hide.
     except (OSError, MemoryError):  # of the disk, of the machine: not of what the file holds
         raise
     except Exception as error:  # a damaged file fails in as many ways as there are opcodes
@@ -382,6 +402,7 @@ def _read(stream: Any, configs: dict[str, Any], budget: Budget) -> Any:
     # A pickle of protocol 2 or higher starts with 0x80, a record with the version 0.
     if first == b"\0":
         return _Record(read_record(stream))
+    # A `static.Program` is JSON.
     if first == b"{":
         return ProgramFormat.decode(stream.read())
     budget.arrays = 0
@@ -389,9 +410,11 @@ def _read(stream: Any, configs: dict[str, Any], budget: Budget) -> Any:
 
 
 def _to_tensor(array: np.ndarray, name: str | None = None) -> Any:
+    # Texts and objects stay arrays.
     if array.dtype.kind not in "biufcV":
         return array
     tensor = wrap(
+        # uint16 is how Paddle's files have bfloat16: no Tensor of Paddle has that dtype.
         persistent_from_numpy(np.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array))
     )
     if name is not None:
@@ -399,11 +422,13 @@ def _to_tensor(array: np.ndarray, name: str | None = None) -> Any:
     return tensor
 
 
+# Arrays of a file are read-only views of its bytes.
 def _to_numpy(array: np.ndarray) -> np.ndarray:
     """A writable copy; bfloat16 as its bits."""
     return np.array(array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array)
 
 
+# The form in which Paddle writes a Tensor outside a state dict.
 def _is_named(item: Sequence[np.ndarray | str]) -> bool:
     return (
         isinstance(item, tuple)
@@ -421,6 +446,7 @@ def _state_dict(content: dict[str, Any], maker: _Maker, keep_table: bool) -> dic
     if not isinstance(table, dict):
         raise CorruptFileError(f"the table of names is a {type(table).__name__}")
     for key, name in table.items():
+        # Damaged or made by hand.
         if key not in content or not isinstance(name, str):
             raise CorruptFileError(f"the table of names does not fit: {shortened(repr(key))}")
         if isinstance(content[key], np.ndarray):
@@ -433,6 +459,7 @@ def _any_named(item: Any, seen: Any) -> bool:
         return True
     if not isinstance(item, dict | list | tuple) or id(item) in seen:
         return False
+    # A container that holds itself is seen once.
     seen.add(id(item))
     return any(_any_named(part, seen) for part in (item.values() if isinstance(item, dict) else item))
 
@@ -454,8 +481,11 @@ class _Maker:
     def create(self, array: Any, name: str | None) -> Tensor | np.ndarray:
         """The Tensor or ndarray for an array; those of one array share their memory, under whatever names."""
         first = self._values.get(id(array))
+        # The same array twice in the file is one Tensor, as it was saved; with another name one that shares
+        # its value.
         if first is not None and (self._as_numpy or name is None or first[1] is array):
             return first[1]
+        # About what a Tensor takes besides its elements.
         self._budget.take(400)
         if first is None:
             if self._as_numpy:
@@ -465,6 +495,7 @@ class _Maker:
             self._values[id(array)] = array, made
         else:
             made = wrap(held_value(first[1]))
+        # Tensors have names, NumPy arrays do not.
         if name is not None and made is not array and not self._as_numpy:
             made.name = name
         return made
@@ -474,6 +505,7 @@ class _Maker:
         if isinstance(item, _Record):
             return self.create(item.array, None)
         if isinstance(item, np.ndarray):
+            # In a file with names a plain array was one when it was saved.
             return item if self._named and not self._as_numpy else self.create(item, None)
         if not item or not isinstance(item, dict | list | tuple):
             return item
@@ -490,9 +522,12 @@ class _Maker:
                 if _is_named(item)
                 else tuple([self.convert(part) for part in item])
             )
+            # Unchanged parts leave the tuple that was there, so that a shared one stays shared.
             result = item if type(result) is tuple and all(map(operator.is_, result, item)) else result
         else:
+            # Entered first: it may hold itself.
             self._seen[id(item)] = item, item
+            # In place, as others in the file refer to the same object.
             for key, part in list(item.items()) if isinstance(item, dict) else enumerate(item):
                 if isinstance(part, _HOLDERS):
                     item[key] = self.convert(part)

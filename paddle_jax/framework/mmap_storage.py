@@ -52,6 +52,7 @@ class MmapStorage:
             ValueError: the elements reach beyond the mapped bytes, stop < start, or step is not 1.
         """
         wanted = dtypes.convert("uint8" if dtype is None else dtype).np
+        # In elements of the dtype; the start is in bytes.
         left = (self._bytes.size - start) // wanted.itemsize
         count = left if stop == -1 else stop - start
         if step != 1 or not (0 <= start <= self._bytes.size and 0 <= count <= left):
@@ -59,6 +60,7 @@ class MmapStorage:
                 f"MmapStorage.get_slice: got {start}:{stop}:{step} of {wanted}; "
                 f"{left} elements follow byte {start}, and step must be 1"
             )
+        # A copy of this part alone; the rest of the file is not read.
         return to_tensor(
             np.frombuffer(self._bytes[start : start + count * wanted.itemsize].tobytes(), wanted)
         )

@@ -105,6 +105,7 @@ def disable_static(place: Any = None) -> None:
         place: the device to use from now on. Default: the current one.
     """
     left = leave_static()
+    # The mode of threads that begin later, and names, are the main thread's.
     if threading.current_thread() is threading.main_thread():
         settings.enter = None
         if left:
@@ -116,6 +117,7 @@ def disable_static(place: Any = None) -> None:
 
 def leave_static() -> bool:
     """Switches this thread alone to dynamic mode; gives whether it was in static mode."""
+    # A program that records a function (`fixed_program`) is not the user's static mode.
     recorder = local.ctx.frame
     if not recorder.recording or recorder.fixed_program is not None:
         return False
@@ -127,6 +129,7 @@ def leave_static() -> bool:
 def switched(dynamic: Any) -> Iterator[None]:
     """Inside the block this thread is in dynamic mode, or in static mode; parameter names stay in use."""
     recorder = local.ctx.frame
+    # Already in that mode.
     if dynamic != recorder.recording:
         yield
     elif dynamic:

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from paddle_jax._core.base.dtype import DType
 
 
+# Small files may hold many small objects.
 ROOM = 40 << 20  # bytes that a file may take besides four times its size
 _KEYS = 32  # keys with one hash in a container
 _PARTS = 1000  # parts of a key, counted along every path, since the hash of a tuple goes along all of them
+# Python hashes whole numbers modulo 2**61 - 1, so larger ones may be chosen to collide.
 _WORD = 1 << 64
 # hashes that nobody can choose, or that only few keys share
 _PLAIN = frozenset((str, bytes, bool, float, type(None)))
@@ -66,6 +68,7 @@ class Budget:
     left: Any
 
     def __init__(self, size: Any) -> None:
+        # Objects take more memory than their bytes in a file.
         self.left = 4 * size + ROOM
         self.arrays = 0
         self.named = False
@@ -92,6 +95,7 @@ class Budget:
         """
         for key in keys:
             kind = type(key)
+            # Most keys are texts: the quick way.
             if kind in _PLAIN or kind is int and -_WORD < key < _WORD:
                 continue
             if not isinstance(key, np.generic) or key.dtype.kind not in "biufSU":
@@ -100,6 +104,7 @@ class Budget:
     def _check_hash(self, container: Sequence[Any] | dict[str, Any], key: Sequence[int]) -> None:
         _weigh(key, [_PARTS])
         self.take(200)
+        # The container is kept with its counts, so that its id stays its own.
         _, counts = self._hashes.setdefault(id(container), (container, collections.Counter()))
         counts[hash(key)] += 1
         if counts[hash(key)] > _KEYS:
@@ -113,6 +118,8 @@ def _weigh(key: Sequence[int] | int, left: Sequence[int]) -> None:
         raise CorruptFileError("it has a key of very many parts")
     if type(key) in (tuple, frozenset):
         for part in key:
+            # A hash of a tuple goes through its parts each time, so a nested one could take exponential
+            # time.
             _weigh(part, left)
     elif not (
         type(key) in _PLAIN
@@ -153,6 +160,7 @@ class _Dtype(Unfinished):
         """The NumPy dtype."""
         if state[1] in ("<", ">"):
             self.dtype = self.dtype.newbyteorder(state[1])
+        # NumPy's state of such dtypes is a nest of its own.
         if self.dtype.kind in "Mm" and isinstance(state[-1], dict | tuple):
             raise CorruptFileError("dates with units are not supported")
         return self.dtype
@@ -184,13 +192,19 @@ def _dtype(budget: Budget, code: str, align: Any = False, copy: Any = True) -> _
         raise CorruptFileError("a dtype has a long name")
     made = _Dtype()
     made.dtype = np.dtype(code)
+    # Records and subarrays have parts whose sizes nobody has counted.
     if made.dtype.names or made.dtype.subdtype or made.dtype.kind not in "biufcSUMmO":
         raise CorruptFileError(f"dtype {code!r} is not one of a plain array")
     return made
 
 
 def _build_array(
-    budget: Budget, data: bytes, dtype: np.dtype, shape: Sequence[int], order: str
+    budget: Budget,
+    data: bytes,
+    dtype: np.dtype,
+    shape: Sequence[int],
+    order: str,
+    # A number alone is NumPy's form of a shape of one axis.
 ) -> np.ndarray:
     budget.arrays += 1
     if isinstance(shape, int):
@@ -199,11 +213,13 @@ def _build_array(
         shape = tuple([int(n) for n in shape])
     if any(n < 0 for n in shape):
         raise CorruptFileError(f"array of shape {shape}")
+    # Objects are in the file themselves; the array has one pointer for each.
     if dtype.kind == "O":
         budget.take(8 * len(data))
         flat = np.empty(len(data), object)
         flat[:] = data
     else:
+        # Protocol 2 has bytes as texts in latin1.
         flat = np.frombuffer(_encode(budget, data) if isinstance(data, str) else data, dtype)
         budget.take(flat.nbytes + 200)
     return flat.reshape(shape, order=order)
@@ -229,6 +245,7 @@ def _encode(budget: Budget, text: str, encoding: str = "latin1") -> bytes:
 
 def _buffer(cls) -> Callable[..., Any]:
     def make(budget: Budget, data: Any = b"", encoding: str = "latin1") -> Any:
+        # A number: `bytes(10**9)`.
         # never a number, which would ask for memory
         if isinstance(data, str):
             data = _encode(budget, data, encoding)
@@ -241,6 +258,7 @@ def _buffer(cls) -> Callable[..., Any]:
 
 
 def _number(cls) -> Callable[..., Any]:
+    # `range` and `complex` of numbers take no memory; a text would be parsed.
     def make(budget: Budget, *parts: Any) -> Any:
         if not all(type(part) in (int, float, bool) for part in parts):
             raise CorruptFileError(f"it makes a {cls.__name__} of something else than numbers")
@@ -263,7 +281,9 @@ def _container(cls, size: int) -> Callable[..., Any]:
     def make(budget: Budget, parts: Any = (), *more: Any) -> Any:
         if not isinstance(parts, _CONTAINERS):
             raise CorruptFileError(f"it makes a {cls.__name__} of a {type(parts).__name__}")
+        # What CPython's containers take per item, about.
         budget.take(size + (100 if issubclass(cls, dict | set | frozenset) else 8) * len(parts))
+        # Pairs of keys and values, as OrderedDict writes them.
         if issubclass(cls, dict) and not isinstance(parts, dict) and cls is not collections.Counter:
             budget.check_keys([], [key for key, _ in parts])
         elif issubclass(cls, dict | set | frozenset):
@@ -274,6 +294,7 @@ def _container(cls, size: int) -> Callable[..., Any]:
 
 
 def _defaultdict(budget: Budget, factory: Name | None = None, *parts: Any) -> Any:
+    # Its class is called for each missing key later, outside of any budget.
     if factory is not None and getattr(factory, "factory", None) is None:
         raise CorruptFileError("a defaultdict has no plain type to make its values with")
     return collections.defaultdict(factory and factory.factory, _container(dict, 100)(budget, *parts))
@@ -291,6 +312,7 @@ def _namespace(budget: Any) -> Any:
 def _static_tensor(budget: Any, source: Any, names: Any) -> Any:
     """Stands for `eval('data', {'data': array})`, which is how Paddle writes tensors of static programs
     in nested objects."""
+    # Anything else in `eval` would be code.
     if source != "data" or set(names) != {"data"}:
         raise ForbiddenError("eval of anything but a stored array")
     return names["data"]
@@ -314,6 +336,7 @@ def _names() -> dict[tuple[str, str], Any]:
         ("_codecs", "encode"): _encode,
         ("argparse", "Namespace"): _namespace,
     }
+    # NumPy 1 and 2 have these functions in different modules.
     for core in ("numpy.core", "numpy._core"):
         table |= {
             (core + ".multiarray", "_reconstruct"): _reconstruct,
@@ -334,6 +357,7 @@ def _names() -> dict[tuple[str, str], Any]:
     }
     plain |= {"range": _number(range), "xrange": _number(range), "slice": _plain(slice)}
     plain |= {"bytes": _buffer(bytes), "bytearray": _buffer(bytearray), "eval": _static_tensor}
+    # `__builtin__` is Python 2's name, which protocol 2 writes.
     table |= {(module, name): make for module in ("builtins", "__builtin__") for name, make in plain.items()}
     ordered, counter = (_container(cls, 400) for cls in (collections.OrderedDict, collections.Counter))
     more = {"OrderedDict": ordered, "Counter": counter, "deque": _deque, "defaultdict": _defaultdict}
@@ -363,6 +387,7 @@ def find(module: str, name: str) -> Name:
         ForbiddenError: a checkpoint does not need it.
     """
     try:
+        # An allow-list: what is not in it is refused, whatever it does.
         make = _ALLOWED[module, name]
     except KeyError:
         text = f"it needs {shortened(f'{module}.{name}')}, which is not among the types of a checkpoint"

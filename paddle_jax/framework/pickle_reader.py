@@ -47,6 +47,7 @@ class _Reader(pickle._Unpickler):
     # and lets no opcode be changed.
 
     def __init__(self, stream: Any, budget: Budget) -> None:
+        # As NumPy asks for it: arrays of Python 2 have their bytes as texts.
         super().__init__(stream, encoding="latin1")
         self._stream = stream
         self._budget = budget
@@ -62,13 +63,16 @@ class _Reader(pickle._Unpickler):
         self.stack = []
         self.proto = 0
         self.append = self.stack.append
+        # Bound once, as the loop runs for every opcode.
         one = self._stream.read
         table = _TABLE
+        # "." is STOP.
         while (key := one(1)) != b".":
             table[key](self)
         found = self.stack.pop()
         if self.stack or self.metastack:
             raise CorruptFileError("it ends in the middle of an object")
+        # The unpickler keeps all objects in its memo, which would live as long as it does.
         for kept in (self.stack, self.metastack, self._memo, self._far, self._names):
             kept.clear()
         if len(self._open):
@@ -77,6 +81,7 @@ class _Reader(pickle._Unpickler):
 
     def read(self, count: Any) -> bytes:
         """Exactly `count` bytes; memory is asked for only when the file has them."""
+        # Short reads are checked afterwards, which is faster.
         if count > _LARGE and count > self._end - self._stream.tell():
             raise EOFError("it is cut short")
         data = self._stream.read(count)
@@ -87,6 +92,7 @@ class _Reader(pickle._Unpickler):
     # names and calls ----------------------------------------------------------------------------------------
 
     def find_class(self, module: str, name: str) -> Name:
+        # One object per name: pickle memoizes it.
         """The Name behind a global, the same object each time."""
         key = module, name
         if key not in self._names:
@@ -95,6 +101,7 @@ class _Reader(pickle._Unpickler):
         return self._names[key]
 
     def _called(self, name: Name, args: Sequence[Any]) -> Any:
+        # Only names of the table are called, never an object of the file.
         if type(name) is not Name or name.make is None:
             raise ForbiddenError(f"it calls a {type(name).__name__}")
         made = name.make(self._budget, *args)
@@ -123,6 +130,7 @@ class _Reader(pickle._Unpickler):
         if isinstance(target, Unfinished):
             self.stack[-1] = made = target.finished(state, self._budget)
             for i in target.positions:
+                # Whatever has noted the unfinished object down gets the finished one.
                 (self._memo if i < len(self._memo) else self._far)[i] = made
         elif type(target) is argparse.Namespace and type(state) is dict:
             vars(target).update({str(key): value for key, value in state.items()})
@@ -133,6 +141,7 @@ class _Reader(pickle._Unpickler):
 
     def load_mark(self) -> None:
         """Opens a container."""
+        # Each mark takes memory, and a file of marks would take a hundred times its size.
         if len(self.metastack) > _MARKS:
             raise CorruptFileError("it is nested too deeply")
         super().load_mark()
@@ -141,6 +150,7 @@ class _Reader(pickle._Unpickler):
         """A tuple of what was put down since the mark."""
         items = self.pop_mark()
         self._budget.take(40 + 8 * len(items))
+        # A pair of name and array: this is how Tensors outside state dicts are written.
         if len(items) == 2 and type(items[1]) is np.ndarray:
             self._budget.named = self._budget.named or isinstance(items[0], str)
         self.append(tuple(items))
@@ -192,6 +202,7 @@ class _Reader(pickle._Unpickler):
     def _set(self, target: dict[Any, Any] | dict[str, Any], items: Sequence[Any]) -> None:
         if not isinstance(target, dict):
             raise CorruptFileError(f"it puts keys into a {type(target).__name__}")
+        # Before they are hashed.
         self._budget.check_keys(target, items[::2])
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
@@ -208,12 +219,13 @@ class _Reader(pickle._Unpickler):
         """A bytearray; its memory is asked for after its content has been read."""
         self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
 
-    # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the
+    # the memo: a list while numbers come in order, as an entry of a dict takes far more memory than an opcode
 
     def load_memoize(self) -> None:
         """Notes the top of the stack down at the next index."""
         self._note(len(self._memo) + len(self._far))
 
+    # Numbers of a damaged file may be far apart.
     def _note(self, i: int) -> None:
         top = self.stack[-1]
         if isinstance(top, Unfinished):
@@ -247,6 +259,7 @@ def _sized(size: int, make: type) -> Callable[..., Any]:
 
     def load(self) -> None:
         budget = self._budget
+        # Inline, and `take` only for its error: these opcodes are as frequent as objects.
         budget.left -= size
         if budget.left < 0:
             budget.take(0)
@@ -287,6 +300,7 @@ _NAMES = (
     "SETITEMS",
     "ADDITEMS",
 )
+# Opcodes of the table that do something else than in `pickle`.
 _OWN = {
     name: getattr(_Reader, "load_" + name.lower()) for name in (*_NAMES, "BYTEARRAY8", "MEMOIZE", "FRAME")
 }
@@ -309,9 +323,11 @@ _OWN |= {
 }
 _OWN |= {"EMPTY_LIST": _sized(56, list), "EMPTY_DICT": _sized(64, dict), "EMPTY_SET": _sized(216, set)}
 _OWN |= {"TUPLE1": _short_tuple(1), "TUPLE2": _short_tuple(2), "TUPLE3": _short_tuple(3)}
+# Others, such as those of numbers and texts, take no more memory than the file.
 _TABLE = {bytes([code]): load for code, load in pickle._Unpickler.dispatch.items()} | {
     getattr(pickle, name): load for name, load in _OWN.items()
 }
+# At the end of the file `read(1)` gives b"".
 _TABLE[b""] = _Reader.end
 
 
@@ -322,6 +338,7 @@ def read(stream: Any, budget: Budget, allow_pickle: bool = False) -> Any:
         CorruptFileError: the stream is not a pickle, is damaged, or asks for a type that is not allowed or
             for very much memory.
     """
+    # Asked for by the user, who trusts the file.
     if allow_pickle:
         return pickle.load(stream, encoding="latin1")
     collecting = gc.isenabled()

@@ -15,6 +15,7 @@ from paddle_jax._core.base.dtype import DType
 from paddle_jax._core.base.size import Size, TensorSize
 from paddle_jax._core.tensors.tensor import Tensor, host_elements
 
+# Found by asking NumPy, whose version decides in which module they are.
 _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
 
 
@@ -28,6 +29,7 @@ def as_bits(array: Any) -> np.ndarray:
     """An ndarray in the form it has in a file."""
     if array.dtype == ml_dtypes.bfloat16:
         return array.view(np.uint16)
+    # `V` is how NumPy sees dtypes that are not its own.
     if array.dtype.kind == "V" or array.dtype.name.startswith("float8"):
         raise TypeError(
             f"save: obj: a {array.dtype} tensor has no form in a pickle that can be read back; "
@@ -68,6 +70,7 @@ class _Writer(pickle._Pickler):
         lists and numbers."""
         if isinstance(obj, Tensor):
             return tuple, ((obj.name, to_array(obj)),)
+        # NumPy would write the name of ml_dtypes, which Paddle does not have.
         if isinstance(obj, np.ndarray) and obj.dtype == ml_dtypes.bfloat16:
             return obj.view(np.uint16).__reduce_ex__(self.proto)
         if isinstance(obj, DType):
@@ -89,6 +92,7 @@ class _Writer(pickle._Pickler):
             super().save_global(obj, name)
 
     def _save_name(self, module: str, name: str, obj: Callable[..., Any] | type) -> None:
+        # Protocol 4 takes module and name from the stack.
         if self.proto >= 4:
             self.save(module)
             self.save(name)

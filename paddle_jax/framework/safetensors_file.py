@@ -40,7 +40,9 @@ def encode(arrays: dict[str, Any], facts: dict[str, Any] | None = None) -> bytes
         safetensors.SafetensorError: a dtype has no form in the format.
     """
     return safetensors.numpy.save(
-        {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, facts
+        # The codec wants contiguous elements, and `ascontiguousarray` makes a 0-D array one of 1-D.
+        {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()},
+        facts,
     )
 
 

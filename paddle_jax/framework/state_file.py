@@ -24,6 +24,7 @@ def contains(item: Any, kind: Any, seen: Any = None) -> bool:
         return isinstance(item, kind)
     if seen is None:
         seen = set()
+    # A container that holds itself.
     if id(item) in seen:
         return False
     seen.add(id(item))
@@ -32,6 +33,7 @@ def contains(item: Any, kind: Any, seen: Any = None) -> bool:
 
 def is_state_dict(obj: Any) -> bool:
     """Whether every value is a Tensor, or a dict without Tensors (such as the state of a scheduler)."""
+    # A dict without Tensors: the state of a scheduler.
     return isinstance(obj, dict) and all(
         isinstance(v, Tensor) or (isinstance(v, dict) and not contains(v, Tensor)) for v in obj.values()
     )
@@ -54,6 +56,7 @@ def slice_big(plain: Any) -> dict[Any | str, Any | dict[Any, Any]]:
     table = {}
     for key, value in plain.items():
         if isinstance(value, np.ndarray):
+            # In elements of the array.
             limit = SLICE_BYTES // value.itemsize
         else:
             limit = math.inf
@@ -71,6 +74,7 @@ def slice_big(plain: Any) -> dict[Any | str, Any | dict[Any, Any]]:
 
 def join_slices(plain: Any) -> Any:
     """Puts sliced arrays together again, in place."""
+    # Without a table nothing was cut.
     for key, info in plain.pop(SLICE_TABLE, {}).items():
         try:
             pieces = [plain.pop(name) for name in info["slices"]]

@@ -38,6 +38,7 @@ _CODE_OF = {np.dtype(dtype): code for code, dtype in _CODES.items()}
 
 def _varint(number: int) -> bytes:
     out = bytearray()
+    # Protobuf: seven bits a byte, the lowest first, the highest bit says that more follow.
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
         number >>= 7
@@ -55,6 +56,7 @@ def write_record(array: Any, stream: Any) -> None:
     if code is None:
         allowed = ", ".join(str(dtype) for dtype in _CODE_OF)
         raise TypeError(f"save: obj: {array.dtype} has no form in the binary format; allowed are {allowed}.")
+    # Tag 8: field 1, a number. Tag 16: field 2, a number, repeated for each axis.
     description = b"\x08" + _varint(code) + b"".join(b"\x10" + _varint(n) for n in array.shape)
     stream.write(struct.pack("<IQIi", 0, 0, 0, len(description)) + description)
     stream.write(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
@@ -62,6 +64,7 @@ def write_record(array: Any, stream: Any) -> None:
 
 def _take(stream: Any, count: int) -> bytes:
     """Exactly `count` bytes; memory is asked for only when the stream has them."""
+    # Asked for only when the stream has them: a damaged length must not take memory.
     if count > 1 << 16:
         position = stream.tell()
         left = stream.seek(0, 2) - stream.seek(position)
@@ -85,11 +88,13 @@ def read_record(stream: Any) -> np.ndarray:
     """
     if _number(stream, "<I") != 0:
         raise CorruptFileError("there is no tensor record")
+    # Level-of-detail tables belong to sequences of older versions of Paddle: they are skipped.
     for _ in range(_number(stream, "<Q")):
         _take(stream, _number(stream, "<Q"))
     if _number(stream, "<I") != 0:
         raise CorruptFileError("a tensor record has an unknown version")
     dtype, shape = _describe(_take(stream, _bounded(_number(stream, "<i"))))
+    # In Python's whole numbers, which do not overflow.
     count = 1
     for n in shape:
         count *= n
@@ -101,6 +106,7 @@ def read_record(stream: Any) -> np.ndarray:
 
 
 def _bounded(length: int) -> int:
+    # A description of an array of 64 axes has less than 1 KB.
     if not 0 <= length <= 1 << 16:
         raise CorruptFileError("a tensor record has no valid description")
     return length
@@ -110,6 +116,7 @@ def _describe(data: bytes) -> Any:
     """The dtype and shape from the protobuf message."""
     numbers = []
     position = 0
+    # Pairs of tag and number; nothing else occurs in such a message.
     while position < len(data):
         tag, position = _read_varint(data, position)
         value, position = _read_varint(data, position)
@@ -123,6 +130,7 @@ def _describe(data: bytes) -> Any:
 
 def _read_varint(data: bytes, position: int) -> tuple[Any, Any]:
     number = shift = 0
+    # 64 bits at most.
     while position < len(data) and shift < 64:
         byte = data[position]
         number |= (byte & 0x7F) << shift

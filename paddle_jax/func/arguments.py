@@ -44,6 +44,7 @@ class Arguments:
         place = 0
         for arg in args:
             end += len(jax.tree.leaves(arg, is_leaf=is_tensor))
+            # Which of the Tensors belong to this argument: those whose leaf comes before its end.
             count = sum(i < end for i in self.at)
             self.spans.append(range(place, count))
             place = count
@@ -51,6 +52,7 @@ class Arguments:
     def call(self, function: Any, tensors: Sequence[Tensor]) -> Any:
         """Calls a function with other Tensors in their place."""
         leaves = list(self.leaves)
+        # The structure keeps what is no Tensor, such as flags.
         for i, t in zip(self.at, tensors, strict=True):
             leaves[i] = t
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
@@ -68,6 +70,7 @@ class Arguments:
         """Positions in `tensors` of what is differentiated: the floating Tensors of the
         arguments `argnums`."""
         found = []
+        # As in JAX: one number gives one result, a tuple a tuple.
         for k in (argnums,) if isinstance(argnums, int) else argnums:
             if not -len(self.args) <= k < len(self.args):
                 raise ValueError(
@@ -113,6 +116,7 @@ def dispatch(
 ) -> list[Any]:
     """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the
     Tensors it gives."""
+    # The program depends on the function's own (`traced.key`) and on the transform (`key`).
     kernel = cached_kernel(name, (key, traced.key), lambda: make(traced.fn))
     return list(dispatch_point.run(kernel, [*tensors, *traced.taken]))
 
@@ -120,6 +124,7 @@ def dispatch(
 def finish(traced: Traced, out: Sequence[Tensor]) -> Any:
     """What the function returned, from the Tensors of its results; gives Tensors outside that it changed
     their new values."""
+    # The last results are the new values of Tensors outside that the function has changed.
     n = len(out) - len(traced.changed)
     for tensor, new in zip(traced.changed, out[n:], strict=True):
         assign_from(tensor, new)

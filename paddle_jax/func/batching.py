@@ -59,12 +59,14 @@ def vmap(
         size = _size(given.tensors, axes)
         structs = [_one(t, axis) for t, axis in zip(given.tensors, axes, strict=True)]
         indexed = randomness == "different"
+        # With "different" the number of the sample goes into the keys of random numbers.
         run = trace(
             lambda *tensors: given.call(func, tensors),
             [*structs, jax.ShapeDtypeStruct((), "uint32")] if indexed else structs,
             indexed,
         )
         n = len(run.structs) - len(run.changed)
+        # A Tensor outside has one value for all samples.
         outs = tuple(_out_axes(run, out_axes, n)) + (None,) * len(run.changed)
         key = (tuple(axes), outs, size)
 
@@ -80,6 +82,7 @@ def vmap(
         try:
             out = dispatch("vmap", run, make, key, [*given.tensors, *index])
         except ValueError as error:
+            # JAX's message knows nothing of the function's results.
             if "out_axes" not in str(error):
                 raise
             raise ValueError(_unbatched(run, outs[:n])) from None
@@ -89,6 +92,7 @@ def vmap(
 
 
 def _unbatched(run: Traced, axes: Sequence[int | None]) -> str:
+    # `out_axes` is None for it, see `outs`: the samples would give it different values.
     if run.changed and None not in axes:
         return (
             f"vmap: the function gives {run.changed[0].name} from outside another value for each sample; "
@@ -125,6 +129,7 @@ def _axes_of(
                 f"the function was called with {len(given.args)} positional arguments"
             )
         in_axes = tuple(in_axes)
+    # Keyword arguments are batched along axis 0.
     axes = _broadcast_axes("in_axes", (in_axes, 0), (given.args, kwargs))
     return [_front("in_axes", axes[i], t.ndim) for i, t in zip(given.at, given.tensors, strict=True)]
 
@@ -160,6 +165,7 @@ def _one(tensor: Tensor, axis: int | None) -> Any:
 
 def _out_axes(run: Traced, out_axes: Sequence[int] | int | None, n: int) -> list[int | None]:
     """The batch axis of each Tensor among the results."""
+    # An axis for all results, or a structure of axes that is a prefix of that of the results.
     if isinstance(out_axes, int | None):
         each = [out_axes] * n
     else:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def _directions(name: str, given: Arguments, tangents: Sequence[Any]) -> list[Any]:
     """The tangent of each floating Tensor among the arguments."""
     along = Arguments(tangents, {})
+    # The structure of the tangents must be that of the arguments; their whole numbers are not looked at.
     if along.tree != given.tree:
         raise ValueError(f"{name}: tangents: got the structure {along.tree}; the arguments have {given.tree}")
     found = []
@@ -54,6 +55,7 @@ def jvp(func: Callable[..., Any], primals: Sequence[Tensor], tangents: Any) -> t
     """
     given = Arguments(tuple(primals), {})
     directions = _directions("jvp", given, tuple(tangents))
+    # JAX differentiates by floating and complex operands alone.
     chosen = [i for i, t in enumerate(given.tensors) if is_inexact(t)]
     run = given.traced(func)
     n, m = len(given.tensors), len(chosen)
@@ -67,6 +69,7 @@ def jvp(func: Callable[..., Any], primals: Sequence[Tensor], tangents: Any) -> t
                 _of(fn, chosen, primals, taken), [primals[i] for i in chosen], list(tangents)
             )
             return *[
+                # float0 stands for the derivative of whole numbers, which Paddle has no Tensor for.
                 jnp.zeros_like(y) if d.dtype == jax.dtypes.float0 else d
                 for y, d in zip(out, derivatives, strict=True)
             ], *out
@@ -74,6 +77,7 @@ def jvp(func: Callable[..., Any], primals: Sequence[Tensor], tangents: Any) -> t
         return computed
 
     out = dispatch("jvp", run, make, tuple(chosen), [*given.tensors, *directions])
+    # Derivatives first, then results; the last of each are of Tensors that the function has changed.
     count = len(run.structs)
     derivatives = run.rebuild(out[: count - len(run.changed)])
     return finish(run, out[count:]), derivatives
@@ -109,6 +113,7 @@ def hvp(
         >>> paddle.func.hvp(lambda x: (x ** 3).sum(), (x,), (v,)).tolist()
         [6.0, 12.0]
     """
+    # Forward over reverse: one product, at the cost of a few gradients.
     return jvp(grad(func, 0 if len(primals) == 1 else tuple(range(len(primals)))), primals, tangents)[1]
 
 
@@ -146,6 +151,7 @@ def taylor(func: Callable[..., Any], x: Tensor, direction: Tensor | None = None,
 
     def make(fn: Callable[..., Any]) -> Callable[..., Any]:
         def computed(x: jax.Array, v: jax.Array, *taken: Any) -> tuple[jax.Array, ...]:
+            # The series begins with the value; its first term is the direction.
             found = _derivatives(fn, x, v, taken, order)
             return *[term for j in range(order) for term in found[1 + j]], *found[0]
 
@@ -162,7 +168,9 @@ def _derivatives(
 ) -> list[Any]:
     """[values, first derivatives, ..., those of the given order] of a traced function along v, for
     each of its results."""
+    # The curve is x + t v: its first derivative is v, the others are zero.
     out = series(fn.jaxpr, taken, [(x, [v, *[None] * (order - 1)])], order)
+    # A result that does not depend on x has no terms.
     terms = [[None] * order if terms is None else terms for _, terms in out]
     return [
         [p for p, _ in out],
@@ -203,6 +211,7 @@ def laplacian(func: Callable[..., Any], x: Tensor) -> tuple[Any, Any]:
                 values, _, seconds = _derivatives(fn, x, jnp.broadcast_to(v, x.shape), taken, 2)
                 return values, seconds
 
+            # One curve for each axis, all at once; the values are the same for each of them.
             values, seconds = jax.vmap(second, out_axes=(None, 0))(jnp.eye(x.shape[-1], dtype=x.dtype))
             return *[s.sum(0) for s in seconds], *values
 

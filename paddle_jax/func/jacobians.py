@@ -35,6 +35,7 @@ class _Plan:
         self.argnums = argnums
         self.chosen = given.chosen(name, argnums)
         self.run = given.traced(lambda *args, **kwargs: split_aux(name, func(*args, **kwargs), has_aux))
+        # Numbers in place of the results show how they are laid out; `aux` is not derived.
         self.places, _ = self.run.rebuild(list(range(len(self.run.structs) - len(self.run.changed))))
         self.rows = jax.tree.leaves(self.places)
         self.holomorphic = any(numpy_dtype(given.tensors[i]).kind == "c" for i in self.chosen)
@@ -62,13 +63,16 @@ class _Plan:
         rows = []
         width = len(self.chosen)
         for r in range(len(self.rows)):
+            # A row of blocks: the derivatives of one result by all chosen Tensors.
             by_place = dict(zip(self.chosen, blocks[r * width : (r + 1) * width], strict=True))
             if isinstance(self.argnums, int):
                 numbers = (self.argnums,)
             else:
                 numbers = self.argnums
             parts = tuple(
-                self.given.replaced(k, [by_place.get(i) for i in self.given.spans[k]]) for k in numbers
+                # Tensors of the argument that were not chosen (whole numbers) have None.
+                self.given.replaced(k, [by_place.get(i) for i in self.given.spans[k]])
+                for k in numbers
             )
             rows.append(parts[0] if isinstance(self.argnums, int) else parts)
         return jax.tree.unflatten(jax.tree.structure(self.places), rows)
@@ -144,4 +148,5 @@ def hessian(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -
         >>> paddle.func.hessian(lambda x: (x ** 3).sum())(paddle.to_tensor([1.0, 2.0])).tolist()
         [[6.0, 0.0], [0.0, 12.0]]
     """
+    # Forward over reverse: the second pass has as many columns as there are inputs.
     return jacfwd(jacrev(func, argnums, has_aux), argnums, has_aux)

@@ -40,6 +40,7 @@ def functional_call(layer: Layer, state: dict[str, Any], args: Any = (), kwargs:
 
 @contextlib.contextmanager
 def _replaced(layer: Layer, state: dict[str, Any]) -> Iterator[None]:
+    # The same parameter may be in several layers.
     homes = {}  # id of a Tensor -> the places it is kept at: a shared one is replaced everywhere
     named = {}
     for prefix, part in layer.named_sublayers(include_self=True):
@@ -68,6 +69,7 @@ def _replaced(layer: Layer, state: dict[str, Any]) -> Iterator[None]:
                 store[key] = new
         yield
     finally:
+        # Backwards, so that a place which was replaced twice gets its first Tensor.
         for store, key, tensor in reversed(swapped):
             store[key] = tensor
 

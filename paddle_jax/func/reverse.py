@@ -21,6 +21,7 @@ from paddle_jax.tensor.creation import assign, zeros_like
 
 def _alias(tensor: Tensor) -> Tensor:
     """The same value as a Tensor of its own, connected to where it came from."""
+    # A Tensor without gradient becomes a leaf of its own, which this call alone derives by.
     if tensor.stop_gradient:
         return wrap(read_raw(tensor), False)
     return assign(tensor)
@@ -29,6 +30,7 @@ def _alias(tensor: Tensor) -> Tensor:
 def _reaches_out(tensors: Sequence[Tensor], start: int, own: Any) -> bool:
     """Whether what was computed depends on something that is older than `start`, a serial number,
     and not in `own`."""
+    # Serial numbers count nodes: an older one was made before the call.
     own = {id(t) for t in own}
     seen = set()
     stack = [t._node if t._node is not None else t for t in tensors if not t.stop_gradient]
@@ -52,6 +54,7 @@ class _Run:
         self.keep = is_grad_enabled()  # whether the gradients may be differentiated further
         start = next_serial()
         with enable_grad():
+            # Others stay as they are: gradients by them are not asked for.
             fresh = list(given.tensors)
             for i in chosen:
                 fresh[i] = _alias(fresh[i])
@@ -65,6 +68,7 @@ class _Run:
     ) -> list[Any | Tensor]:
         """Gradients by the inputs, zeros where the outputs do not depend on one."""
         outputs_ = [(y, c) for y, c in zip(outputs, cotangents, strict=True) if not y.stop_gradient]
+        # The result stays on the tape only if something from before the call is on it, such as a parameter.
         leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, self.own)
         outward = leads or any(c is not None and not c.stop_gradient for c in cotangents)
         with enable_grad():
@@ -76,6 +80,7 @@ class _Run:
                 outward,
                 [],
             )
+        # The caller gets a gradient for each input.
         found = [zeros_like(x) if g is None else g for g, x in zip(found, self.inputs, strict=True)]
         if outward:
             return found
@@ -92,6 +97,7 @@ def _shaped(given: Arguments, argnums: Sequence[int] | int, found: Any) -> Any:
     """Gradients in the structure of the arguments they belong to."""
     parts = []
     found = iter(found)
+    # As in JAX: one number gives one result, a tuple a tuple.
     for k in (argnums,) if isinstance(argnums, int) else argnums:
         parts.append(
             given.replaced(
@@ -136,6 +142,7 @@ def value_and_grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Callab
                 "a Tensor; take jacrev or vjp for others"
             )
         found = run.pull([value], [None])
+        # `aux` may hold Tensors of the tape as well.
         leaves, tree = jax.tree.flatten((value, aux), is_leaf=is_tensor)
         released = iter(run.released([x for x in leaves if is_tensor(x)]))
         value, aux = jax.tree.unflatten(tree, [next(released) if is_tensor(x) else x for x in leaves])
@@ -210,6 +217,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         cts, got = jax.tree.flatten(cotangents, is_leaf=is_tensor)
         if got != tree:
             raise ValueError(f"vjp: cotangents: got the structure {got}; the results have {tree}")
+        # The tape stays, as `pull` may be called again.
         return _shaped(given, argnums, run.pull(leaves, cts, retain=True))
 
     results = jax.tree.unflatten(tree, run.released(leaves))

@@ -17,6 +17,7 @@ from jax.experimental import jet
 
 from paddle_jax._core.kernels.dependence import CALLS, is_literal, open_jaxpr
 
+# Linear in their one operand: each term of the series goes through as it is.
 _LINEAR = {
     "neg",
     "reshape",
@@ -47,6 +48,7 @@ def series(jaxpr: Any, consts: Any, inputs: Any, order: Any) -> list[tuple[Any, 
 
     def read(v: Any) -> tuple[Any, ...]:
         if is_literal(v):
+            # A literal is a constant.
             return (v.val, None)
         return known[v]
 
@@ -58,6 +60,7 @@ def series(jaxpr: Any, consts: Any, inputs: Any, order: Any) -> list[tuple[Any, 
 
 def _step(eqn: Any, operands: Sequence[Any], order: int) -> list[Any]:
     primals = [p for p, _ in operands]
+    # Operands that depend on the curve.
     moving = [i for i, (_, terms) in enumerate(operands) if terms is not None]
     name = eqn.primitive.name
     params = eqn.params
@@ -68,11 +71,14 @@ def _step(eqn: Any, operands: Sequence[Any], order: int) -> list[Any]:
             return out
         return [out]
 
+    # Nothing moves: the result is a constant as well.
     if not moving or name == "stop_gradient":
         return [(p, None) for p in apply(*primals)]
+    # A call, such as of a compiled function: its jaxpr is run on the series.
     inner = params.get("jaxpr") if name in CALLS else None
     if inner is not None:
         return series(*open_jaxpr(inner), operands, order)
+    # Linear in the one operand that moves.
     if name in _LINEAR or (name in _BILINEAR and len(moving) == 1) or (name == "div" and moving == [0]):
         return [
             (
@@ -80,6 +86,7 @@ def _step(eqn: Any, operands: Sequence[Any], order: int) -> list[Any]:
                 [t if t is None else apply(*_with(primals, moving, [t]))[0] for t in operands[moving[0]][1]],
             )
         ]
+    # Linear in both together: terms are added one by one.
     if name in _ADDITIVE:
         return [(apply(*primals)[0], [_sum(name, operands, j, apply) for j in range(order)])]
     return _general(apply, primals, moving, [_full(*operands[i]) for i in moving], order, eqn)
@@ -101,6 +108,7 @@ def _sum(name: str, operands: Sequence[Any], j: int, apply: Callable[..., Any]) 
     one, two = [None if terms is None else terms[j] for _, terms in operands]
     if two is None:
         return one
+    # The second operand of a difference alone has its sign changed.
     if one is not None or name == "sub":
         return apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0]
     return two
@@ -118,8 +126,10 @@ def _general(
         return apply(*_with(primals, moving, values))
 
     start = [primals[i] for i in moving]
+    # Comparisons, indices: whole numbers have no derivative.
     if all(not jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in eqn.outvars):
         return [(p, None) for p in moved(*start)]
+    # jet leaves out rules that users give by `custom_jvp`.
     if not eqn.primitive.name.startswith("custom_") and eqn.primitive in jet.jet_rules:
         out, series_out = jet.jet(moved, start, terms)
         return list(zip(out, series_out, strict=True))
@@ -133,6 +143,7 @@ def _general(
 def _point(primal: jax.Array, terms: Sequence[jax.Array], t: jax.Array) -> jax.Array:
     """The curve at t."""
     return primal + sum(
+        # Taylor's formula: term j is the derivative of order j + 1.
         (term * (t ** (j + 1) / math.factorial(j + 1)).astype(term.dtype) for j, term in enumerate(terms)),
         jnp.zeros_like(primal),
     )
@@ -142,6 +153,7 @@ def along(curve: Callable[..., Any], order: Any) -> tuple[Any, ...]:
     """[derivatives of all results for each order] of a function of one number at 0, by forward mode
     over forward mode."""
 
+    # level(k) gives the value and the first k derivatives: `jax.jvp` of level(k - 1).
     def level(k: Any) -> Callable[..., Any]:
         if k == 0:
             return lambda t: (tuple(curve(t)), ())

@@ -84,12 +84,14 @@ def to_static(
 def _compiled(callee: Any, input_spec: Sequence[Any] | None, full_graph: bool) -> Any:
     """The StaticFunction of what `to_static` is given; a Layer gets it as its `forward`."""
     if isinstance(callee, StaticFunction):
+        # `input_spec` given later, as in `to_static(compiled, input_spec=...)`: programs of its own.
         if input_spec is None:
             return callee
         return _with_input_spec(callee, input_spec, full_graph)
     if isinstance(callee, Layer):
         forward = callee.forward
         if not isinstance(forward, StaticFunction):
+            # Past `Layer.__setattr__`, which would take it for a state of the Layer.
             object.__setattr__(callee, "forward", StaticFunction(forward, input_spec, full_graph))
         elif input_spec is not None:
             object.__setattr__(callee, "forward", _with_input_spec(forward, input_spec, full_graph))
@@ -100,6 +102,7 @@ def _compiled(callee: Any, input_spec: Sequence[Any] | None, full_graph: bool) -
         raise TypeError(
             f"to_static: function: got {type(callee).__name__}; it must be a function, a method or a Layer"
         )
+    # An object with `__call__`: that is the code that runs.
     code = callee if inspect.isroutine(callee) else callee.__call__
     return StaticFunction(code, input_spec, full_graph)
 
@@ -141,6 +144,7 @@ def enable_to_static(enable_to_static_bool: bool) -> None:
     Example:
         >>> paddle.jit.enable_to_static(True)
     """
+    # Functions that are compiled already run as they are written as well.
     CompileSwitch.on = bool(enable_to_static_bool)
 
 

@@ -39,6 +39,7 @@ class Arguments:
         """The Arguments of a call, from `inspect.Signature.bind`."""
         order = list(values.signature.parameters)
         count = len(values.args)
+        # Arguments of `*args` have no names of their own.
         titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *values.kwargs]
         return cls([*values.args, *values.kwargs.values()], titles, tuple(values.kwargs))
 
@@ -57,6 +58,7 @@ class Arguments:
             if self.positions is None:
                 prefix = None
             else:
+                # Inputs of a call get the names that Paddle's own `to_static` gives them.
                 prefix = f"_jst.{self.positions[index]}.{title}."
             arguments.append(_with_names(spec, title, prefix, names, len(names)))
         return arguments, names
@@ -76,6 +78,7 @@ def _with_names(spec: Any, path: str, prefix: str | None, names: list[str], firs
         items = [_with_names(one, f"{path}_{i}", prefix, names, first) for i, one in enumerate(spec)]
         return make_sequence(type(spec), items)
     if isinstance(spec, dict):
+        # Names are given in Paddle's order of keys, the dict stays in the user's.
         named = {key: _with_names(spec[key], str(key), prefix, names, first) for key in by_key(spec)}
         return {key: named[key] for key in spec}
     if isinstance(spec, Tensor):
@@ -85,6 +88,7 @@ def _with_names(spec: Any, path: str, prefix: str | None, names: list[str], firs
     if not isinstance(spec, InputSpec):
         return spec
     name = spec.name or (path if prefix is None else f"{prefix}{len(names) - first}")
+    # A name is the key by which a file's input is fed, so it occurs once.
     while name in names:
         name += "_1"
     names.append(name)
@@ -112,6 +116,7 @@ def arguments_of(
         )
     try:
         parameters = inspect.signature(plain).parameters.values()
+    # Such as one that is written in C.
     except (TypeError, ValueError):  # a function without a signature
         titles = []
         more = True
@@ -134,6 +139,7 @@ def _of_call(key: Any, plain: Callable[..., Any]) -> Arguments:
     order = list(signature.parameters)
     arguments.positions = [
         *range(len(arguments.specs) - len(arguments.by_name)),
+        # Arguments that are passed by name come at the end; Paddle's names count places of the signature.
         *[order.index(name) if name in order else len(order) for name in arguments.by_name],
     ]
     return arguments

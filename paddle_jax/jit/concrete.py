@@ -38,6 +38,7 @@ class ConcreteProgram:
         count = len(specs) - len(arguments.by_name)
         named = dict(zip(arguments.by_name, specs[count:], strict=True))
         self.main_program, inputs, outputs = record(function, specs[:count], named)
+        # In the order of the arguments: the inputs of a dict were declared in another one.
         self.inputs = sorted(inputs, key=lambda variable: names.index(variable.name))
         self.startup_program: Program = Program()
         self.outputs: list[Any] = _flat(outputs)
@@ -68,6 +69,7 @@ class ProgramCache(list):
 
     def last(self) -> tuple[Any, tuple[ConcreteProgram, Callable[..., Any]]]:
         """(key, (ConcreteProgram, function that runs it)) of the last call."""
+        # Made here, so that it is in the list as well.
         key, concrete = self._latest()
         return key, (concrete, concrete.function)
 
@@ -108,6 +110,7 @@ def bound(
         raise ValueError(f"get_concrete_program: {error}") from None
     values.apply_defaults()
     arguments = Arguments.bound(values)
+    # "asked" keeps these keys apart from those of calls and of InputSpecs.
     return ("asked", *map(_key, arguments.specs)), arguments
 
 

@@ -102,6 +102,7 @@ class StaticFunction:
     def __init__(
         self, function: Any, input_spec: Any = None, full_graph: bool = False, instance: Any = None
     ) -> None:
+        # A method: the function and its object, of which several may share the class.
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
         self._function = function
@@ -127,10 +128,12 @@ class StaticFunction:
         if instance is None:
             return self
         entry = self._bound.get(id(instance))
+        # The id may be that of another object by now.
         if entry is None or entry[0]() is not instance:
             try:
                 key = id(instance)
                 ref = weakref.ref(instance, lambda _, bound=self._bound: bound.pop(key, None))
+            # Kept alive with the StaticFunction, which the object does not hold then.
             except TypeError:  # an object without weak references is kept alive
                 ref = ft.partial(_same, instance)
             entry = self._bound[id(instance)] = [
@@ -143,6 +146,7 @@ class StaticFunction:
         bound = entry[2]()
         if bound is None:  # the same in all but that it keeps the instance alive: `Net().method(x)`
             bound = StaticFunction.__new__(StaticFunction)
+            # One `__dict__` for both: programs that one of them makes are known to the other.
             bound.__dict__ = entry[1].__dict__
             bound._owner = instance
             entry[2] = weakref.ref(bound)
@@ -164,6 +168,7 @@ class StaticFunction:
     @property
     def class_instance(self) -> Any:
         """The object the function is bound to, or None."""
+        # A weak reference, or a function in its place.
         if isinstance(self._instance, weakref.ref | ft.partial):
             return self._instance()
         return self._instance
@@ -187,6 +192,7 @@ class StaticFunction:
         compiled = [
             program for programs in self._programs.values() if programs is not _EAGER for program in programs
         ]
+        # Signatures with a program have a static program as well, which is not counted twice.
         called = {key[-1] for key in self._programs}
         asked = [
             each
@@ -276,6 +282,7 @@ class StaticFunction:
             return self.dygraph_function
         if instance.__dict__.get(self.__name__) is self:
             del instance.__dict__[self.__name__]
+        # The class has a StaticFunction: the object gets the plain method, which hides it.
         if isinstance(inspect.getattr_static(type(instance), self.__name__, None), StaticFunction):
             object.__setattr__(instance, self.__name__, self.dygraph_function)  # decorated in the class
             LayerVersion.count += 1
@@ -304,6 +311,7 @@ class StaticFunction:
         self._training = training
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # The usual case pays for no `try`.
         if not self._input_spec:
             return local.ctx.frame.call_static(self, args, kwargs)
         try:
@@ -320,19 +328,24 @@ class StaticFunction:
     def run_compiled(self, args: Any, kwargs: dict[str, Any]) -> Any:
         """A call in eager mode: by a compiled program, once there is one."""
         ctx = local.ctx
+        # Another executor, such as the profiler's, looks at each operation.
         if ctx.frame.executor not in _CAPTURED or not CompileSwitch.on:
             return self.dygraph_function(*args, **kwargs)
+        # The Tensors of a capture hold no values while it lasts: wait for its end.
         if CompileSwitch.busy:  # in another thread, since there is no trace in this one
             with CompileSwitch.lock:
                 pass
         tensors, key = call_signature(args, kwargs)
+        # Within a trace: it becomes a part of what is compiled there.
         if any([holds_tracer(t) for t in tensors]):
             return self.run_inline(args, kwargs)
         self._latest = key
+        # All that decides how the code computes, besides the arguments.
         key = (ctx.grad, dtypes.default(), ctx.amp, ctx.product_precision, ctx.frame.executor, key)
         programs = self._programs.get(key)
         if programs is _EAGER:
             return self.dygraph_function(*args, **kwargs)
+        # Recently used forms stay, when the number of forms has a limit.
         if len(self._programs) > _MANY_SHAPES:
             with contextlib.suppress(KeyError):  # not there yet
                 self._programs.move_to_end(key)
@@ -340,8 +353,10 @@ class StaticFunction:
         for program in programs or ():
             try:
                 return program(program.operands(tensors))
+            # The newest form is tried first, so its reason says best what has changed.
             except GuardFailure as stale:
                 why = why or stale.reason
+            # Under FLAGS_check_nan_inf: run op by op, the call shows the operation that is at fault.
             except NotFinite:
                 return self.dygraph_function(*args, **kwargs)
         return self._without_program(key, programs, args, kwargs, why)
@@ -363,10 +378,12 @@ class StaticFunction:
             why: Reason of the newest program, whose guard does not hold, or None.
         """
         if programs is None:
+            # A new shape of a known function: it runs op by op until it has come often enough.
             new_shapes = self._shapes_beside(key)
             if new_shapes is not None and new_shapes.runs_op_by_op(key):
                 return new_shapes.run(key, lambda: self.dygraph_function(*args, **kwargs))
         with CompileSwitch.lock:
+            # Waiting for the lock may have taken seconds.
             if programs is None and key in self._programs:  # compiled by another thread in the meantime
                 return self(*args, **kwargs)
             return self._first(key, args, kwargs, why)
@@ -384,6 +401,7 @@ class StaticFunction:
 
     def run_inline(self, args: Sequence[Tensor], kwargs: dict[str, Any]) -> Tensor:
         """A call as a part of what is being traced."""
+        # Converted code around it: what it calls is converted as well.
         function = self._conversion() if local.ctx.frame.converted else self.dygraph_function
         return function(*args, **kwargs)
 
@@ -400,6 +418,7 @@ class StaticFunction:
         """The function with control flow on Tensors converted."""
         if self._converted is None:
             self._converted = convert(self._function)
+        # While a run is observed the converted code has to be the observed form, which is made per run.
         if Observing.observer is None:
             converted = self._converted
         else:
@@ -415,7 +434,9 @@ class StaticFunction:
         programs = self._programs.setdefault(key, [])
         self._programs.move_to_end(key)
         if len(self._programs) > _MAX_PROGRAMS:
+            # The oldest one is given up.
             self._programs.popitem(last=False)
+        # A guard fails at each call: compiling again would cost seconds each time.
         if why is not None and len(programs) >= _MAX_STALE:
             return self._give_up(
                 key,
@@ -431,6 +452,7 @@ class StaticFunction:
             return self._give_up(key, args, kwargs, error)
         for listen in compile_listeners:
             listen("to_static", self, (args, kwargs))
+        # A new signature, and not a guard that failed.
         if why is None:
             self._advise()
         else:
@@ -439,12 +461,14 @@ class StaticFunction:
         if local.ctx.frame.executor is not None and program.differentiable:
             self._programs[key] = _EAGER
             return self.dygraph_function(*args, **kwargs)
+        # The newest first: it fits the present state.
         programs.insert(0, program)
         try:
             out = program(program.operands(tensors))
         except (GuardFailure, NotFinite):
             # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
+        # Programs take memory, which flags limit.
         evict_if_due()
         record = CompileRecord(time.perf_counter() - start, user_line(), str(why or self._news()))
         program.record = record
@@ -456,6 +480,7 @@ class StaticFunction:
 
     def _check(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Raises what Paddle raises for arguments that do not fit."""
+        # Python's TypeError becomes Paddle's ValueError.
         try:
             inspect.signature(self.dygraph_function).bind(*args, **kwargs)
         except TypeError as error:
@@ -479,6 +504,7 @@ class StaticFunction:
             if isinstance(value, collections.abc.Iterator):
                 raise Unsupported(STREAM.format(type(value).__name__))
         scan = ClosureScan(self.dygraph_function, others)
+        # Arguments come first and are operands anyhow.
         passed = set(map(id, inputs))
         run = ft.partial(
             self._observed_run,
@@ -492,15 +518,18 @@ class StaticFunction:
             full_graph=self._full_graph,
             generators=scan.generators,
         )
+        # Other threads wait, see `run_compiled`.
         with swapped_attributes(CompileSwitch, busy=True):
             captured, observer = self._captured(run)
             program = CompiledFunction(self._name(), captured, scan, observer, inputs)
+            # They hold objects of the user, which a compiled form must not keep alive.
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
     def _captured(self, run: Callable[..., Any]) -> tuple[Captured | StateObserver, ...]:
         """The run of the function: as it is; with its control flow converted; with integers
         counted as constant."""
+        # First as it is: conversion takes long, and most code does not decide by values of Tensors.
         try:
             return run()
         except TRACING as error:
@@ -514,10 +543,13 @@ class StaticFunction:
         else:
             try:
                 return run(converted=True, reason=f"with its control flow converted, {since}")
+            # The refusal of the converted form says more than that a value was asked for.
             except Unsupported as error:
                 problem = error
             except TRACING as error:
+                # Lengths that depend on values: Paddle compiles that, so the user gets no error for it.
                 problem = error if concerns_lengths(error) else first
+        # As a last resort numbers that the code reads count as constants, each with a program of its own.
         try:
             return run(fixed=True, reason=f"with integers counted as constant, {since}")
         except (Unsupported, *TRACING):
@@ -542,6 +574,7 @@ class StaticFunction:
 
         def body() -> Captured:
             observed = observer.observed_form(self.dygraph_function)
+            # `observed_form` guards the code of the function also where it runs converted.
             called = self._conversion() if converted else observed
             return capture(lambda: called(*args, **kwargs), converted=converted, **options)
 
@@ -549,6 +582,7 @@ class StaticFunction:
             # it would run code of objects that have nothing to do with the function
             with without_collection():
                 captured = run_within(usage, lambda: run_within(observer, body))
+            # Assignments to global variables, which a program could not repeat.
             changed = scan.snapshot.restore_variables()
         except BaseException:
             scan.snapshot.restore_variables()
@@ -562,6 +596,7 @@ class StaticFunction:
         if observer.reason is not None:
             self._not_observed(observer.reason)
         if reason is not None:
+            # Shown by `paddle_jax.explain()`.
             captured.again.insert(0, reason)
         return captured, observer
 
@@ -585,6 +620,7 @@ class StaticFunction:
         Where lengths depend on values, it is one program for Paddle, but none for XLA: it runs as it is.
         """
         where = user_line_of(error, self._function)
+        # A function that Paddle compiles, and XLA cannot, is no mistake of the user.
         if self._full_graph and not concerns_lengths(error):
             raise RuntimeError(
                 f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})"
@@ -610,10 +646,12 @@ class StaticFunction:
         )
 
     def _news(self) -> str:
+        # Two signatures are needed to compare.
         """What is new in the last signature."""
         if len(self._programs) < 2:
             return "the first call"
         old, new = list(self._programs)[-2:]
+        # All but the arguments, see the key in `run_compiled`.
         if old[:-1] != new[:-1]:
             return "gradient recording, the default dtype, mixed precision or FLAGS_check_nan_inf is switched"
         return ", ".join(describe_differences(old[-1], new[-1])[:3])
@@ -660,6 +698,7 @@ def user_line_of(error: Any, function: Callable[..., Any]) -> str:
     else:
         line = f"{code.co_filename}:{code.co_firstlineno}"
     while frame is not None:
+        # The last frame of the user's in the traceback: code of the engine and of wrappers does not count.
         if package_of(frame.tb_frame.f_globals) not in (*ENGINE, "malt", "contextlib", "functools"):
             line = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
         frame = frame.tb_next

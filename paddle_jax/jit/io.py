@@ -104,6 +104,7 @@ def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
     replace_files(contents)
     for name in [n for n in contents if n.endswith(".json")]:
         stored = name.removesuffix(".json") + ".pdiparams"
+        # Such as a model with parameters that is replaced by one without.
         if stored not in contents:  # what an earlier model left there would be taken for this one's
             remove(stored)
 
@@ -147,6 +148,7 @@ def _encoded(
             base = prefix
             document, arrays, names = encode(function, input_spec, layer, chosen)
         else:
+            # Other methods have InputSpecs of their own, by their `to_static`.
             base = f"{prefix}.{name}"
             document, arrays, names = encode(function, None, layer)
         contents[base + ".json"] = document
@@ -163,6 +165,7 @@ def _functions(layer: Callable[..., Any] | Layer, skip_forward: bool) -> dict[st
             raise TypeError(f"jit.save: layer: got {type(layer).__name__}; it must be a Layer or a function")
         return {"forward": layer}
     methods = {} if skip_forward else {"forward": layer.forward}
+    # From the class, so that properties of the object are not computed.
     for name in dir(type(layer)):
         if name != "forward" and isinstance(inspect.getattr_static(type(layer), name), StaticFunction):
             methods[name] = getattr(layer, name)
@@ -175,6 +178,7 @@ def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = N
         plain = function.dygraph_function
     else:
         plain = function
+    # A function that was called needs no InputSpecs: those of its last call.
     latest = None
     if specs is None and isinstance(function, StaticFunction):
         specs = function._input_spec
@@ -185,18 +189,21 @@ def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = N
     else:
         holder = getattr(plain, "__self__", None)
     named, names = given.named()
+    # Hooks belong to the call of the Layer, which has `forward` as its method then.
     if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward":
         hooked = owner
     else:
         hooked = None
     with evaluating(holder):
         try:
+            # The code as it was written; converted only where that is refused.
             recording = record(
                 _restoring(given, plain, holder, hooked),
                 named,
                 lambda: _restoring(given, converted_form(function), holder, hooked),
             )
             if isinstance(holder, Layer):
+                # Buffers are stored beside the parameters, others are constants in the file.
                 recording.stored = {id(buffer) for _, buffer in holder.named_buffers()}
             else:
                 recording.stored = set()
@@ -204,6 +211,7 @@ def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = N
             recording.prune()
             return write_program(recording, names)
         except (NotWritable, Unsupported) as error:
+            # The line of the code that was refused, or the one that asked for a value.
             at = getattr(error, "location", None) or user_line_of(
                 error.__cause__ or error, getattr(plain, "__func__", plain)
             )
@@ -238,11 +246,13 @@ def _restoring(
 
     def run(*args: Any) -> Tensor | tuple[Tensor, ...]:
         kept = Snapshot()
+        # The code runs several times, and a counter in an attribute would differ from run to run.
         for store in itertools.chain(*map(stores_of, layer.sublayers(include_self=True))):
             kept.hold(store)
         try:
             if hooked is None:
                 return given.calling(function)(*args)
+            # In the object: the class's `forward` belongs to other objects as well.
             vars(hooked)["forward"] = function
             return given.calling(hooked)(*args)
         finally:
@@ -262,6 +272,7 @@ def evaluating(layer: Any) -> Iterator[None]:
     try:
         yield
     finally:
+        # Layers may have been in different modes.
         for one, training in before:
             one.training = training
 
@@ -273,6 +284,7 @@ def _translated(layer: Any, prefix: Any) -> dict[Any, Any]:
         base = prefix if method == "forward" else f"{prefix}.{method}"
         contents[base + ".json"] = json.dumps(runner.program.document).encode()
         if runner.program.parameters:
+            # The parameters may have been trained since.
             held = {
                 name: to_numpy(layer._parameters[layer._held[name]]._value, "jit.save")
                 for name in runner.program.parameters

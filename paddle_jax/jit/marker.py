@@ -29,6 +29,7 @@ def unified(fn: Callable[..., Any] | None = None, *, for_sot: bool = True, for_a
     """
     if fn is None:
         return lambda function: unified(function, for_sot=for_sot, for_ast=for_ast)
+    # Both are False: the mark is not wanted.
     if for_sot or for_ast:
         return not_to_static(fn)
     return fn

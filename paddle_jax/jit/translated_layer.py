@@ -50,6 +50,7 @@ class TranslatedLayer(Layer):
         super().__init__()
         self._runners = {method: Runner(program) for method, program in programs.items()}
         self._held = {}
+        # Paddle numbers them so, and checkpoints of such a Layer have these names.
         for number, name in enumerate(sorted(persistable_vars)):
             self._held[name] = f"param_{number}"
             self.add_parameter(f"param_{number}", persistable_vars[name])
@@ -101,6 +102,7 @@ class TranslatedLayer(Layer):
         return self._run("forward", inputs)
 
     def __getattr__(self, name: str) -> Any:
+        # Methods that were saved are attributes; `forward` is one of the class.
         if not name.startswith("_") and name != "forward" and name in self.__dict__.get("_runners", ()):
             return lambda *inputs: self._run(name, inputs)
         return super().__getattr__(name)
@@ -129,6 +131,7 @@ class TranslatedLayer(Layer):
 
 def _tensors(method: str, feeds: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
     if len(inputs) != len(feeds):
+        # Paddle raises another class for too many than for too few.
         error = IndexError if len(inputs) > len(feeds) else ValueError
         raise error(
             f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: "
@@ -136,6 +139,7 @@ def _tensors(method: str, feeds: Sequence[Any], inputs: Sequence[Tensor]) -> lis
         )
     arguments = []
     for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
+        # NumPy arrays as inputs, as Paddle takes them.
         if not isinstance(value, Tensor):
             value = wrap(from_numpy(np.array(value)))
         if dtypes.of(held_value(value)).name != dtypes.convert(dtype).name:
@@ -182,6 +186,7 @@ def load(path: str, **configs: Any) -> PirTranslatedLayer:
         if name not in _LOAD_CONFIGS:
             raise ValueError(f"jit.load: {name}: not a setting; allowed are {', '.join(_LOAD_CONFIGS)}.")
     prefix = split_prefix("jit.load", path)
+    # With `model_filename` the path is a folder.
     in_folder = bool(configs.get("model_filename"))
     files = _files(local_copy("jit.load", prefix, prefix=not in_folder), configs)
     if not files:
@@ -194,6 +199,7 @@ def load(path: str, **configs: Any) -> PirTranslatedLayer:
     for method, (model, stored) in files.items():
         programs[method] = read_program("jit.load", model)
         for name, array in read_parameters("jit.load", stored, programs[method]).items():
+            # Methods of one model share their parameters by name.
             if name not in held:
                 held[name] = Parameter(
                     wrap(persistent_from_numpy(np.array(array))),
@@ -210,6 +216,7 @@ def _files(prefix: str, configs: dict[str, Any]) -> dict[str, tuple[Any, Any]] |
         model = folder / configs["model_filename"]
         if model.is_file():
             return {
+                # `with_suffix`: without a name of its own it is beside the program.
                 "forward": (
                     model,
                     folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name),
@@ -222,6 +229,7 @@ def _files(prefix: str, configs: dict[str, Any]) -> dict[str, tuple[Any, Any]] |
         files = {}
     for model in sorted(base.parent.glob(glob.escape(base.name) + ".*.json")):
         method = model.name[len(base.name) + 1 : -len(".json")]
+        # `model.1.json` of another model is not a method of this one.
         if method.isidentifier():
             files[method] = model, model.with_suffix(".pdiparams")
     return files

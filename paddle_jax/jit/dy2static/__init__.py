@@ -3,8 +3,8 @@
 `convert` rewrites functions; `cond`, `switch` and `while_loop` are what it rewrites to, over Tensors that
 hold tracers, whatever trace they are in: under `to_static`, `paddle.func`, `jax.jit`, or a static Program
 that is run. Each call of theirs is one kernel through the dispatch point, whose operands are the Tensors from
-outside that the functions read. Over plain arrays, `reversible.Loop(test, step, carried, read)` is the loop
-with gradients in reverse (`plain` and `reversible`); the branch is `jax.lax.cond` or `switch`.
+outside that the functions read. Over plain arrays, `Loop` of `_program/control_flow/checkpointed_while.py`
+is the loop with gradients in reverse (`plain` and `reversible`); the branch is `jax.lax.cond` or `switch`.
 """
 
 from paddle_jax._core.base.errors import Unsupported

@@ -82,6 +82,7 @@ def func_to_source_code(function: Callable[..., Any], dedent: Any = True) -> str
         TypeError: it is none.
         OSError: its source is not there.
     """
+    # A partial has no source of its own.
     while isinstance(function, ft.partial):
         function = function.func
     if not isinstance(function, types.FunctionType | types.MethodType):
