@@ -3,22 +3,20 @@
     python tools/docs_site.py
 
 The pages of docs/ are copied. Added are: the home page from README.md, pages of the project from the root,
-the examples, and a reference of all public names from their docstrings. docs/start.md is run, and its outputs
-become a part of it. Links to files that are no page lose their target.
+the examples, and a reference of all public names from their docstrings. Notebooks are copied with their
+outputs. Links to files that are no page lose their target.
 """
 
 import ast
-import contextlib
 import html
 import importlib
 import inspect
-import io
+import json
 import os
 import pathlib
 import re
 import shutil
 import sys
-import tempfile
 import warnings
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -27,7 +25,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import paddle_jax  # noqa: E402
-from paddle_jax import views  # noqa: E402
 
 SOURCE = ROOT / "build" / "site_source"
 PROJECT = {
@@ -55,7 +52,8 @@ def pages():
     """{file of the repository: page of the site}."""
     found = {
         f"docs/{p.relative_to(ROOT / 'docs')}": str(p.relative_to(ROOT / "docs"))
-        for p in (ROOT / "docs").rglob("*.md")
+        for p in (ROOT / "docs").rglob("*")
+        if p.suffix in (".md", ".ipynb")
     }
     found |= {name: f"project/{page}.md" for name, page in PROJECT.items()}
     found |= {f"examples/{p.name}": f"examples/{p.stem}.md" for p in (ROOT / "examples").glob("*.py")}
@@ -75,6 +73,7 @@ def with_links(text, file, page, known):
         if wanted not in known:
             return words
         relative = os.path.relpath(known[wanted], pathlib.PurePosixPath(page).parent)
+        relative += "/" * known[wanted].endswith("/")
         return f"[{words}]({relative}{'#' + anchor if anchor else ''})"
 
     parts = re.split(r"(^ *```.*?^ *```)", text, flags=re.DOTALL | re.MULTILINE)
@@ -90,41 +89,21 @@ def write(page, text):
     path.write_text(text, encoding="utf-8")
 
 
-def inline(text):
-    """A view without empty lines and indents, which Markdown would read."""
-    return re.sub(r"\n\s*(?=\n)", "", text)
+def folder_of(page):
+    """Where the site puts a page: `start/training.ipynb` becomes `start/training/index.html`."""
+    path = pathlib.PurePosixPath(page)
+    return path.parent if path.stem == "index" else path.with_suffix("")
 
 
-def output_of(value):
-    """The output of a cell: its view, or its text."""
-    try:
-        return f"\n<div>{inline(views.html(value))}</div>\n"
-    except TypeError:
-        return f"\n```text\n{value!r}\n```\n"
-
-
-def run_cells(text):
-    """A page with the outputs of its blocks of Python, which run one after the other."""
-    variables = {"__name__": "__main__"}
-
-    def run(match):
-        code = match[1]
-        tree = ast.parse(code)
-        number = text[: match.start()].count("```python") + 1
-        file = pathlib.Path(f"start_{number}.py")
-        file.write_text(code, encoding="utf-8")  # to_static reads the source of functions
-        printed = io.StringIO()
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        with contextlib.redirect_stdout(printed):
-            exec(compile(tree, str(file), "exec"), variables)  # noqa: S102  our own page
-            value = None
-            if last is not None:
-                value = eval(compile(ast.Expression(last.value), str(file), "eval"), variables)  # noqa: S307
-        shown = f"\n```text\n{printed.getvalue()}```\n" if printed.getvalue() else ""
-        return match[0] + shown + ("" if value is None else output_of(value))
-
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        return re.sub(r"```python\n(.*?)```\n", run, text, flags=re.DOTALL)
+def write_notebook(file, page, known):
+    """Copies a notebook with links that lead to pages; its links are addresses, not files."""
+    notebook = json.loads((ROOT / file).read_text(encoding="utf-8"))
+    addresses = {name: str(folder_of(other)) + "/" for name, other in known.items()}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            text = with_links("".join(cell["source"]), file, f"{folder_of(page)}/index", addresses)
+            cell["source"] = text.splitlines(keepends=True)
+    write(page, json.dumps(notebook))
 
 
 def orders():
@@ -262,7 +241,7 @@ def write_examples(known):
         write(f"examples/{path.stem}.md", f"# {path.stem}\n\n```python\n{text}```\n")
     for path in sorted((ROOT / "examples").glob("*.ipynb")):
         rows.append(f"| [{path.stem}]({path.name}) | a notebook |")
-        shutil.copy(path, SOURCE / "examples" / path.name)
+        write_notebook(f"examples/{path.name}", f"examples/{path.name}", known)
     write("examples/index.md", "\n".join(rows) + "\n")
 
 
@@ -272,8 +251,10 @@ def main():
     known = pages()
     for file, page in known.items():
         if not file.startswith("examples/"):
-            text = with_links((ROOT / file).read_text(encoding="utf-8"), file, page, known)
-            write(page, run_cells(text) if page == "start.md" else text)
+            if file.endswith(".ipynb"):
+                write_notebook(file, page, known)
+            else:
+                write(page, with_links((ROOT / file).read_text(encoding="utf-8"), file, page, known))
     write_examples(known)
     write_reference()
     print(f"{len(list(SOURCE.rglob('*.md')))} pages in {SOURCE.relative_to(ROOT)}")

@@ -21,9 +21,15 @@ def test_all_are_known():
 
 
 @each
-def test_notebook_is_stored_without_outputs(name):
-    cells = json.loads((EXAMPLES / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    assert [cell["id"] for cell in cells if cell.get("outputs") or cell.get("execution_count")] == []
+def test_notebook_is_stored_with_outputs(name):
+    text = (EXAMPLES / f"{name}.ipynb").read_text(encoding="utf-8")
+    code = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    printed, figures = NOTEBOOKS[name]
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert any(printed in "".join(output.get("text", "")) for output in outputs)
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == figures
+    assert str(EXAMPLES.parent) not in text and "/tmp/" not in text
 
 
 @each
