@@ -11,9 +11,7 @@ import jax
 
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.tensors.place import (
-    CUDAPlace,
     XPUPlace,
-    current,
     get_device,
     jax_device,
     parse,
@@ -278,9 +276,7 @@ def synchronize(device: Any = None) -> None:
     Raises:
         ValueError: there is no such device.
     """
-    target = jax_device(
-        current() if device is None else parse(device) if not isinstance(device, int) else CUDAPlace(device)
-    )
+    target = jax_device(device_to_place(device))
     run_pending("device.synchronize")
     jax.block_until_ready(jax.device_put(0, target) + 0)
 

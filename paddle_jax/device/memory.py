@@ -10,7 +10,7 @@ from typing import Any
 import jax
 
 from paddle_jax._core.lazy.recording import run_pending
-from paddle_jax._core.tensors.place import CPUPlace, Place, jax_device, parse
+from paddle_jax._core.tensors.place import CPUPlace, Place, current, jax_device, parse
 
 _GPU = ("gpu", "cuda", "rocm")
 KINDS = {"cuda": _GPU, "xpu": ("xpu",), "custom_device": None, "": None}
@@ -46,7 +46,7 @@ def accelerator(device: Any, kind: str, name: str) -> Any:
     """The jax device that an argument of Paddle's means.
 
     Args:
-        device: None (the first), its number, "gpu:0", a Place, or a jax device.
+        device: None (the current one, or the first), its number, "gpu:0", a Place, or a jax device.
         kind: one of KINDS. name: the function that asks, for the error.
     """
     here = devices(kind)
@@ -59,12 +59,23 @@ def accelerator(device: Any, kind: str, name: str) -> Any:
         )
     if isinstance(device, Place) and isinstance(device, CPUPlace) or device == "cpu":
         raise NoAccelerator(f"{call}: device: got {device}; it must be an accelerator")
-    if device is None or isinstance(device, int):
-        number = device or 0
+    if device is None:
+        return _current(here)
+    if isinstance(device, int):
+        number = device
         if not 0 <= number < len(here):
             raise NoAccelerator(f"{call}: device: got {number}; there are {len(here)}")
         return here[number]
     return jax_device(parse(device))
+
+
+def _current(here: list[Any]) -> Any:
+    """The current device if it is one of these, else the first of them."""
+    place = current()
+    if place.is_cpu_place():
+        return here[0]
+    device = jax_device(place)
+    return device if device in here else here[0]
 
 
 def stat(device: Any, name: str, *more: Any) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.tensors.device_text import Device
-from paddle_jax._core.tensors.place import Place, current, jax_device, parse
+from paddle_jax._core.tensors.place import Place, current, device_to_place, parse
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.random import seed as manual_seed_all
 from paddle_jax.device import memory
@@ -34,33 +34,6 @@ __all__ = [
 ]
 
 _MODULES = {"cpu": "device.cpu", "gpu": "cuda", "cuda": "cuda", "xpu": "device.xpu"}
-
-
-def device_to_place(device: Any = None) -> Place:
-    """The Place that a device means.
-
-    Args:
-        device: "cpu", "gpu:1", a Place, the number of a device of the current kind, or None for
-            the current device.
-    Raises:
-        ValueError: this machine has no such device.
-    Example:
-        >>> paddle.device.device_to_place("cpu")
-        Place(cpu)
-    """
-    if device is None:
-        return current()
-    if isinstance(device, int) and not isinstance(device, bool):
-        place = current()
-        if place.is_cpu_place() and device:
-            raise ValueError(f"device_to_place: device: got {device}; the CPU has the number 0")
-        if place.is_cpu_place():
-            device = place
-        else:
-            device = f"{place.get_device_type()}:{device}"
-    place = parse(device)
-    jax_device(place)
-    return place
 
 
 def extract_device_id(device: str, op_name: str) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from paddle_jax._core.tensors.place import parse
+from paddle_jax._core.tensors.place import current, parse, set_device
 from paddle_jax.device.memory import accelerator, wait
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def set_stream(stream: Any) -> Stream:
 class stream_guard:
     """Context in which a Stream is the current one; None changes nothing.
 
+    New Tensors are put on the device of the Stream.
+
     Args:
         stream: Stream or None.
     Example:
@@ -157,7 +159,12 @@ class stream_guard:
     def __enter__(self) -> None:
         if self.stream is not None:
             self._before = set_stream(self.stream)
+            self._device = current()
+            if self.stream.device != self._device:
+                set_device(self.stream.device)
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if self.stream is not None:
             _Current.stream = self._before
+            if self._device != current():
+                set_device(self._device)

@@ -120,7 +120,7 @@ class Executor:
         entry = program.compiled_runs.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
         if entry is None:
             entry = compiled_run(program, fetch_list, use_prune)
-        out = entry(values, feed or {})
+        out = entry(values, feed or {}, self.place if self._elsewhere else None)
         if not return_numpy:
             return list(map(_as_dense_tensor, out))
         return [_c_typed(v) for v in entry.to_numpy(out)]
@@ -480,7 +480,9 @@ class CompiledRun:
             interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
         )
 
-    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list[Any]:
+    def __call__(
+        self, values: dict[str, Any], feed: Mapping[str, Any], place: Place | None = None
+    ) -> list[Any]:
         if self.is_empty:
             return []
         for name, optimizer in self.rates:
@@ -494,6 +496,7 @@ class CompiledRun:
             read = list(map(values.__getitem__, self.read))
         except KeyError:
             written, read = self._complete_values(values)
+        written, read, fed = _on_place(place, written, read, fed)
         arguments = written, read, fed, self.constants, words, offset
         self.fed_shapes = [value.shape for value in fed]
         out = []
@@ -621,6 +624,20 @@ def _fits(value: Any, symbol: Symbol) -> bool:
     return value.shape == first.shape or all(
         n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True)
     )
+
+
+def _on_place(place: Place | None, *groups: list[Any]) -> tuple[list[Any], ...]:
+    """Operands of a program where its Executor runs it; as they are where that is the current device."""
+    if place is None:
+        return groups
+    device = places.jax_device(place)
+    return tuple([[_on_device(value, device) for value in group] for group in groups])
+
+
+def _on_device(value: Any, device: Any) -> Any:
+    if isinstance(value, jax.Array) and value.committed and value.devices() == {device}:
+        return value
+    return jax.device_put(value, device)
 
 
 def _fed(feed: Mapping[str, Any], name: str, symbol: Symbol) -> Any:

@@ -439,11 +439,12 @@ def _constant_like(
     otherwise an array."""
     wanted = _like(x, dtype)
     raw = held_value(x)
-    deferred = type(raw) is LazyArray and device is None
+    where: Any = places.elsewhere(raw) if device is None else device
+    deferred = type(raw) is LazyArray and where is None
     made = finish(
         (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),
         None,
-        device,
+        where,
         requires_grad,
     )
     return copy_layout(made, x) if device is None else made
@@ -551,8 +552,9 @@ def full_like(
         [7, 7]
     """
     target = _like(x, dtype)
+    where: Any = places.elsewhere(held_value(x)) if device is None else device
     made = finish(
-        filled(plain_shape(x), fill("full_like", fill_value, target), target), None, device, requires_grad
+        filled(plain_shape(x), fill("full_like", fill_value, target), target), None, where, requires_grad
     )
     return copy_layout(made, x) if device is None else made
 

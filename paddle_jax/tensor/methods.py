@@ -10,7 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.ops.op import check_inplace, op
+from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.ops.op import check_inplace
+from paddle_jax._core.tape.moves import Move
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.device_text import Device
 from paddle_jax._core.tensors.held_values import (
@@ -29,7 +32,7 @@ from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 from paddle_jax.tensor.dense_tensor import Behind, DenseTensor
 
 if TYPE_CHECKING:
-    from paddle_jax._annotations import DeviceLike, DTypeLike
+    from paddle_jax._annotations import DTypeLike
     from paddle_jax.base.libpaddle import CPUPlace
 
 
@@ -109,19 +112,13 @@ def type_as(self, other: Tensor) -> Tensor:
 # devices ----------------------------------------------------------------------------------------------------
 
 
-@op(register=False, method=False, jit=False)
-def move(x: jax.Array, place: DeviceLike) -> jax.Array:
-    """The array on another device; the gradient comes back."""
-    return jax.device_put(x, places.jax_device(place))
-
-
 def _moved(x: Tensor, place: Any) -> Tensor:
     place = places.parse(place)
     if holds_symbol(x):  # a program runs where its Executor does
         return x
     if places.of(held_value(x)) == place:
         return x
-    return move(x, place)
+    return run(Move(places.jax_device(place)), [x])
 
 
 @_attach
@@ -190,17 +187,11 @@ def _is_dtype(value: Any) -> bool:
 
 
 def _check_device(device: CPUPlace | str) -> None:
-    if isinstance(device, str) and device.partition(":")[0] not in (
-        "cpu",
-        "gpu",
-        "cuda",
-        "xpu",
-        "npu",
-        "dcu",
-        "rocm",
-        "tpu",
-        "gpu_pinned",
-    ):
+    known = ("cpu", "gpu", "cuda", "xpu", "npu", "dcu", "rocm", "tpu")
+    if not isinstance(device, str):
+        return
+    kind = device.lower().partition(":")[0]
+    if kind not in known and kind not in places.local_kinds():
         raise ValueError(
             f"to: device: got {device!r}; allowed are 'cpu', 'gpu', 'gpu:0', 'tpu:0', a Place, "
             "or a dtype such as 'float32'"
@@ -222,21 +213,20 @@ def cpu(self) -> Tensor:
 def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
     """The tensor on a GPU; itself when it is there.
 
+    Where JAX has devices that Paddle has no name for, such as TPUs, it is one of these.
+
     Args:
-        device_id: int. Default: the current GPU, or the first.
+        device_id: int. Default: the current device, or the first if that is the CPU.
     Raises:
-        ValueError: this machine has no such GPU.
+        ValueError: this machine has no such device.
     """
-    if device_id is None:
-        here = self.place
-        device_id = here.gpu_device_id() if here.is_gpu_place() else 0
-    return _moved(self, places.CUDAPlace(device_id))
+    return _moved(self, places.accelerator("cuda", device_id))
 
 
 @_attach
 def pin_memory(self, blocking: Any = True) -> Any:
-    """The tensor itself: XLA manages host memory for transfers."""
-    return self
+    """The tensor in the memory of the host; itself when it is there. XLA pins memory for transfers."""
+    return _moved(self, "cpu")
 
 
 @_attach
@@ -439,7 +429,11 @@ def set_value(self, value: Any) -> None:
         raise AssertionError(
             f"set_value: value: got dtype {array.dtype}; {self.name} has {numpy_dtype(self)}"
         )
-    self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
+    if not isinstance(value, Tensor):
+        array = places.put(np.array(array), self.place)
+    elif MultiDevice.placed:
+        array = read_raw(_moved(value.detach(), self.place))  # the Tensor stays on its device
+    self._fill(array)
     restore_layout(self)
 
 

@@ -14,7 +14,8 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.kernels.value_checks import add_check, traced_value
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors import layout
-from paddle_jax._core.tensors.held_values import numpy_dtype
+from paddle_jax._core.tensors import place as places
+from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
@@ -76,7 +77,8 @@ def rand_like(
         >>> paddle.rand_like(paddle.ones([2])).shape
         paddle.Size([2])
     """
-    return rand(list(input.shape), dtype or input.dtype, device=device, requires_grad=requires_grad)
+    where: Any = places.elsewhere(held_value(input)) if device is None else device
+    return rand(list(input.shape), dtype or input.dtype, device=where, requires_grad=requires_grad)
 
 
 @composite(method=False, alias=X, cases=["~f(2,3)", "~f(2), 'float64'", "i(2)"])
@@ -94,7 +96,8 @@ def randn_like(
         >>> paddle.randn_like(paddle.ones([2])).shape
         paddle.Size([2])
     """
-    return standard_normal(list(x.shape), dtype or x.dtype, device=device, requires_grad=requires_grad)
+    where = places.elsewhere(held_value(x)) if device is None else device
+    return standard_normal(list(x.shape), dtype or x.dtype, device=where, requires_grad=requires_grad)
 
 
 @composite(

@@ -24,7 +24,7 @@ from paddle_jax._core.kernels.product_precision import ProductPrecision
 from paddle_jax._core.lazy.aval import Aval, as_aval, aval_of
 from paddle_jax._core.lazy.devices import target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.lazy.multi_device import MultiDevice, on_one_accelerator
 from paddle_jax._core.lazy.segment import OpSignature, record
 from paddle_jax._core.lazy.signature_cache import (
     DROPPED,
@@ -287,6 +287,8 @@ def execute(kernel: Kernel, values: Sequence[Any]) -> Any:
 def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
     """Runs the compiled form of a kernel now."""
     values = [to_array(value) if type(value) is LazyArray else value for value in values]
+    if MultiDevice.placed and kernel.deferrable:
+        values = on_one_accelerator(kernel.name, values)
     if kernel.last_used == DROPPED:
         SignatureCache.recompiled_programs += 1
     kernel.last_used = Counters.compiled

@@ -1,4 +1,4 @@
-"""Arrays on several devices, and operands that have to be copied to all of them."""
+"""Arrays on several devices, and operands that have to be copied to all of them, or to one of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import jax
 from jax._src.array import ArrayImpl
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
+from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 
 
@@ -20,10 +21,13 @@ class MultiDevice:
         blocking: bool, whether the caller waits for each program on several devices. The devices of a CPU
             share a pool of threads. Several such programs at once can block that pool for ever, and XLA then
             ends the process.
+        placed: bool, whether the program has named a device for some array. Operands may then be on
+            different devices.
     """
 
     in_use = False
     blocking = False
+    placed = False
 
     @staticmethod
     def block_if_needed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,6 +50,40 @@ class MultiDevice:
                 for array, sharding in zip(arrays, shardings, strict=True)
             ]
         return MultiDevice.block_if_needed(function)(*arrays)
+
+
+def on_one_accelerator(name: str, values: Sequence[Any]) -> Sequence[Any]:
+    """The operands of an operation, with copies on the accelerator of those that are on the host.
+
+    Paddle computes there, too. Operands that are all on the host stay.
+
+    Args:
+        name: the operation, for the error.
+        values: arrays; tracers and numbers of the host stay as they are.
+    Raises:
+        ValueError: operands were put on two accelerators.
+    """
+    single = [v for v in values if type(v) is ArrayImpl and isinstance(v.sharding, SingleDeviceSharding)]
+    devices = {device for value in single for device in value.devices()}
+    if len(devices) < 2:
+        return values
+    committed = {d for v in single if v._committed for d in v.devices() if d.platform != "cpu"}
+    if len(committed) > 1:
+        found = ", ".join(sorted(f"{device.platform}:{device.id}" for device in committed))
+        raise ValueError(
+            f"(InvalidArgument) {name}: got operands on {found}; they must be on one accelerator; "
+            "move them with .to(device)"
+        )
+    accelerators = committed or {device for device in devices if device.platform != "cpu"}
+    if len(accelerators) != 1:  # JAX chooses among those that no program has named
+        return values
+    (target,) = accelerators
+    return [
+        put_uncommitted(v, target)
+        if type(v) is ArrayImpl and isinstance(v.sharding, SingleDeviceSharding) and target not in v.devices()
+        else v
+        for v in values
+    ]
 
 
 def committed_device(lazy: LazyArray) -> Any:

@@ -20,9 +20,9 @@ from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.state import Context
 from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
-from paddle_jax._core.lazy.devices import target_platform
+from paddle_jax._core.lazy.devices import default_device, target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
-from paddle_jax._core.lazy.multi_device import committed_device, replicate_over
+from paddle_jax._core.lazy.multi_device import MultiDevice, committed_device, replicate_over
 from paddle_jax._core.lazy.pending_memory import limit_memory
 from paddle_jax._core.lazy.positions import OUTPUT_SHIFT
 from paddle_jax._core.lazy.settings import settings
@@ -148,6 +148,8 @@ class Segment:
         limit: int, length at which recording stops for a decision; 0: at a step boundary, -1: closed.
         limit_reason: str, the reason for a limit of 0.
         device: device of the leaves, or UNDECIDED.
+        elsewhere: bool, whether that is a device that the program has named, not the default one. Operations
+            on numbers alone do not belong there.
         allowance: int, bytes of leaves that may be added before `limit_memory` checks what they hold.
         recording: bool, whether an operation is being recorded at this moment.
         running_call: InterruptSafeCall of the program that runs it, or None.
@@ -158,6 +160,7 @@ class Segment:
     __slots__ = (
         "allowance",
         "device",
+        "elsewhere",
         "error",
         "leaf_positions",
         "leaves",
@@ -183,6 +186,7 @@ class Segment:
         self.limit: int = limit
         self.limit_reason: str = "the first op after optimizer.step() or the next batch"
         self.device: Any = UNDECIDED
+        self.elsewhere: bool = False
         self.allowance: int = settings.pending_mb << 20
         self.recording: bool = False
         self.running_call: InterruptSafeCall | None = None
@@ -235,14 +239,21 @@ def wait_until_idle(segment: Segment) -> bool:
 def add_leaf(segment: Segment, lazy: LazyArray) -> int | None:
     """Makes a LazyArray with an array a leaf, and returns its position.
 
-    None if it is on another device than the rest of the segment. Host numbers get a new position at each use,
-    so that two numbers that happen to be equal do not change the structure of the segment.
+    None if it is on another device than the rest of the segment, and for host numbers in a segment that is
+    `elsewhere`. Host numbers get a new position at each use, so that two numbers that happen to be equal do
+    not change the structure of the segment.
     """
     if type(lazy.array) is tuple:
+        if segment.elsewhere:
+            return None
         segment.leaves.append(lazy)
         return -len(segment.leaves)
     if lazy.device is not segment.device:
         if segment.device is UNDECIDED:
+            if MultiDevice.placed and _is_elsewhere(lazy):
+                if segment.ops:
+                    return None
+                segment.elsewhere = True
             segment.device = lazy.device
         elif segment.device != lazy.device:
             devices = common_devices(segment, lazy)
@@ -255,6 +266,27 @@ def add_leaf(segment: Segment, lazy: LazyArray) -> int | None:
     if segment.allowance < 0:
         limit_memory(segment)
     return position
+
+
+def _is_elsewhere(lazy: LazyArray) -> bool:
+    """Whether an array is on one device, but not where new arrays are put."""
+    return type(lazy.device) is not frozenset and lazy.device is not default_device()
+
+
+def _record_elsewhere(ctx: Context, kernel: Kernel, values: Sequence[LazyArray]) -> Any:
+    """Records an operation in a segment on a device that the program has named.
+
+    An operation on numbers alone belongs to the default device, so the segment is run before it.
+    """
+    segment = ctx.segment
+    if all(type(value.array) is tuple for value in values):
+        prepare_segment(ctx, values)
+        return record(ctx, kernel, values)
+    segment.elsewhere = False
+    try:
+        return record(ctx, kernel, values)
+    finally:
+        segment.elsewhere = True
 
 
 def common_devices(segment: Segment, lazy: LazyArray) -> Any:
@@ -340,12 +372,16 @@ def _record_slow_path(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
     avals = tuple([v.aval for v in values])
     if avals not in kernel.signatures:
         signature_of(kernel, avals)
+    elif ctx.segment.elsewhere:
+        return _record_elsewhere(ctx, kernel, values)
     elif all(map(operator.is_, values, raws)):
         devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
         if len(devices) > 1:
             several = [device for device in devices if type(device) is frozenset]
             if len(several) != 1:
-                return kernel.compute(raws)  # operands on several devices: JAX decides, or refuses
+                if not ctx.segment.ops:  # it may hold one of the operands, and so be bound to its device
+                    ctx.segment = Segment(ctx.segment.limit)
+                return kernel.compute(raws)  # on the accelerator of one of them
             values = replicate_over(values, several[0])
         prepare_segment(ctx, values)
     return record(ctx, kernel, values)

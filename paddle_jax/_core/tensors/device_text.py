@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_jax._core.tensors.place import Place, get_device, jax_device, parse, set_device
+from paddle_jax._core.tensors.place import Place, get_device, jax_device, local_kinds, parse, set_device
 
 _ALLOWED = ("cpu", "gpu", "cuda", "xpu", "tpu")
 
@@ -14,7 +14,8 @@ class Device(str):
     Tensors are put there.
 
     Args:
-        type: "cpu", "gpu", "cuda:1", "xpu", "tpu", a Place, or the number of a GPU.
+        type: "cpu", "gpu", "cuda:1", "xpu", "tpu", another kind that JAX finds, a Place, or the number of
+            a GPU.
         index: the number, if it does not stand in `type`. The CPU has none.
     Raises:
         TypeError: type is nothing of this.
@@ -47,7 +48,7 @@ class Device(str):
                 "a Place, or the number of a GPU"
             )
         kind, _, number = type.lower().partition(":")
-        if kind not in _ALLOWED:
+        if kind not in _ALLOWED and kind not in local_kinds():
             raise ValueError(
                 f"Device: type: got {type!r}; allowed are {', '.join(_ALLOWED)}, with a number behind a colon"
             )

@@ -11,12 +11,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from paddle_jax._core.lazy.devices import HOST, default_device
+from paddle_jax._core.lazy.devices import HOST, default_device, device_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import to_array
 
+_CLASS_NAMES = {"gpu": "CUDAPlace", "xpu": "XPUPlace"}
 _JAX_EXTRAS = {"gpu": "cuda13", "cuda": "cuda13", "tpu": "tpu"}
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 # what a Tensor may hold that is on no device yet
@@ -106,11 +108,16 @@ class CPUPlace(Place):
 
 
 class CUDAPlace(Place):
-    """GPU number `device_id`."""
+    """GPU number `device_id`.
 
-    def __init__(self, device_id: int = 0) -> None:
+    Raises:
+        TypeError: device_id is not an int.
+        ValueError: this machine has no such GPU.
+    """
+
+    def __init__(self, device_id: int) -> None:
         self._kind = "gpu"
-        self._index = int(device_id)
+        self._index = _checked_number("CUDAPlace", "gpu", device_id)
 
 
 class CUDAPinnedPlace(Place):
@@ -123,21 +130,46 @@ class CUDAPinnedPlace(Place):
     def __repr__(self) -> str:
         return "Place(gpu_pinned)"
 
+    __str__ = __repr__
+
 
 class XPUPlace(Place):
-    """XPU number `device_id`."""
+    """XPU number `device_id`.
 
-    def __init__(self, device_id: int = 0) -> None:
+    Raises:
+        TypeError: device_id is not an int.
+        ValueError: this machine has no such XPU.
+    """
+
+    def __init__(self, device_id: int) -> None:
         self._kind = "xpu"
-        self._index = int(device_id)
+        self._index = _checked_number("XPUPlace", "xpu", device_id)
 
 
 class CustomPlace(Place):
-    """Device number `device_id` of any kind that JAX knows, e.g. CustomPlace("tpu", 0)."""
+    """Device number `device_id` of any kind that JAX knows, e.g. CustomPlace("tpu", 0).
 
-    def __init__(self, device_type: str, device_id: int = 0) -> None:
-        self._kind = str(device_type)
-        self._index = int(device_id)
+    Raises:
+        TypeError: device_type is not a text, or device_id not an int.
+        ValueError: this machine has no such device.
+    """
+
+    def __init__(self, device_type: str, device_id: int) -> None:
+        if not isinstance(device_type, str):
+            raise TypeError(
+                f"CustomPlace: device_type: got {type(device_type).__name__}; it must be a text such as 'tpu'"
+            )
+        self._kind = device_type
+        self._index = _checked_number("CustomPlace", device_type, device_id)
+
+
+def _checked_number(name: str, kind: str, number: Any) -> int:
+    """The number of a device that this machine has. name: the class of the Place."""
+    if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        raise TypeError(f"{name}: device_id: got {number!r}; it must be an int, 0 for the first device")
+    place = restored(name, kind, int(number))
+    jax_device(place)
+    return int(number)
 
 
 for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace):
@@ -169,11 +201,7 @@ def make(kind: str, index: int = 0) -> Place:
     """The Place of a kind and number."""
     if kind == "cpu":
         return CPUPlace()
-    if kind == "gpu":
-        return CUDAPlace(index)
-    if kind == "xpu":
-        return XPUPlace(index)
-    return CustomPlace(kind, index)
+    return restored(_CLASS_NAMES.get(kind, "CustomPlace"), kind, index)
 
 
 def of(value: Any) -> Place:
@@ -194,6 +222,21 @@ def of(value: Any) -> Place:
     if device is HOST:
         return CPUPlace()
     return current()
+
+
+def elsewhere(value: Any) -> Place | None:
+    """The Place of an array that is on one device, but not where new arrays are put; else None."""
+    if not MultiDevice.placed:
+        return None
+    if type(value) is LazyArray:
+        device = value.device if value.array is not None else value.segment.device
+    elif isinstance(value, jax.Array) and not isinstance(value, ABSTRACT_TYPES):
+        device = device_of(value)
+    else:
+        return None
+    if device is default_device() or not (device is HOST or isinstance(device, jax.Device)):
+        return None
+    return of(value)
 
 
 def _first(devices: Any) -> Any:
@@ -250,12 +293,30 @@ def jax_device(place: Place) -> Any:
         ValueError: this machine has no such device.
     """
     try:
-        return _device_numbered(jax.local_devices(backend=place._kind), place._index)
-    except (RuntimeError, IndexError):
-        kinds = sorted({str(_KINDS.get(d.platform, d.platform)) for d in jax.local_devices()})
+        devices = jax.local_devices(backend=place._kind)
+    except RuntimeError:
         raise ValueError(
-            f"device: got {place}; JAX finds {', '.join(kinds)} here; {_remedy(place._kind)}"
+            f"device: got {place}; JAX finds {', '.join(local_kinds())} here; {_remedy(place._kind)}"
         ) from None
+    device = _device_numbered(devices, place._index)
+    if device is None:
+        numbers = ", ".join(str(of_device(each)._index) for each in devices)
+        raise ValueError(f"device: got {place}; this process has the numbers {numbers}; choose one of them")
+    if device.platform != "cpu" or default_device() is not HOST:
+        MultiDevice.placed = True
+    return device
+
+
+def local_kinds() -> list[str]:
+    """The kinds of devices of this process, in Paddle's words: "cpu", "gpu", "tpu", ..."""
+    return sorted({str(_KINDS.get(d.platform, d.platform)) for d in jax.local_devices()})
+
+
+def accelerator_kind() -> str | None:
+    """The kind of accelerator that `Tensor.cuda` means: one that Paddle has no name for comes first. None
+    where there is no accelerator."""
+    kinds = [kind for kind in local_kinds() if kind != "cpu"]
+    return min(kinds, key=lambda kind: kind in _CLASS_NAMES, default=None)
 
 
 def _remedy(kind: str) -> str:
@@ -266,15 +327,38 @@ def _remedy(kind: str) -> str:
     return f'install JAX\'s package for it, `pip install "jax[{package}]"`, or choose another device'
 
 
+def accelerator(name: str, number: Any = None) -> Place:
+    """The accelerator with a number; None: the current device, or the first if that is the CPU.
+
+    Raises:
+        ValueError: this machine has no such accelerator. name: the function that asks, for the error.
+    """
+    kind = accelerator_kind()
+    if kind is None:
+        raise ValueError(
+            f"{name}: this machine has no accelerator that JAX sees; ask paddle.device.device_count() first"
+        )
+    if number is None:
+        here = current()
+        if here._kind == kind:
+            return here
+        return make(kind, 0)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise ValueError(f"{name}: device_id: got {number!r}; it must be an int or None")
+    return make(kind, number)
+
+
 def _device_numbered(devices: Sequence[Any], index: int) -> Any:
-    """The device with a number, among the devices of this process.
+    """The device with a number, among the devices of this process; None if there is none.
 
     Of several processes on a machine each may have one device, with its number on the machine.
     """
     for device in devices:
         if device.platform != "cpu" and device.local_hardware_id == index:
             return device
-    return devices[index]
+    if 0 <= index < len(devices):
+        return devices[index]
+    return None
 
 
 def put(array: Any, place: Any = None) -> Any:
@@ -291,7 +375,8 @@ def set_device(device: Any) -> Place:
     """Chooses the device new tensors are put on.
 
     Args:
-        device: "cpu", "gpu", "gpu:1", "tpu:0", or a Place.
+        device: "cpu", "gpu", "gpu:1", "tpu:0", a Place, the number of a device of the current kind, or None
+            for the current device.
     Returns:
         The Place.
     Raises:
@@ -300,11 +385,41 @@ def set_device(device: Any) -> Place:
         >>> paddle.set_device("cpu")
         Place(cpu)
     """
-    place = parse(device)
+    place = device_to_place(device)
+    if place.is_cuda_pinned_place():
+        raise ValueError(f"set_device: device: got {place}; allowed are 'cpu', 'gpu:0' or another device")
     run_pending("a change of settings")
     if place._kind != "cpu" or default_device() is not HOST:  # where new arrays are put anyway
         jax.config.update("jax_default_device", jax_device(place))
     _Current.place = place
+    return place
+
+
+def device_to_place(device: Any = None) -> Place:
+    """The Place that a device means.
+
+    Args:
+        device: "cpu", "gpu:1", a Place, the number of a device of the current kind, or None for
+            the current device.
+    Raises:
+        ValueError: this machine has no such device.
+    Example:
+        >>> paddle.device.device_to_place("cpu")
+        Place(cpu)
+    """
+    if device is None:
+        return current()
+    if isinstance(device, int) and not isinstance(device, bool):
+        place = current()
+        if place.is_cpu_place() and device:
+            raise ValueError(f"device: got {device}; the current device is the CPU, which has the number 0")
+        if place.is_cpu_place():
+            device = place
+        else:
+            device = make(place.get_device_type(), device)
+    place = parse(device)
+    if not place.is_cpu_place():  # the CPU is always there, and need not start for this
+        jax_device(place)
     return place
 
 

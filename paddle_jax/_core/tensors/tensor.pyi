@@ -944,10 +944,12 @@ class Tensor:
     def cuda(self, device_id: _b.int | None = None, blocking: _b.bool = True) -> Tensor:
         """The tensor on a GPU; itself when it is there.
 
+        Where JAX has devices that Paddle has no name for, such as TPUs, it is one of these.
+
         Args:
-            device_id: int. Default: the current GPU, or the first.
+            device_id: int. Default: the current device, or the first if that is the CPU.
         Raises:
-            ValueError: this machine has no such GPU.
+            ValueError: this machine has no such device.
         """
     def cummax(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = None, dtype: _a.DTypeLike = 'int64', name: _b.str | None = None) -> _b.tuple[Tensor, Tensor]:
         """Running maxima along an axis and where they are; of equal ones the last counts.
@@ -3038,7 +3040,7 @@ class Tensor:
         """
     persistable: _b.bool
     def pin_memory(self, blocking: Any = True) -> Tensor:
-        """The tensor itself: XLA manages host memory for transfers."""
+        """The tensor in the memory of the host; itself when it is there. XLA pins memory for transfers."""
     def pinv(self, rcond: _b.float | Tensor | np.integer | np.floating | np.ndarray = 1e-15, hermitian: _b.bool | _b.int | None = False, name: _b.str | None = None) -> Tensor:
         """The Moore-Penrose pseudo-inverses of matrices.
 

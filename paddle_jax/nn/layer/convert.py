@@ -145,8 +145,16 @@ class ConvertMixin:
         return self.to("cpu")
 
     def cuda(self, device: DeviceLike | int | None = None) -> Self:
-        """Moves all parameters and buffers to a GPU (a number or name; default: the first)."""
-        return self.to(_named_device("gpu", device))
+        """Moves all parameters and buffers to a GPU, or to another accelerator that JAX finds.
+
+        Args:
+            device: its number, name or Place. Default: the current device, or the first if that is the CPU.
+        Raises:
+            ValueError: this machine has no such device.
+        """
+        if device is None or isinstance(device, int):
+            device = places.accelerator("Layer.cuda", device)
+        return self.to(device)
 
     def xpu(self, device: DeviceLike | int | None = None) -> Self:
         """Moves all parameters and buffers to an XPU (a number or name; default: the first)."""
