@@ -348,7 +348,9 @@ class FileRun:
         results = {held_symbol(variable) for variable in program.fetched}
         return results.issuperset(fetches)
 
-    def __call__(self, values: dict[str, Any], feed: Mapping[str, Any]) -> list[Any]:
+    def __call__(
+        self, values: dict[str, Any], feed: Mapping[str, Any], place: Place | None = None
+    ) -> list[Any]:
         fed = [
             _fed(feed, name, held_symbol(self.program.data[name])) for name, *_ in self.runner.program.feeds
         ]
@@ -356,6 +358,7 @@ class FileRun:
         missing = [name for name in names if values.get(name) is None]
         if missing:
             raise _no_value(missing[0])
+        (fed,) = _on_place(place, fed)
         with eager_mode():
             results = self.runner.arrays(values, fed)
         return [results[i] for i in self.fetched]
