@@ -33,6 +33,7 @@ _SCALARS = {
     "str": "0.a_str",
     "dtype": "1.a_dtype",
 }
+# Paddle writes the undefined place for operations that run wherever the program does.
 _PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
 MAX_INLINE_ELEMENTS = (
     64  # elements up to which an array is written into the program instead of the parameter file
@@ -92,6 +93,7 @@ def _nothing_likely(number: int) -> None:
 
 def dims(shape: Any) -> list[int]:
     """A shape with -1 for what is not known."""
+    # Paddle's files have -1 for a length that varies.
     return [-1 if isinstance(n, Length) else int(n) for n in shape]
 
 
@@ -104,6 +106,7 @@ def _bools(name: str, values: Sequence[bool]) -> dict[str, Any]:
 
 
 def _number(code: str, value: float | str) -> dict[str, Any]:
+    # JSON has no form of these numbers: a key of its own holds their names.
     if not isinstance(value, float) or math.isfinite(value):
         return {"#": code, "D": value}
     if math.isnan(value):
@@ -114,8 +117,10 @@ def _number(code: str, value: float | str) -> dict[str, Any]:
 def _encoded(kind: str, value: Any) -> dict[str, Any] | dict[str, str]:
     if kind == "place":
         return _PLACE
+    # Paddle has a kind of its own for lists of int64, beside its arrays.
     if kind == "ints":
         return {"#": "1.a_intarray", "D": [int(n) for n in value]}
+    # The kinds of lists are named by their items: `i32s`.
     if kind.endswith("s") and kind != "str":
         cast = float if kind[0] == "f" else int
         return {"#": "0.a_array", "D": [_number(_SCALARS[kind[:-1]], cast(v)) for v in value]}
@@ -168,6 +173,7 @@ class Builder:
     def parameter(self, name: str, array: Any, trainable: bool) -> Value:
         """A value from the parameter file."""
         array = np.asarray(array)
+        # Two parameters of one name would be one record of the file.
         while name in self.arrays:
             name += "_1"
         value = self.value(array.dtype.name, array.shape)
@@ -175,6 +181,8 @@ class Builder:
         self.parameter_ops.append(
             {
                 "#": "p",
+                # The first list: not distributed, persistable and stored, and the name; then what of the
+                # state is trained.
                 "A": [0, 1, 1, name],
                 "DA": [],
                 "O": {"%": value.number, "TT": _type(*value.type)},
@@ -198,6 +206,7 @@ class Builder:
         self._append(
             "1.fetch", {"name": f"fetch_name_{index}", "col": index}, [value], [fetched], "fetch", stop=False
         )
+        # An output keeps its value after the run.
         self.ops[-1]["OA"].insert(0, _bools("persistable", [True]))
 
     # operations ---------------------------------------------------------------------------------------------
@@ -209,6 +218,7 @@ class Builder:
         Operands are Values or None. Gives a Value or a list.
         """
         many = isinstance(out, list)
+        # An unused result has a type all the same.
         outputs = [self.value(*(kind or ("float32", [0]))) for kind in (out if many else [out])]
         self._append("1." + name, attrs, inputs, outputs, name)
         if many:
@@ -219,12 +229,14 @@ class Builder:
         """Takes back the operations after the first `op_count`."""
         removed = {out["%"] for op in self.ops[op_count:] for out in op["O"]}
         del self.ops[op_count:]
+        # Values of operations that were taken back must not be used again.
         self.cache = {key: value for key, value in self.cache.items() if value.number not in removed}
 
     def list_op(self, name: str, inputs: Any, outs: Any, **attrs: Any) -> list[Value]:
         """Adds an operation whose one result is a list of tensors; gives its items."""
         self.count += 1
         whole = self.count
+        # The result is a list, and `builtin.split` gives its items.
         self._append("1." + name, attrs, inputs, [(whole, outs)], name)
         items = [self.value(*kind) for kind in outs]
         self._append("0.split", {}, [Value(whole, None, [])], items, None)
@@ -269,12 +281,14 @@ class Builder:
         stop: bool | None = None,
     ) -> None:
         known = signature(name)
+        # A misspelled attribute would be left out by Paddle without a message.
         unknown = set(attrs) - {a for a, _, _ in known}
         if unknown:
             raise NotWritable(f"{name}: attributes {sorted(unknown)} are not PIR's")
         listed = []
         for attr, kind, default in known:
             value = attrs.get(attr, default)
+            # The place alone may be left out.
             if value is None and kind != "place":
                 raise NotWritable(f"{name}: attribute {attr} is missing")
             if has_lengths(value):
@@ -285,15 +299,18 @@ class Builder:
         for out in outputs:
             if isinstance(out, Value):
                 ends.append({"%": out.number, "TT": _type(*out.type)})
+                # Gradients flow through floating and complex numbers.
                 dtype = out.dtype
             else:
                 ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
+                # Types of lists are those of their items.
                 dtype = out[1][0][0] if out[1] else "float32"
             stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
         self.ops.append(
             {
                 "#": full_name,
                 "A": listed,
+                # 0 stands for an operand that is left out.
                 "I": [{"%": v.number if v is not None else 0} for v in inputs],
                 "O": ends,
                 "OA": [_bools("stop_gradient", stops)],
@@ -304,6 +321,7 @@ class Builder:
     def block(self, args: Any = ()) -> Iterator[Any]:
         """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that
         come in, as `block.args`."""
+        # Constants that are made in the block exist there alone.
         outer_ops = self.ops
         outer_cache = dict(self.cache)
         self.ops = []
@@ -323,6 +341,7 @@ class Builder:
             "blocks": [{"#": f"block_{number}", "args": arguments, "ops": block_ops}],
         }
 
+    # Arguments of blocks count downwards, so that they never meet results.
     def _argument(self, kind: Sequence[Any]) -> Value:
         self.argument_count -= 1
         return Value(self.argument_count, *kind)
@@ -348,6 +367,7 @@ class Builder:
 
     def rnn(self, inputs: Any, size: Any, states: Any, **attrs: Any) -> tuple[Value, list[Value]]:
         """The recurrent operation, of which one result is a list: (outputs, [last states])."""
+        # The masks of dropout, and room that training needs: results that nothing reads.
         done = self.value(*size)
         mask = self.value("uint8", [])
         reserve = self.value("float32", [0])
@@ -376,6 +396,7 @@ class Builder:
             raise NotWritable(
                 "a number that depends on lengths of the inputs stands where a constant has to be"
             )
+        # By its bits: 0.0 and -0.0 are different constants, and NaN is one.
         key = "full", float(value).hex(), dtype, tuple(shape)
         if not math.isfinite(value):
             return self._infinite(value, dtype, shape)
@@ -387,12 +408,14 @@ class Builder:
         """As `full` of a number that is not finite: Paddle writes such attributes, but cannot read them."""
         name = f"constant_{value}_{dtype}"
         if name not in self.stored:
+            # In the parameter file, which holds any number.
             self.stored[name] = None, self.parameter(name, np.full((), value, np_dtype(dtype)), False)
         return self.op("expand", [self.stored[name][1], self.ints(shape)], (dtype, list(shape)))
 
     def ints(self, numbers: Any) -> Value:
         """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
         numbers = list(numbers)
+        # Known: one operation, shared by all that need these numbers.
         if not any(map(is_length, numbers)) and all(isinstance(n, int | np.integer) for n in numbers):
             key = "ints", tuple(numbers)
             if key not in self.cache:
@@ -412,6 +435,7 @@ class Builder:
     def _int(self, number: Any) -> Any:
         """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
         if isinstance(number, tuple):
+            # Copied first, as Paddle may add in place.
             value, more = number
             return self.op("add", [self.copy(value), self._int(more)], ("int64", []))
         if isinstance(number, Value):
@@ -446,6 +470,7 @@ class Builder:
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""
         array = np.asarray(array)
         kind = array.dtype.name, list(array.shape)
+        # Kinds that attributes can hold; bfloat16 would lose its dtype there.
         if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
             if array.size and is_uniform(array):
                 return self.full(array.flat[0], *kind)
@@ -454,6 +479,7 @@ class Builder:
                 and np.isfinite(array).all()
                 and kind[0] in ("float32", "float64", "int32", "int64", "bool")
             ):
+                # `assign_value_` fills a tensor that is there.
                 start = self.op("full", [], kind, shape=kind[1], value=0.0, dtype=kind[0])
                 return self.op(
                     "assign_value_",
@@ -467,6 +493,7 @@ class Builder:
 
     def document(self) -> bytes:
         """The JSON bytes of the program."""
+        # Parameters come first, as other operations may use them from the start.
         block = {"#": "block_0", "args": [], "ops": [*self.parameter_ops, *self.ops]}
         return json.dumps(
             {

@@ -23,6 +23,7 @@ def cast(w: Builder, value: Value, dtype: DTypeLike) -> Any:
 
 def pair(value: Any, n: Any) -> list[Length | int]:
     """n numbers from a number or a sequence."""
+    # `int`, `float` or Length: the same for all axes.
     if isinstance(value, int | float | Length):
         return [value] * n
     return list(value)
@@ -30,6 +31,7 @@ def pair(value: Any, n: Any) -> list[Length | int]:
 
 def positive(axis: Any, ndim: Any) -> int:
     """An axis counted from the front."""
+    # A 0-D value has the axes 0 and -1 in Paddle.
     if ndim:
         return axis % ndim
     return 0
@@ -48,8 +50,10 @@ def reshape(w: Builder, x: Value, shape: Any) -> Any:
     shape = list(shape)
     open_axes = [i for i, n in enumerate(shape) if isinstance(n, Length)]
     spec = list(shape)
+    # -1: Paddle computes the one open length from the number of elements.
     if len(open_axes) == 1:
         spec[open_axes[0]] = -1
+    # 0: Paddle takes the length of the same axis of x. With both at most one length has to be put together.
     elif open_axes and x.ndim and len(shape) <= x.ndim + 8:
         rest = [i for i in open_axes if not (i < x.ndim and same_length(x.shape[i], shape[i]))]
         for i in open_axes:
@@ -82,6 +86,7 @@ def unsqueeze(w: Builder, x: Value, axis: Any) -> Any:
 
 def transpose(w: Builder, x: Value, perm: Any) -> Any:
     """x with its axes in another order."""
+    # In order already.
     if list(perm) == list(range(x.ndim)):
         return x
     return w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
@@ -89,6 +94,7 @@ def transpose(w: Builder, x: Value, perm: Any) -> Any:
 
 def scaled(w: Builder, x: Any, factor: Any = 1.0, bias: Any = 0.0, out: Any = None) -> Any:
     """x * factor + bias with numbers."""
+    # `scale` takes plain numbers.
     if is_length(factor) or is_length(bias):
         x = w.op("multiply", [x, w.number(factor, x.dtype)], x.type)
         return w.op("add", [x, w.number(bias, x.dtype)], out or x.type)
@@ -101,6 +107,7 @@ def binary(w: Builder, name: str, x: Value, y: Value, out: Any = None) -> Any:
 
 
 def _broadcast(one: Sequence[Length | int], two: Sequence[Length | int]) -> Any:
+    # Shorter shapes get axes of length 1 in front, as NumPy does it.
     one, two = ([1] * (max(len(one), len(two)) - len(s)) + list(s) for s in (one, two))
     return [b if expression_of(a) == 1 else a for a, b in zip(one, two, strict=True)]
 
@@ -121,6 +128,7 @@ def average(w: Builder, loss: Value, reduction: str, out: Any) -> Value:
 
 def constant_of(w: Any, value: Any) -> Any:
     """The number that a value stands for, which has to be constant."""
+    # A number is known if an operation of this program makes it.
     for op in w.ops:
         if op["#"] == "1.full" and op["O"][0]["%"] == value.number:
             return next(one["AT"]["D"] for one in op["A"] if one["N"] == "value")

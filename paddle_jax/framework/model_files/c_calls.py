@@ -75,6 +75,7 @@ def find(name: str) -> Callable[..., Any]:
 
 def _rule(name: str) -> Callable[..., Any] | None:
     """What computes a function; that of `name_` is that of `name`."""
+    # `relu_` computes as `relu`, and writes the result back.
     for one in (name, name.removesuffix("_")) if name in signatures() else ():
         rule = c_rules.RULES.get(one) or rule_of(one) or _by_name(one, signatures()[name][1])
         if rule is not None:
@@ -89,9 +90,11 @@ def _by_name(name: str, arguments: Sequence[Any]) -> Any:
         taken = {*inspect.signature(op.public).parameters, *op.alias}
     else:
         taken = ()
+    # The place of the result is that of the program here.
     names = [one for one, _, _ in arguments if one != "place"]
     if op is None or not set(names) <= set(taken):
         return None
+    # "Undefined" is the dtype of an argument that is left out.
     return lambda a, *_: op.public(
         **{one: None if getattr(a, one) == "Undefined" else getattr(a, one) for one in names}
     )
@@ -107,8 +110,11 @@ def _function(
     if wanted is None:
         numbers = len(kinds)
     else:
+        # Tensors fill the operands first; what remains are sizes and numbers that the rule takes as
+        # operands.
         numbers = max(0, wanted - tensors)
     apart = getattr(rule, "attributes", ())
+    # Results that the C++ function writes into its arguments.
     if results.endswith("i"):
         written = c_rules.WRITTEN.get(name) or WRITTEN.get(name, {0: 0})
     else:
@@ -116,6 +122,7 @@ def _function(
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
         values = _bound(name, arguments, args, kwargs)
+        # Before anything is computed: a leaf that wants a gradient must not change.
         for place in written.values():
             for target in values[place] if isinstance(values[place], list) else [values[place]]:
                 if target is not None:
@@ -137,6 +144,7 @@ def _function(
 
     call.__name__, call.__qualname__, call.__module__ = name, name, f"{Paths.root}.base.libpaddle.pir.ops"
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    # `lambda` and other keywords get an underscore, as Paddle has it.
     shown = [
         inspect.Parameter(one + "_" * keyword.iskeyword(one), kind, default=default)
         for one, _, default in _ordered(arguments)
@@ -150,6 +158,7 @@ def _function(
 
 def _ordered(arguments: Sequence[Any]) -> list[Any]:
     """Arguments of which none without a default follows one with a default, as Python wants it."""
+    # A default in front of an argument without one is no default.
     last = max(
         (k for k, (_, _, default) in enumerate(arguments) if default is inspect.Parameter.empty), default=-1
     )
@@ -165,6 +174,7 @@ def _bound(name: str, arguments: Sequence[Any], args: Sequence[Any], kwargs: dic
         raise ArgumentError(f"{name}() takes {len(arguments)} arguments, but {len(args)} are given")
     values = list(args)
     for one, kind, default in arguments[len(args) :]:
+        # Optional Tensors are None where C++ has no default for them.
         values.append(
             kwargs.pop(
                 one,
@@ -185,6 +195,7 @@ def _bound(name: str, arguments: Sequence[Any], args: Sequence[Any], kwargs: dic
     for position, ((one, kind, _), value) in enumerate(zip(arguments, values, strict=True)):
         if value is inspect.Parameter.empty:
             raise ArgumentError(f"{name}(): argument '{one}' (position {position}) is missing")
+        # l and lo: lists.
         if "l" in kind:
             fits = _is_list(value)
         else:
@@ -207,6 +218,7 @@ def _operand(value: Sequence[Any] | Tensor) -> Any:
     if isinstance(value, list | tuple):
         if any(isinstance(v, Tensor) for v in value):
             return [_operand(v) for v in value]
+        # Sizes as model files have them: an array of int64.
         return np.array(value, np.int64)
     if value is None or isinstance(value, Tensor):
         return value
@@ -222,6 +234,7 @@ def _attribute(kind: str, value: Any) -> Any:
     if kind in _TENSORS:
         return value
     if kind in "ns":
+        # Numbers may be Tensors or arrays of one element.
         value = freeze(value)
         if kind == "n" and not isinstance(value, tuple):
             return [value]
@@ -235,10 +248,12 @@ def _attribute(kind: str, value: Any) -> Any:
 
 def _as_results(found: Any, results: str, written: dict[str, Any]) -> Any:
     """The results of a rule as the C++ function gives them."""
+    # A rule may give fewer results than the C++ function, whose others are for gradients.
     if results[0] != "l":
         count = int(results.rstrip("i"))
         found = [*(found if isinstance(found, tuple | list) else [found]), *[None] * count][:count]
     given = [one if one is None or isinstance(one, Tensor | list) else to_tensor(one) for one in found]
+    # A Tensor that is changed in place gets the new value, and stays the object that it is.
     for k, target in written.items():
         if isinstance(target, list):
             given[k] = [one._adopt(new) for one, new in zip(target, given[k], strict=True)]
@@ -265,14 +280,17 @@ def find_legacy(name: str) -> Callable[..., Any]:
     tensors = [one for one, kind, _ in arguments if kind in _TENSORS]
 
     def call(*args: Any) -> Any:
+        # Tensors come first; the first text begins the pairs of names and values.
         first = next((k for k, value in enumerate(args) if isinstance(value, str)), len(args))
         pairs = dict(zip(args[first::2], args[first + 1 :: 2], strict=True))
         pairs = {
             renamed.get(one, one): c_rules.legacy_value(renamed.get(one, one), value)
             for one, value in pairs.items()
         }
+        # Attributes that today's function does not have had no effect on results.
         known = {one: value for one, value in pairs.items() if one in [a for a, _, _ in arguments]}
         found = function(**dict(zip(tensors, args[:first], strict=False)), **known)
+        # Older functions give the shape for their gradient.
         if name in c_rules.WITH_SHAPE:
             return (found, None)
         return found

@@ -54,6 +54,7 @@ def _gradient(name: str, *differentiable: Any) -> Callable[..., Any]:
         leaves = {k: inputs[k].detach() for k in differentiable if inputs[k] is not None}
         for leaf in leaves.values():
             leaf.stop_gradient = False
+        # Leaves of their own: the gradient of this operation alone.
         with enable_grad():
             found = _FORWARD[name](a, *[leaves.get(k, x) for k, x in enumerate(inputs)])
             grads = grad([found], list(leaves.values()), [last], allow_unused=True)
@@ -78,6 +79,7 @@ _FORWARD = {
 
 
 def _sgd(a: Any, param: Any, rate: Any, slope: Any, master: Any) -> tuple[Any, Any | None]:
+    # The master weights of mixed precision are float32.
     wide = P.cast(param, "float32") if master is None else master
     new = P.cast(
         P.subtract(wide, P.multiply(P.cast(slope, wide.dtype), P.cast(rate, wide.dtype))),
@@ -89,12 +91,14 @@ def _sgd(a: Any, param: Any, rate: Any, slope: Any, master: Any) -> tuple[Any, A
 def _momentum(
     a: Any, param: Any, slope: Any, velocity: Any, rate: Any, master: Any
 ) -> tuple[Any, Any, Any | None]:
+    # A weight decay that was part of the gradient.
     wide = param if master is None else master
     slope = P.cast(slope, wide.dtype) * a.rescale_grad
     if a.regularization_method == "l2_decay":
         slope = slope + wide * a.regularization_coeff
     moved = velocity * a.mu + slope
     step = slope + moved * a.mu if a.use_nesterov else moved
+    # Velocity first, see Paddle's momentum: v = mu * v + g, p = p - rate * (g + mu * v) with Nesterov's.
     new = wide - step * P.cast(rate, wide.dtype)
     return P.cast(new, param.dtype), moved, None if master is None else new
 
@@ -115,19 +119,24 @@ def _adam(
     s_beta2: Any,
     s_epsilon: Any,
 ) -> tuple[Any, Any, Any, Any, Any, Any, Any] | tuple[Any, Any, Any, Any, Any, Any, Any | None]:
+    # Loss scaling found gradients that are not finite.
     if skip is not None and bool(skip):
         return param, first, second, most, power1, power2, master
     wide = param if master is None else master
     rate = P.cast(rate, first.dtype)
     slope = P.cast(slope, first.dtype)
+    # AdamW: the decay does not go through the moments.
     if getattr(a, "with_decay", False):
         wide = wide * (1.0 - rate * a.lr_ratio * a.coeff)
     first = first * s_beta1 + slope * (1.0 - s_beta1)
     second = second * s_beta2 + slope * slope * (1.0 - s_beta2)
     largest = P.maximum(second, most) if a.amsgrad else second
+    # Corrections of the bias of the first steps (Kingma and Ba, 2015), with powers as they are before the
+    # step.
     bias1 = 1.0 - power1
     bias2 = P.sqrt(1.0 - power2)
     new = wide - P.cast(rate * bias2 / bias1 * first / (P.sqrt(largest) + s_epsilon * bias2), wide.dtype)
+    # One pair of powers for all parameters, which the caller advances.
     if a.use_global_beta_pow:
         powers = (power1, power2)
     else:
@@ -168,6 +177,7 @@ def _weight_gradient(a: Any, x: Any, slope: Any, weight: Any, bias: Any) -> tupl
 
 
 def _upper(a: Any, x: Any) -> Any:
+    # -1e9 and not infinity, as a row of minus infinities alone would give NaN.
     return P.softmax(x + P.triu(P.full([x.shape[-2], x.shape[-1]], -1e9, x.dtype), 1), -1)
 
 

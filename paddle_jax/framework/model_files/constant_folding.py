@@ -29,6 +29,7 @@ def _slice(a: Any, x: np.ndarray, starts: np.ndarray, ends: np.ndarray, strides:
         end = int(ends[i])
         index[axis] = slice(
             int(starts[i]),
+            # `x[-1]` is a slice from -1 to -1 whose axis is dropped. Taken as it stands it would be empty.
             None if end == -1 and starts[i] == -1 and axis in getattr(a, "decrease_axis", ()) else end,
             step,
         )
@@ -47,6 +48,7 @@ def _scale(a: Any, x: Any, factor: Any) -> np.ndarray:
 
 def _reshape(x: Any, shape: Any) -> Any:
     # 0 stands for the length of x, unless x is empty
+    # An axis of length 0 stands for itself, when x has no elements.
     return x.reshape([x.shape[i] if n == 0 and x.size else int(n) for i, n in enumerate(shape)])
 
 
@@ -54,6 +56,7 @@ def _squeeze(x: Any, axes: Any) -> Any:
     if len(axes):
         chosen = [int(i) % x.ndim for i in axes]
     else:
+        # An axis of another length stays.
         chosen = range(x.ndim)
     return x.reshape([n for i, n in enumerate(x.shape) if i not in chosen or n != 1])
 
@@ -117,6 +120,7 @@ HOST = {
         for name in ("trunc", "sqrt", "exp", "log", "log2", "log10", "bitwise_not", "sign", *FUNCTIONS)
     },
     "atan": _unary(np.arctan),
+    # In the dtype of x, as a float exponent would make whole numbers floats.
     "pow": lambda a, x: np.power(x, np.asarray(a.y, x.dtype)),
 }
 _BINARY = {
@@ -158,6 +162,7 @@ def _elements(name: str, attrs: Any, operands: Sequence[np.ndarray]) -> Any:
     if name == "full_with_tensor":
         return np.prod(operands[1], dtype=float)
     if name == "arange":
+        # The number of steps, before the array is made.
         return (operands[1] - operands[0]).item() / operands[2].item()
     if name in ("concat", "stack"):
         return sum(x.size for x in operands[0])
@@ -174,8 +179,10 @@ def fold(op: Callable[..., Any], attrs: Any, operands: Any) -> np.ndarray | None
     rule = HOST.get(op.name)
     if rule is None or not all(map(known, operands)):
         return None
+    # A file may ask for any shape: memory is not asked for on its word.
     if _elements(op.name, attrs, operands) > LIMIT:
         return None
+    # Paddle's integers overflow without a warning, too.
     with np.errstate(all="ignore"):
         found = np.asarray(rule(attrs, *operands))
     if found.size <= LIMIT:

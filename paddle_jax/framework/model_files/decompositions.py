@@ -32,7 +32,9 @@ def decomposition_of(kernel: Kernel, attrs: Any, tensors: Sequence[Tensor]) -> A
         tensors: list of the operands.
     """
     op, layout, _ = kernel.declaration
+    # The record names code where a text is not enough.
     function = lowering_of(op.record.code).decompose
+    # Random numbers of other functions would be others.
     if function is None or op.random:
         return None
     attributes = types.SimpleNamespace(**dict(zip(op.attrs, attrs, strict=True)))
@@ -55,10 +57,12 @@ class OpaqueOp:
     def call(self, tensors: Any, settings: Any) -> tuple[Kernel, tuple[tuple[tuple[Any, Any], ...]]]:
         """(kernel, tuple of the attributes) for operands and a dict of settings."""
         attrs = (tuple([(name, freeze(value)) for name, value in settings.items()]),)
+        # One kernel for each choice of settings, as ops have.
         return self.op.kernel((len(tensors),), attrs), attrs
 
 
 def _never_run(tensors: Any, settings: Any = ()) -> NoReturn:
+    # Asking for its values makes the code around it be recorded another way.
     raise TracedValueError("a function that is saved")
 
 
@@ -77,6 +81,7 @@ def _grouped(layout: Sequence[int], tensors: Sequence[Tensor]) -> list[Any]:
     rest = iter(tensors)
     found = []
     for count in layout:
+        # Kernel operands are flat: -1 is None, -2 a Tensor, a number a list of that many.
         if count == -1:
             found.append(None)
         elif count == -2:
@@ -96,6 +101,7 @@ def _promoted(op: Callable[..., Any], operands: Sequence[Any]) -> Any:
         names = op.tensors
     chosen = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
     tensors = [t for i in chosen for t in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
+    # "wide" and "mixed": a 0-D operand does not raise the dtype of others.
     if isinstance(op.promote, str) and min(t.ndim for t in tensors) == 0:
         common = dtypes.mixed_np(*[held_value(t) for t in tensors], op.promote == "wide")
     else:

@@ -54,6 +54,7 @@ def _matrix_nms(a: Any, boxes: Any, scores: Any) -> tuple[Any, Any, Any]:
         a.normalized,
         return_index=True,
     )
+    # Paddle's operation has the results in another order than its function.
     return out, number, count
 
 
@@ -124,6 +125,7 @@ def _distribute(a: Any, regions: Any, counts: Any) -> tuple[Any, Any, Any]:
     parts, restore, per_image = P.distribute_fpn_proposals(
         regions, a.min_level, a.max_level, a.refer_level, a.refer_scale, a.pixel_offset, counts
     )
+    # In the order of the results in the file.
     return parts, per_image, restore
 
 

@@ -35,8 +35,10 @@ def _plain(name: str, value: float, numbers: Sequence[Any]) -> Any:
     if is_length(value):
         numbers.append(value)
         return {"number": len(numbers) - 1}
+    # Any nesting, as of paddings.
     if isinstance(value, tuple):
         return tuple([_plain(name, v, numbers) for v in value])
+    # A dict with one key marks what is no literal of Python.
     if isinstance(value, dtypes.DType):
         return {"dtype": value.np.name}
     if isinstance(value, np.dtype):
@@ -44,6 +46,7 @@ def _plain(name: str, value: float, numbers: Sequence[Any]) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
+        # `repr` keeps all digits, and infinity, which is no literal.
         return {"float": repr(value)}
     raise NotWritable(f"{name}={value!r}: a {type(value).__name__} has no form in a file")
 
@@ -55,6 +58,7 @@ def _value(plain: Any, numbers: Sequence[Any]) -> Any:
         ((kind, text),) = plain.items()
         if kind == "number":
             given = numbers[text]
+            # A length that is known, or the Tensor that computes it.
             return (host_value(given, "a length") if isinstance(given, Tensor) else given).item()
         return {"dtype": dtypes.convert, "numpy": np.dtype, "float": float}[kind](text)
     return plain
@@ -81,6 +85,7 @@ def find(name: str) -> Op | None:
     """
     if not name.startswith(PREFIX):
         return None
+    # Older names have the module in front.
     return OWN.get(name.removeprefix(PREFIX)) or OWN.get(name.rpartition(".")[2])
 
 
@@ -92,6 +97,7 @@ def call(
         texts = ast.literal_eval(text)
         own = len(operands) - sum(map(_count, texts.values()))
         attrs = {name: _value(value, operands[own:]) for name, value in texts.items()}
+        # Newer versions of an op may have further attributes.
         # an older file may lack what has a default
         defaults = {name: one.default for name, one in op.signature.parameters.items()}
         values = tuple([attrs.get(name, defaults[name]) for name in op.attrs])

@@ -47,6 +47,7 @@ def read_parameters(where: str, path: Any, program: Program) -> dict[Any, Any]:
         CorruptModelError: the file is damaged or belongs to another program.
         ValueError: it is missing.
     """
+    # A program without parameters has no file.
     if not program.parameters:
         return {}
     if not Path(path).is_file():

@@ -21,6 +21,7 @@ def _size(sizes: Any) -> Any:
         return None
     if not isinstance(sizes, list):
         return sizes
+    # Paddle writes 0 for the default.
     if sizes and sizes[0] > 0:
         return sizes[0]
     return None
@@ -54,6 +55,7 @@ def _viterbi_decode(a: Any, potentials: Any, transitions: Any, lengths: Any) -> 
 
 def _fractional_pool(name: str) -> Callable[..., Any]:
     def rule(a: Any, x: Any) -> Any:
+        # Zeros: no kernel size was given.
         kernel = list(a.kernel_size) if any(a.kernel_size) else None
         return getattr(P, name)(x, list(a.output_size), kernel, a.random_u or None, return_mask=True)
 

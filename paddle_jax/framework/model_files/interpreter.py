@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 # result -> operand it is written into; else the first into the first
+# `batch_norm_` updates its statistics, operands 1 and 2.
 WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}
 _SKIP = ("parameter", "data", "fetch")
 _CONTROL = ("if", "while", "pylayer")
@@ -64,9 +65,11 @@ def _is_known(name: str) -> bool:
     return any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_")))
 
 
+# A name with an underscore runs as the one without.
 def check(program: Program) -> None:
     """Raises UnknownOpError naming all operations of a program that have no rule."""
     found = list(walk(program.block))
+    # Gradients are run by their forward operation, which they must be matched with.
     of_gradients = gradient_ops.pulls(found, _is_known)
     for op, pull in of_gradients.items():
         op.pull = pull
@@ -101,6 +104,7 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
     """Runs the operations of a block; `env` is {number: value} and is filled. Returns what
     the block yields."""
     for op in block.ops:
+        # Their values are there before the run, or are taken from `env` afterwards.
         if op.name in _SKIP:
             continue
         operands = [env[n] if n else None for n in op.inputs]
@@ -114,6 +118,7 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
             results = _apply(op, operands)
         for number, value in zip(op.outputs, results, strict=False):
             env[number] = value
+        # In place: the operand has the new value from here on.
         if op.name.endswith("_") and op.outputs:
             for result, operand in WRITTEN.get(op.name, {0: 0}).items():
                 if op.inputs[operand]:
@@ -141,8 +146,10 @@ def _apply(
     op: Callable[..., Any], operands: Sequence[Tensor | np.ndarray | None]
 ) -> list[Any] | tuple[Tensor | None, ...]:
     attrs = _Attributes(op)
+    # Gradients that have a rule of their own.
     if gradient_ops.is_direct(op.name):
         return [gradient_ops.direct(op, operands)]
+    # Sizes first: numbers on the host stay numbers.
     folded = fold(op, attrs, operands)
     if folded is not None:
         return [folded]
@@ -168,6 +175,7 @@ def _if(
     op: Callable[..., Any], operands: Sequence[Tensor], env: dict[Any, Any]
 ) -> list[Any | None] | list[Any]:
     test, (yes, no) = operands[0], op.blocks
+    # Known on the host or computed: only the branch that is taken runs.
     if known(test) or not holds_tracer(test):
         if bool(test if known(test) else host_value(test, "pd_op.if")):
             taken = yes
@@ -175,6 +183,7 @@ def _if(
             taken = no
         return run_block(taken, env) or []
 
+    # Values from outside that a block writes into are further results of both.
     written = _written(op, env)
 
     def branch(block: Block) -> Callable[..., Any]:
@@ -186,6 +195,7 @@ def _if(
         return traced
 
     try:
+        # `lax.cond` wants equal shapes, and the file does not promise them.
         arrays = jax.lax.cond(read_raw(test).reshape(()), branch(yes), branch(no))
     except TypeError as error:
         raise TracedValueError("pd_op.if", "its branches give other shapes") from error
@@ -198,11 +208,13 @@ def _while(op: Callable[..., Any], operands: Sequence[Tensor], env: dict[Any, An
     test = operands[0]
     values = operands[1:]
     body = op.blocks[0]
+    # Outside of a trace, or with known numbers: a loop of Python, whose shapes may change.
     while known(test) or not holds_tracer(test):
         if not bool(test if known(test) else host_value(test, "pd_op.while")):
             return values
         env.update(zip(body.args, values, strict=True))
         test, *found = run_block(body, env)
+        # Paddle's loops take shape [1] for a number, and so do older files.
         values = [_shaped_as(old, new) for old, new in zip(values, found, strict=True)]
     written = _written(op, env)
     values = [*values, *[env[n] for n in written]]
@@ -213,6 +225,7 @@ def _while(op: Callable[..., Any], operands: Sequence[Tensor], env: dict[Any, An
         inside = dict(env)
         inside.update(zip([*body.args, *written], map(_wrap, state[1:]), strict=True))
         found = [_array(value) for value in [*run_block(body, inside), *[inside[n] for n in written]]]
+        # Dtypes and shapes as at the start: `lax.while_loop` wants them unchanged.
         return [
             found[0].reshape(()),
             *[a.astype(t).reshape(s.shape) for a, t, s in zip(found[1:], types_of, state[1:], strict=True)],
@@ -230,6 +243,7 @@ def _while(op: Callable[..., Any], operands: Sequence[Tensor], env: dict[Any, An
 
 def _shaped_as(old: Tensor, new: Tensor) -> Tensor:
     """The new value of a variable of a loop, in the shape of the old one where both have one element."""
+    # More elements are another shape, and stay.
     if isinstance(old, list) or isinstance(new, list) or np.size(old) != 1 or np.size(new) != 1:
         return new
     if new.ndim == old.ndim:
@@ -249,12 +263,14 @@ def _written(op: Callable[..., Any], env: dict[Any, Any]) -> list[Any]:
     """Numbers of the values from outside that the blocks of an operation write into."""
     ops = [one for block in op.blocks for one in walk(block)]
     inputs = [
+        # Operations in place end in an underscore.
         one.inputs[k]
         for one in ops
         if one.name.endswith("_")
         for k in WRITTEN.get(one.name, {0: 0}).values()
         if k < len(one.inputs)
     ]
+    # Values from around the block alone.
     found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]
     _no_lists(op.name, [env[n] for n in found])
     return found
@@ -272,6 +288,7 @@ def _array(value: Tensor) -> jax.Array:
 
 
 def _wrap(array: jax.Array) -> Tensor:
+    # Whole numbers have no gradient. `V` is the kind of bfloat16.
     return wrap(array, array.dtype.kind not in "fcV")
 
 
@@ -291,12 +308,14 @@ class Runner:
     def __init__(self, program: Program) -> None:
         check(program)
         self.program = program
+        # Random numbers would be compiled in.
         self.kernels: dict[Any, Any] | None = None if is_random(program) else {}
         self.new_shapes: NewShapes = NewShapes()
         self._names = list(program.parameters)
 
     def __call__(self, parameters: dict[str, Any], inputs: Sequence[Tensor]) -> list[Tensor]:
         operands = [*(parameters[name] for name in self._names), *inputs]
+        # Recorded operation by operation, so that the recording sees them.
         if self.kernels is None or local.ctx.frame.single_steps:
             return self.steps(operands)
         shapes = tuple([plain_shape(one) for one in inputs])
@@ -306,6 +325,7 @@ class Runner:
         try:
             return list(run(kernel, operands))
         except TracedValueError:
+            # It asks for values: running it as a whole is not possible, now and later.
             self.kernels = None
             return self.steps(operands)
 
@@ -329,6 +349,7 @@ class Runner:
             *(self.program.parameters[name][0] for name in self._names),
             *(feed[1] for feed in self.program.feeds),
         ]
+        # States of dropout: nothing reads them.
         env = dict.fromkeys(self.program.absent)
         env.update(zip(numbers, operands, strict=True))
         run_block(self.program.block, env)
@@ -349,6 +370,7 @@ class Runner:
             # compiled on its own, not once more together with what surrounds it
             kernel.deferrable = False
             self.kernels[shapes] = kernel
+            # The oldest form.
             if len(self.kernels) > _MAX_KERNELS:
                 self.kernels.pop(next(iter(self.kernels)), None)
         return kernel
@@ -356,6 +378,7 @@ class Runner:
     def _pure(self, *arrays: Any) -> tuple[Any | jax.Array, ...]:
         """The program as a function of arrays, for compiling: operations run at once inside the trace,
         whatever the thread's modes are."""
+        # A Context without modes: the caller's mixed precision must not change the program.
         outer = local.ctx
         local.ctx = Context()
         local.ctx.segment = local.ctx.frame.executor = None

@@ -20,6 +20,7 @@ def write_expression(w: Builder, node: Any) -> Any:
         return w.full(node, "int64", ())
     if isinstance(node, float):
         return w.full(node, "float64", ())
+    # The same expression is written once in a block.
     key = "expression", node
     if key not in w.cache:
         w.cache[key] = _WRITERS[node[0]](w, *node[1:])
@@ -30,6 +31,7 @@ def write_expression(w: Builder, node: Any) -> Any:
 
 
 def _dim(w: Builder, number: int, axis: int) -> Value:
+    # The value is not made yet, but its lengths are those of others.
     likely = w.likely(number)
     if likely is not None and likely[axis] is not None:
         return write_expression(w, likely[axis])
@@ -53,10 +55,12 @@ def _element(w: Builder, vector: Value, position: int) -> Any:
 
 def _item(w: Builder, number: int, position: int) -> Value:
     value = w.resolve(number)
+    # An item of a vector.
     if value.ndim:
         value = _element(w, w.op("reshape", [value, w.ints([-1])], (value.dtype, [-1])), position)
     if value.dtype == "bool":
         return value
+    # Expressions know whole numbers and floats, whatever the width.
     return _cast(w, value, "float64" if value.dtype.startswith(("float", "bfloat")) else "int64")
 
 
@@ -73,6 +77,7 @@ def _sum(w: Builder, constant: int, terms: Sequence[Any]) -> Value | None:
     total = None
     for atom, factor in terms:
         term = write_expression(w, atom)
+        # Without a product by 1.
         if factor != 1:
             term = _operation(w, "multiply", term, write_expression(w, factor))
         if total is None:
@@ -112,12 +117,14 @@ def _round(w: Any, node: Any) -> Any:
     """The nearest whole number; of two the even one, as Python rounds."""
     value = _float(w, node)
     up = w.op("floor", [_operation(w, "add", value, write_expression(w, 0.5))], value.type)
+    # Half-way between two whole numbers: `floor(x + 0.5)` is the upper one.
     tie = w.op("equal", [_operation(w, "subtract", up, value), write_expression(w, 0.5)], ("bool", []))
     odd = w.op(
         "equal",
         [_operation(w, "remainder", up, write_expression(w, 2.0)), write_expression(w, 1.0)],
         ("bool", []),
     )
+    # The upper one is odd there, so the lower one is even.
     down = w.op("logical_and", [tie, odd], ("bool", []))
     return _cast(w, _operation(w, "subtract", up, _cast(w, down, "float64")), "int64")
 
@@ -168,6 +175,7 @@ def _not(w: Builder, node: Sequence[int | str]) -> Any:
 
 def _where(w: Builder, answer: Sequence[Any], yes: Sequence[Any], no: Sequence[Any]) -> Any:
     values = [write_expression(w, yes), write_expression(w, no)]
+    # Python's numbers of both kinds become floats.
     if values[0].dtype != values[1].dtype:
         values = [_cast(w, value, "float64") for value in values]
     return w.op("where", [write_expression(w, answer), w.copy(values[0]), values[1]], values[0].type)

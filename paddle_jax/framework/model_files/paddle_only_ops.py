@@ -45,6 +45,7 @@ RANDOM = {
 
 def _axes(given: Any) -> Any:
     """An axis operand: an empty list stands for all axes."""
+    # An empty list: all axes.
     if not isinstance(given, list) or given:
         return given
     return None
@@ -61,6 +62,7 @@ def _set_numbers(a: Any, x: Any, n_starts: Any, n_ends: Any, n_steps: Any) -> An
     return put_index.read(a, x, value, n_starts, n_ends, n_steps)
 
 
+# The batch size is taken from another tensor.
 def _full_batch_size_like(a: Any, x: Any) -> Any:
     shape = list(a.shape)
     shape[a.output_dim_idx] = x.shape[a.input_dim_idx]
@@ -75,6 +77,7 @@ def _take_list(values: Any, at: Any) -> Any:
 
 def _write_list(values: Any, at: Any, item: Any) -> Any:
     done = list(values)
+    # Paddle's lists grow to the index that is written.
     done += [item] * (at + 1 - len(done))
     done[at] = item
     return done
@@ -85,12 +88,12 @@ def _to_tensor(a: Any, values: Any) -> Any:
         joined = P.stack(values, a.axis)
     else:
         joined = P.concat(values, a.axis)
+    # The lengths of the items, by which the gradient is cut.
     return joined, np.array([1 if a.use_stack else v.shape[a.axis] for v in values], np.int32)
 
 
 def _unique(a: Any, x: Any) -> Any:
-    found = P.unique(x, True, True, True, _one_axis(a.axis), a.dtype)
-    return found
+    return P.unique(x, True, True, True, _one_axis(a.axis), a.dtype)
 
 
 def _fill_diagonal(a: Any, x: Any, y: Any) -> Any:
@@ -117,6 +120,7 @@ def _dropout(a: Any, x: Any, seed: Any, s_p: Any) -> Any:
         x,
         s_p,
         training=not a.is_test,
+        # The C++ name of the mode differs from the public one.
         mode="downscale_in_infer" if a.mode == "downgrade_in_infer" else a.mode,
     )
 
@@ -126,6 +130,7 @@ def _nll(a: Any, x: Any, label: Any, w: Any) -> tuple[Any, None]:
     return loss, None
 
 
+# Paddle's operation gives the shares first.
 def _margins(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
     loss, shares = P.margin_cross_entropy(
         x, label, a.margin1, a.margin2, a.margin3, a.scale, return_softmax=True, reduction=None
@@ -134,6 +139,7 @@ def _margins(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
 
 
 def _identity_loss(a: Any, x: Any) -> Any:
+    # Numbers of the reductions in C++: sum 0, mean 1, none 2.
     if a.reduction == 2:
         return x
     if a.reduction == 1:
@@ -146,10 +152,12 @@ def _masked_softmax(a: Any, x: Any) -> Tensor:
 
 
 def _ctc(a: Any, x: Any, labels: Any, lengths: Any, sizes: Any) -> Any:
+    # One loss per sample, in a column.
     return P.ctc_loss(x, labels, lengths, sizes, a.blank, "none").reshape([-1, 1])
 
 
 def _accuracy(indices: Any, label: Any) -> tuple[Any, Any, Any]:
+    # A sample is right if one of its k classes is the label.
     hit = P.cast(P.any(P.equal(indices, P.cast(label, indices.dtype)), 1), "int32")
     right = P.sum(hit, dtype="int32")
     count = indices.shape[0]

@@ -31,6 +31,7 @@ def decode(data: Any, parameters: dict[str, Any]) -> dict[Any, Any]:
     """
     stream = io.BytesIO(data)
     found = {}
+    # In the order of the names, which the writer uses as well.
     for name in sorted(parameters):
         _, shape, dtype, _ = parameters[name]
         array = read_record(stream)
@@ -40,6 +41,7 @@ def decode(data: Any, parameters: dict[str, Any]) -> dict[Any, Any]:
                 f"parameter {name} is {got}, but {dtype} {shape} in the program: a file of another model"
             )
         found[name] = array
+    # Fewer records than the file has: another model.
     if stream.read(1):
         raise CorruptFileError("bytes follow the last parameter: a file of another model")
     return found

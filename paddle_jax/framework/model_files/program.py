@@ -98,6 +98,7 @@ class Program:
         self.feeds: list[Any] = []
         fetches = []
         for op in block.ops:
+            # A parameter that is not stored is the state of a dropout.
             if op.name == "parameter" and not op.attrs["stored"]:
                 self.absent.append(op.outputs[0])
             elif op.name == "parameter":
@@ -112,6 +113,7 @@ class Program:
                 fetches.append(
                     (op.attrs["col"], (op.attrs["name"], op.inputs[0], *_tensor_type(op.types[0])))
                 )
+        # The columns of `fetch` are the order of the results.
         self.fetches: list[Any] = [fetch for _, fetch in sorted(fetches, key=lambda pair: pair[0])]
 
     def __str__(self) -> str:
@@ -138,6 +140,7 @@ def parse(data: Any) -> Program:
         document = json.loads(data)
         if document["base_code"]["magic"] != "pir":
             raise CorruptFileError("it is not a PIR program")
+        # Only newer versions are refused: they may mean something else by the same names.
         if document["base_code"]["version"] > VERSION:
             raise CorruptFileError(
                 f"it has version {document['base_code']['version']} of the PIR format; "
@@ -147,6 +150,7 @@ def parse(data: Any) -> Program:
         if len(regions) != 1 or len(regions[0]["blocks"]) != 1:
             raise CorruptFileError("its program has no single block")
         program = Program(_block(regions[0]["blocks"][0]), document)
+        # Before it runs: a value that is not made would fail somewhere inside.
         _check(program.block, set())
         return program
     except CorruptFileError:
@@ -162,6 +166,7 @@ def _block(raw: dict[str, Any]) -> Block:
 
 
 def _op(raw: dict[str, Any]) -> Any:
+    # Parameters have a short form of their own.
     if raw["#"] == "p":
         name, output, (persistable, _, trainable) = raw["A"][3], raw["O"], raw["OA"]
         if not isinstance(name, str):
@@ -191,6 +196,7 @@ def _attribute(raw: dict[str, Any]) -> Any:
     value = raw.get("D")
     if raw["#"] == "0.a_array":
         return [_attribute(one) for one in value]
+    # Kinds with structures, which no operation here reads.
     if any(isinstance(one, dict) for one in (value if isinstance(value, list) else [value])):
         raise CorruptFileError(f"an attribute of kind {raw['#']!r} has no plain value")
     return value
@@ -211,6 +217,7 @@ def _type(raw: dict[str, Any]) -> Any:
 
 def _check(block: Block, known: set[Any] | set[int]) -> None:
     """Every operand has been made before, every value once, and names are names."""
+    # Blocks see the values around them.
     known = known | set(block.args)
     for op in block.ops:
         if op.name in ("data", "fetch") and not isinstance(op.attrs["name"], str):

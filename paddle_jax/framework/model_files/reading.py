@@ -32,6 +32,7 @@ def rule_of(name: str) -> Any:
 def _recorded(name: str, op: Callable[..., Any] | None) -> Callable[..., Any] | None:
     if op is None:
         return None
+    # A record's own code, or its Lowering's, before its text.
     code = op.record.read or lowering_of(op.record.code).read
     if code is not None:
         return with_operand_forms(code)
@@ -60,6 +61,7 @@ def reader(op: Callable[..., Any]) -> Callable[..., Any]:
         args = [as_tensor(value) for value in operands]
         named = {}
         if known.operands is not None:
+            # By name, as the file has other operands, or another order.
             args = []
             pairs = zip(known.operands, operands, strict=False)
             named = {
@@ -71,6 +73,7 @@ def reader(op: Callable[..., Any]) -> Callable[..., Any]:
             one.parameter: value_of(one, _attribute_value(attrs, one)) for one in ours if one.kind != "none"
         }
         named |= {one.parameter: None for one in flags if getattr(attrs, one.name)}
+        # A function of any number of Tensors takes them by position.
         if spread:
             args = [*(named.pop(one) for one in parameters[: parameters.index(spread)]), *named.pop(spread)]
         return _placed(known.results, public.public(*args, **named))
@@ -106,7 +109,9 @@ def _placed(results: Any, found: Tensor) -> Any:
     """Our results at the places that the operation of Paddle gives them."""
     if results is None:
         return found
+    # A list of all results.
     if results == ["[]"]:
         return list(found)
     ours = iter(found if isinstance(found, tuple | list) else [found])
+    # Paddle's further results (masks, indices for gradients) are not used.
     return [next(ours) if one == "out" else None for one in results]

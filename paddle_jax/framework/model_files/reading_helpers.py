@@ -61,6 +61,7 @@ _FORMS = {"n_": as_numbers, "s_": as_number}
 def with_operand_forms(function: Callable[..., Any]) -> Callable[..., Any]:
     """A rule whose operands are brought into the form that the parameters of a function ask for."""
     code = function.__code__
+    # The first parameter is `attributes`.
     forms = [_FORMS.get(name[:2], as_tensor) for name in code.co_varnames[1 : code.co_argcount]]
     rest = code.co_flags & inspect.CO_VARARGS
 

@@ -101,12 +101,14 @@ class Attribute:
         """The value for a file, from the value that our op has."""
         if self.kind == "none":
             return value is None
+        # None has no form in a file: the default stands for it, or the attribute is left out.
         if value is None:
             if self.none_is_default:
                 return self.default
             return None
         if self.kind == "dtype":
             return dtypes.convert(value).np.name
+        # Paddle has lists where ours take one number as well.
         if self.kind.endswith("s") and not isinstance(value, tuple | list):
             return [value]
         return value
@@ -117,6 +119,7 @@ class Attribute:
             return None
         if not self.none_is_default:
             return value
+        # An empty list is Paddle's way to say None for a list.
         is_empty_list = self.kind.endswith("s") and isinstance(value, list) and not value
         if value == self.default or is_empty_list:
             return None
@@ -181,6 +184,7 @@ def parse_record(text: str) -> PirRecord:
 def pir_record(op: Op) -> PirRecord:
     """How an op is written: its text, or, where that is only a name, the text of the op that users call."""
     record = parse_record(op.record.pir)
+    # An op that is called inside a public one has its name alone.
     if record.is_only_name:
         return parse_record(READS[record.names[0]].record.pir)
     return record

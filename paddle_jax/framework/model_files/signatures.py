@@ -82,6 +82,7 @@ matrix_rank_tol use_default_tol:bool=False hermitian:bool=False
 def listed() -> dict[str, Any]:
     """{operation: its attributes} of those below."""
     found = {}
+    # A line that begins with a space goes on with the one before.
     for line in _TEXT.strip().replace("\n ", " ").splitlines():
         name, *attrs = line.split()
         found[name] = [(one.name, one.kind, one.default) for one in map(parse_attribute, attrs)]

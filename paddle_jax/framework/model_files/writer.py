@@ -70,6 +70,7 @@ class _BlockWriter:
         w = self.w
         resolve_before = w.resolve
         likely_before = w.likely
+        # A block may use what was made before it, and nothing outside may use what it has made.
         cache_before = dict(w.cache)
         w.resolve = self._resolve
         w.likely = self._likely
@@ -87,6 +88,7 @@ class _BlockWriter:
         """The Value of a numbered Symbol."""
         symbol = self.recording.numbered[number]
         if not self._is_known(symbol):
+            # A length of a value that comes later: the expression cannot be written here.
             raise NotWritable("a length of a result that is not known before it is computed")
         return self.operand(symbol)
 
@@ -116,6 +118,7 @@ class _BlockWriter:
                 write_blocks = self._write_while
             results = write_blocks(step, kinds)
         elif step.op is None:
+            # One result without operands is an array that the code has made.
             if step.inputs or len(kinds) != 1:
                 raise NotWritable(f"{step.name} is code of a composite operation, which has no form in PIR")
             results = [self._constant_of(step.kernel, kinds[0])]
@@ -140,6 +143,7 @@ class _BlockWriter:
         for value, (dtype, _) in zip(values, kinds, strict=True):
             if value.dtype != dtype:
                 results.append(w.op("cast", [value], (dtype, value.shape), dtype=dtype))
+            # Paddle may compute in place on a result, so each is a value of its own.
             elif value.number not in block_numbers or value in results:
                 results.append(w.op("assign", [value], value.type))
             else:
@@ -161,6 +165,7 @@ class _BlockWriter:
         (test_inputs, test_steps, (answer,)), (body_inputs, body_steps, body_results) = step.blocks
         w = self.w
         state = [self.operand(symbol) for symbol in step.inputs[: len(test_inputs)]]
+        # Copied: the loop writes into its variables.
         starts = [w.op("assign", [value], value.type) for value in state]
 
         def test_of(values: Sequence[Value]) -> Value:
@@ -169,6 +174,8 @@ class _BlockWriter:
                 inner.write_steps(test_steps)
                 return inner._flag(inner.operand(answer))
 
+        # The test stands before the loop, and again at the end of the body: Paddle's `while` has a
+        # condition as a value.
         first = test_of(starts)
         with w.block(kinds) as region:
             inner = self.inner(body_inputs, region.args)
@@ -183,6 +190,7 @@ class _BlockWriter:
         dtype, shape = kind
         w = self.w
         array = np.asarray(kernel.fn())
+        # No open length: the numbers are in the file.
         if not any(isinstance(n, Length) for n in shape):
             return w.constant(array)
         if array.size and (array == array.flat[0]).all():
@@ -195,11 +203,13 @@ class _BlockWriter:
         """The operands of an op: Values, lists of Values, and None."""
         rest = iter(step.inputs)
         operands: list[Any] = []
+        # As in `declaration`: -1 is None, -2 one operand, a number that many in a list.
         for name, count in zip(step.op.tensors, step.layout, strict=True):
             if count == -1:
                 operands.append(None)
             elif count == -2:
                 symbol = next(rest)
+                # Of `starts` the numbers are wanted, which may be attributes.
                 operands.append(self._numbers_or_value(symbol) if name == "starts" else self.operand(symbol))
             else:
                 operands.append([self.operand(next(rest)) for _ in range(count)])
@@ -217,6 +227,7 @@ class _BlockWriter:
     def operand(self, symbol: Symbol) -> Value:
         """The Value of a Symbol; that of a constant is made on first use."""
         value = self.values.get(symbol)
+        # On first use, and in the block that uses it.
         if value is None:
             value = self._constant(symbol)
             self.values[symbol] = value
@@ -233,6 +244,7 @@ class _BlockWriter:
             return w.op("full_with_tensor", operands, kind, dtype=kind[0])
         if isinstance(constant, Ramp):
             return self._ramp(constant, kind)
+        # A Parameter or buffer is stored by its name. Once, so that shared ones stay shared.
         if isinstance(constant, Tensor) and (constant.persistable or id(constant) in self.recording.stored):
             if id(constant) not in w.stored:
                 value = w.parameter(constant.name, _array(constant), not constant.stop_gradient)
@@ -258,6 +270,7 @@ class _BlockWriter:
         length = ramp.shape[0]
         zero = w.full(0, "int64", ())
         one = w.full(1, "int64", ())
+        # Counted as int64, which every number of rows fits in.
         count = w.op("arange", [zero, w.length(length), one], ("int64", [length]), dtype="int64")
         if kind[0] != "int64":
             count = w.op("cast", [count], kind, dtype=kind[0])

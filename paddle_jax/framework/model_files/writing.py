@@ -34,6 +34,7 @@ def write_row(
     """Writes an op as the text of its record says."""
     known = pir_record(op)
     if known.operands is None:
+        # Lists of Tensors are one operand in PIR.
         given = [
             w.combine(value) if isinstance(value, list) else value
             for value in _as_floats(op, w, known, out, operands)
@@ -45,6 +46,7 @@ def write_row(
     _refuse_others(op, known, attrs)
     name = known.names[0]
     ours = iter(out)
+    # None: the attribute is left out, and Paddle's default holds.
     values = {name: value for name, value in values.items() if value is not None}
     if known.results == ["[]"]:
         return w.list_op(name, given, out, **values)
@@ -53,6 +55,7 @@ def write_row(
     types_of = {
         one: value.type for one, value in zip(op.tensors, operands, strict=True) if isinstance(value, Value)
     }
+    # A result of Paddle alone gets the type of the operand with its name.
     found = w.op(
         name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results], **values
     )
@@ -81,6 +84,7 @@ def _by_name(
     """{name in the text: operand of ours}; an op inside another one may call its operands otherwise,
     in the same order."""
     names = [one.name for one in known.operands if one.kind in TENSORS and one.name != "_"]
+    # The operands have our names. An inner op may call them otherwise, in the same order.
     if {*names} <= {*op.tensors}:
         left = dict(zip(op.tensors, operands, strict=True))
     else:
@@ -109,6 +113,7 @@ def _operand(
         if isinstance(value, list):
             return w.combine(value)
         return value
+    # The shape of the result, of which Paddle wants an operand.
     if one.kind == "size":
         given = getattr(attrs, one.name, None)  # as the user says it, with -1 for a length that stays
         return w.ints(given if isinstance(given, tuple) and has_lengths(given) else out[0][1])
@@ -119,6 +124,7 @@ def _operand(
     if one.kind == "ints":
         return w.ints(value)
     if is_length(value):
+        # A number made of lengths is computed by the file.
         return w.number(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:], (1,))
     if not isinstance(value, int | float):
         raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
@@ -131,6 +137,7 @@ def _attribute(one: Attribute, op: Callable[..., Any], attrs: Any, out: Sequence
     else:
         value = one.default
     if one.kind == "dtype" and value is None:
+        # A dtype that is not given is that of the result.
         return out[0][0]
     if isinstance(value, tuple | list) and not one.kind.endswith("s"):
         raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
@@ -141,6 +148,7 @@ def _refuse_others(op: Callable[..., Any], known: PirRecord, attrs: Any) -> None
     """Refuses attributes that the text does not have; one named dtype is in the result where an operand
     is cast to that."""
     listed = {one.parameter for one in [*(known.operands or ()), *known.attributes]}
+    # The cast of an operand says the dtype.
     if any(one.kind == "out" for one in known.operands or ()):
         listed.add("dtype")
     for left in {*op.attrs} - listed:
@@ -164,6 +172,7 @@ def apply(w: Builder, op: Callable[..., Any], attrs: dict[str, Any], operands: A
         NotWritable: its attributes cannot be written.
     """
     rule = rule_of(op)
+    # Operations of a rule that refuses half-way are taken back.
     mark = len(w.ops)
     refusal = None
     if rule is not None:
@@ -181,6 +190,7 @@ def apply(w: Builder, op: Callable[..., Any], attrs: dict[str, Any], operands: A
             refusal = error
             w.undo(mark)
     name = PREFIX + identity(op)
+    # Another op has this name, or ours is not declared: no reader would find it.
     if find(name) is not op:
         raise refusal or NotWritable(f"{op.name} has no form in a file")
     inputs = []
@@ -200,6 +210,7 @@ def _promoted(w: Builder, op: Callable[..., Any], operands: Sequence[Value]) -> 
     else:
         names = op.tensors
     at = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
+    # Lists of operands count with their items.
     values = [v for i in at for v in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
     if isinstance(op.promote, str) and min(v.ndim for v in values) == 0:
         common = dtypes.mixed_np(*map(_like, values), op.promote == "wide")

@@ -20,6 +20,7 @@ def _gelu(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
 
 def _onnx_gelu(g: Graph, op: Any, x: str) -> str:
     dtype = op.kind()
+    # tanh's approximation (Hendrycks and Gimpel, 2016): 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
     if op.approximate:
         cube = g.node("Mul", [x, g.node("Mul", [x, x])])
         inner = g.node(
@@ -30,6 +31,7 @@ def _onnx_gelu(g: Graph, op: Any, x: str) -> str:
             ],
         )
         gate = g.node("Add", [g.node("Tanh", [inner]), g.number(1, dtype)])
+    # The exact one: 0.5 x (1 + erf(x / sqrt(2))).
     else:
         gate = g.node(
             "Add", [g.node("Erf", [g.node("Mul", [x, g.number(math.sqrt(0.5), dtype)])]), g.number(1, dtype)]
@@ -38,6 +40,7 @@ def _onnx_gelu(g: Graph, op: Any, x: str) -> str:
 
 
 def _prelu(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
+    # "NC" ends in C as well, and has its channels on axis 1.
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     return w.op(
         "prelu",
@@ -50,11 +53,13 @@ def _prelu(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
 
 def _onnx_prelu(g: Any, op: Any, x: Any, w: Any) -> Any:
     shape = [1] * max(op.ndim() - 1, 1)
+    # ONNX broadcasts the slope from the last axis, so it gets an axis for each of x behind the channels.
     shape[0] = -1 if op.ndim() > 1 and op.mode != "all" else 1
     return g.node("PRelu", [x, g.node("Reshape", [w, g.ints(shape)])])
 
 
 def _glu(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
+    # Two halves: the second one is the gate of the first.
     first, second = w.list_op(
         "split_with_num", [x, w.full(positive(a.axis, x.ndim), "int32")], [out[0], out[0]], num=2
     )

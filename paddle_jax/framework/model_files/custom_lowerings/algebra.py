@@ -30,15 +30,18 @@ if TYPE_CHECKING:
 
 def vector_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
     """The p-norm over some axes."""
+    # One axis: Paddle has an operation for every p.
     if len(axes) == 1:
         return P.vector_norm(x, float(p), axes[0], keepdim)
     if p == 2:
         size = P.abs(x)
         return P.sqrt(P.sum(P.square(size), list(axes), keepdim=keepdim))
     size = P.abs(x)
+    # Counts what is not zero, as the limit p = 0.
     if p == 0:
         return P.sum(P.cast(size != 0, size.dtype), list(axes), keepdim=keepdim)
     if math.isinf(p):
+        # The limits of p are the largest and the smallest element.
         return (P.max if p > 0 else P.min)(size, list(axes), keepdim)
     return P.pow(P.sum(P.pow(size, float(p)), list(axes), keepdim=keepdim), 1 / p)
 
@@ -60,6 +63,7 @@ def matrix_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
     first, second = (axis % x.ndim for axis in axes)
     if p == "fro":
         return vector_length(x, 2, [first, second], keepdim)
+    # Norms by singular values: their sum, the largest, the smallest.
     if p in ("nuc", 2, -2):
         kept = [i for i in range(x.ndim) if i not in (first, second)]
         values = P.svdvals(P.transpose(x, [*kept, first, second]))
@@ -70,6 +74,7 @@ def matrix_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
         if keepdim:
             return P.unsqueeze(found, sorted([first, second]))
         return found
+    # 1 and -1 add up columns, infinity and -infinity rows; the sign picks the largest or the smallest sum.
     added, chosen = (first, second) if abs(p) == 1 else (second, first)
     sums = P.sum(P.abs(x), added, keepdim=True)
     found = (P.max if p > 0 else P.min)(sums, chosen, True)
@@ -80,12 +85,14 @@ def matrix_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
 
 def _vector_norm(a: Any, x: Any) -> Any:
     axes = _all_axes(a.axis, x.ndim)
+    # Paddle has an operation for all axes and for one.
     if len(axes) < 2 or is_empty(x) or (len(axes) == x.ndim and a.axis is None):
         return None
     return vector_length(_typed(x, a.dtype), a.p, axes, a.keepdim)
 
 
 def _norm(a: Any, x: Tensor) -> Any:
+    # A Frobenius norm over one axis or all is a vector norm.
     if is_empty(x) or a.p in (None, "fro") and not isinstance(a.axis, tuple):
         return None
     is_pair = isinstance(a.axis, tuple) and len(a.axis) == 2
@@ -115,16 +122,19 @@ def _cond(a: Any, x: Any) -> Any:
         if p == 2:
             return high / low
         return low / high
+    # The condition number by other norms: that of the matrix times that of its inverse.
     return matrix_length(x, p, (-2, -1), False) * matrix_length(P.inv(x), p, (-2, -1), False)
 
 
 def _cdist(a: Any, x: Any, y: Any) -> Any:
+    # Differences of each pair of rows, by broadcasting.
     return P.vector_norm(P.unsqueeze(x, -2) - P.unsqueeze(y, -3), float(a.p), -1)
 
 
 def _pdist(a: Any, x: Any) -> Any:
     if is_length(x.shape[0]) or x.shape[0] < 2:
         return None
+    # Above the diagonal: each pair once, in the order of rows.
     first, second = (P.to_tensor(one.astype(np.int64)) for one in np.triu_indices(x.shape[0], 1))
     return P.vector_norm(P.index_select(x, first, 0) - P.index_select(x, second, 0), float(a.p), -1)
 
@@ -134,12 +144,14 @@ def _pdist(a: Any, x: Any) -> Any:
 
 def _inner(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     if not x.ndim or not y.ndim:
+        # A number times anything.
         return w.op("multiply", [x, y], out[0])
     if y.ndim == 1 and x.ndim == 1:
         return w.op("dot", [x, y], out[0])
     if y.ndim == 1:
         return w.op("matmul", [x, y], out[0])
     if y.ndim == 2:
+        # All rows of y as one matrix, as `inner` keeps the axes of both.
         flat = y
     else:
         flat = reshape(w, y, [math.prod(y.shape[:-1]), y.shape[-1]])
@@ -156,6 +168,7 @@ def _contract(a: Any, x: Any, y: Any) -> Any:
     shape = [*[x.shape[i] for i in kept[0]], *[y.shape[i] for i in kept[1]]]
     inner = math.prod(x.shape[i] for i in left)
     outer = math.prod(y.shape[i] for i in kept[1])
+    # The contracted axes last in x and first in y: one product of matrices.
     rows = P.reshape(P.transpose(x, [*kept[0], *left]), [-1, inner])
     columns = P.reshape(P.transpose(y, [*right, *kept[1]]), [inner, outer])
     return P.reshape(P.matmul(rows, columns), shape)
@@ -166,6 +179,7 @@ def _vecdot(a: Any, x: Any, y: Any) -> Any:
 
 
 def _cross(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
+    # 9 is Paddle's value for an axis that is not given: the first one of length 3.
     axis = x.shape.index(3) if a.axis in (9, None) else a.axis
     return w.op("cross", [x, y], out[0], axis=axis)
 
@@ -179,6 +193,7 @@ def _adjoint(x: Any) -> Any:
 
 
 def _cholesky_inverse(a: Any, x: Any) -> Any:
+    # inv(L L^H) = inv(L)^H inv(L).
     inverse = P.inv(x)
     other = _adjoint(inverse)
     if a.upper:
@@ -188,6 +203,7 @@ def _cholesky_inverse(a: Any, x: Any) -> Any:
 
 def _qr(w: Any, a: Any, out: Any, x: Any) -> Any:
     if a.mode == "r":
+        # In this mode there is no Q; the operation gives an empty one.
         return w.op("qr", [x], [(x.dtype, [0]), out[0]], mode=a.mode)[1]
     return w.op("qr", [x], out, mode=a.mode)
 
@@ -214,6 +230,7 @@ def _least_squares(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
 def _pinv(a: Any, x: Any) -> Any:
     if is_empty(x):
         return None
+    # As NumPy's `pinv`: singular values below this share of the largest count as zero.
     floor = max(a.rcond, float(np.finfo(numpy_dtype(x)).eps) * max(x.shape[-2:]))
     if a.hermitian:
         values, left = P.eigh(x)
@@ -222,6 +239,7 @@ def _pinv(a: Any, x: Any) -> Any:
         left, values, right = P.svd(x, False)
     size = P.abs(values)
     is_kept = size > P.max(size, -1, True) * floor
+    # The divisor is 1 where the value counts as zero, so that no infinity appears, also in gradients.
     inverse = P.where(is_kept, 1 / P.where(is_kept, values, P.ones_like(values)), P.zeros_like(values))
     inverse = P.cast(P.unsqueeze(inverse, -2), x.dtype)
     return P.matmul(_adjoint(right) * inverse, _adjoint(left))
@@ -241,6 +259,7 @@ def _rank_by_limits(a: Any, x: Any, limit: Any, absolute: Any, relative: Any) ->
         return None
     values = P.abs(P.eigvalsh(x)) if a.hermitian else P.svdvals(x)
     if relative is None:
+        # A value counts if it is above both limits.
         limit = None
     else:
         limit = P.max(values, -1) * relative
@@ -256,8 +275,10 @@ def reflected(x: Any, tau: Any) -> Any:
     """The product of Householder reflectors."""
     rows, columns = x.shape[-2:]
     eye = P.eye(rows, columns, x.dtype)
+    # The vectors are below the diagonal of x, and have 1 on it.
     vectors = P.tril(x, -1) + eye
     found = P.expand(eye, list(x.shape))
+    # From the last one to the first: each is applied to the product of those after it.
     for i in reversed(range(tau.shape[-1])):
         one = vectors[..., i : i + 1]
         found = found - P.unsqueeze(tau[..., i : i + 1], -1) * P.matmul(one, P.matmul(_adjoint(one), found))
@@ -286,6 +307,7 @@ def _solve(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
 def _solve_from_right(a: Any, x: Any, y: Any) -> Any:
     if a.left:
         return None
+    # x A = b is A^T x^T = b^T.
     return _adjoint_free(P.solve(_adjoint_free(x), _adjoint_free(y)))
 
 
@@ -298,10 +320,14 @@ def _matrix_exp(a: Any, x: Any) -> Any:
     """A series for a matrix that is halved until it is small, then squared as often."""
     if is_empty(x):
         return None
+    # The 1-norm of each matrix.
     size = P.max(P.sum(P.abs(x), -2, keepdim=True), -1, True)
+    # Halved as often as needed to be at most 0.75; 48 times is enough for numbers below 2**47.
     times = P.clip(P.ceil(P.log2(P.clip(size, 0.75) / 0.75)), 0.0, 48.0)
     two = P.full([], 2, x.dtype)
     small = x / P.pow(two, times)
+    # Taylor's series up to the power 16 by few products (Paterson and Stockmeyer, 1973): a polynomial in
+    # x^4 whose coefficients are polynomials in x.
     powers = [P.eye(x.shape[-1], None, x.dtype), small, P.matmul(small, small)]
     powers += [P.matmul(powers[2], small), P.matmul(powers[2], powers[2])]
     found = powers[4] / math.factorial(16)
@@ -311,6 +337,7 @@ def _matrix_exp(a: Any, x: Any) -> Any:
             part = part + powers[i] / math.factorial(first + i)
         found = part + (P.matmul(powers[4], found) if first < 12 else found)
 
+    # Squared as often as it was halved; matrices that are done stay.
     def step(count: Any, value: Any) -> Any:
         return [count + 1, P.where(count < times, P.matmul(value, value), value)]
 
@@ -352,13 +379,16 @@ def _terms(equation: str, ndims: Sequence[int]) -> tuple[list[Any], str | Any, s
     for dots."""
     given, arrow, result = equation.replace(" ", "").partition("->")
     terms = given.split(",")
+    # Letters that the equation does not use stand for the axes behind dots.
     fresh = [c for c in string.ascii_letters if c not in equation]
     lengths = [n - len(t.replace("...", "")) for t, n in zip(terms, ndims, strict=True) if "..." in t]
     dots = "".join(fresh[: max(lengths, default=0)])
     found = []
     for term, ndim in zip(terms, ndims, strict=True):
+        # An operand with fewer axes behind dots has the last ones, as in NumPy.
         count = ndim - len(term.replace("...", ""))
         found.append(term.replace("...", dots[len(dots) - count :] if count else ""))
+    # Without an arrow: all labels that occur once, in alphabetical order.
     if not arrow:
         labels = given.replace(",", "").replace(".", "")
         result = "..." * bool(dots) + "".join(sorted(c for c in set(labels) if labels.count(c) == 1))
@@ -368,17 +398,20 @@ def _terms(equation: str, ndims: Sequence[int]) -> tuple[list[Any], str | Any, s
 def _einsum(a: Any, operands: Sequence[Tensor]) -> Any:
     """With explicit labels, one or two operands at a time, and each label once in an operand."""
     terms, result, dots = _terms(a.equation, [x.ndim for x in operands])
+    # A label twice in the result would be a diagonal that is made.
     if len(set(result)) < len(result):
         return None
     xs = [_broadcast_dots(x, term, terms, operands, dots) for x, term in zip(operands, terms, strict=True)]
     for i, term in enumerate(terms):
         xs[i], terms[i] = _without_repeats(xs[i], term)
     while len(xs) > 2:
+        # Labels that the result or a later operand needs; the others are added up now.
         later = set(result).union(*terms[2:])
         label = "".join(c for c in dict.fromkeys(terms[0] + terms[1]) if c in later)
         xs[:2] = [public_einsum(f"{terms[0]},{terms[1]}->{label}", xs[0], xs[1])]
         terms[:2] = [label]
     equation = f"{','.join(terms)}->{result}"
+    # Nothing changed: decomposing again would not end.
     if equation == a.equation:
         return None
     return public_einsum(equation, *xs)
@@ -390,6 +423,7 @@ def _broadcast_dots(
     """x with the lengths that the axes behind dots have in other operands."""
     shape = list(x.shape)
     for axis, label in enumerate(term):
+        # Of length 1 here and longer in another operand.
         if label in dots and not is_length(shape[axis]) and shape[axis] == 1:
             shape[axis] = next(
                 (
@@ -410,6 +444,7 @@ def _without_repeats(x: Tensor, term: str) -> tuple[Any, Any]:
         while term.count(label) > 1:
             first = term.index(label)
             second = term.index(label, first + 1)
+            # A label twice in an operand is its diagonal, which becomes the last axis.
             x = P.diagonal(x, 0, first, second)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + label
     return x, term

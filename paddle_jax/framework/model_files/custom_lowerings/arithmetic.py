@@ -31,6 +31,7 @@ def _write_scale(w: Builder, a: Any, out: Sequence[Any], x: Value, factor: Value
         raise NotWritable("scale with an activation has no form in PIR")
     factor = cast(w, factor, x.dtype)
     bias = cast(w, bias, x.dtype)
+    # `bias_after_scale` says which comes first.
     if a.bias_after_scale:
         return binary(w, "add", binary(w, "multiply", x, factor, out[0]), bias, out[0])
     return binary(w, "multiply", binary(w, "add", x, bias, out[0]), factor, out[0])
@@ -56,6 +57,7 @@ def _onnx_scale(g: Graph, op: Any, x: str, factor: str) -> str:
     factor = g.number(g.numbers(factor)[0], op.kind())
     bias = g.number(op.bias, op.kind())
     if op.bias_after_scale:
+        # A node for a factor of 1 would only cost time.
         y = x if g.known[factor] == 1 else g.node("Mul", [x, factor])
         if op.bias == 0:
             return y
@@ -75,6 +77,7 @@ def _write_clip(
 
 
 def _read_clip(a: Any, x: Any, s_low: Any, s_high: Any) -> Any:
+    # Infinite bounds of whole numbers are those of int64.
     if isinstance(s_low, float) and isinstance(s_high, float) and x.dtype.is_integer:
         limit = 2**63 - 1
         return P.clip(x, *(int(max(-limit, min(bound, limit))) for bound in (s_low, s_high)))
@@ -88,10 +91,12 @@ def _onnx_clip(g: Any, op: Any, x: Any, low: Any, high: Any) -> Any:
 def _onnx_floor_divide(g: Graph, op: Any, x: str, y: str) -> str:
     if np.dtype(op.kind()).kind == "f":
         return g.node("Floor", [g.node("Div", [x, y])])
+    # ONNX divides whole numbers towards zero, so the quotient is taken in float64.
     return g.cast(g.node("Floor", [g.node("Div", [g.cast(x, "float64"), g.cast(y, "float64")])]), op.kind())
 
 
 def _onnx_remainder(g: Graph, op: Any, x: str, y: str) -> str:
+    # Python's remainder, with the sign of the divisor.
     return g.node("Sub", [x, g.node("Mul", [_onnx_floor_divide(g, op, x, y), y])])
 
 
@@ -133,6 +138,7 @@ def _hypot(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Any:
     )
 
 
+# max(x, y) + log1p(exp(-|x - y|)), which does not overflow.
 def _logaddexp(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Value:
     x, y = (cast(w, one, out[0][0]) for one in (x, y))
     gap = w.op("abs", [binary(w, "subtract", x, y, out[0])], out[0])
@@ -141,6 +147,7 @@ def _logaddexp(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Va
 
 
 def _nan_to_num(w: Builder, a: Any, out: Sequence[Any], x: Any) -> Value:
+    # The largest finite number of the dtype.
     top = {"float16": 65504.0, "float64": 1.7976931348623157e308}.get(x.dtype, 3.4028234663852886e38)
     for test, number in (
         ("nan", a.nan),

@@ -22,6 +22,7 @@ def padding(a: Any, n: Any, last: bool) -> tuple[Any, str] | tuple[list[Any], st
     if isinstance(value, str):
         return [0] * n, value
     flat = [p for both in value for p in both]
+    # Paddle has one number per axis where both sides are equal.
     return ([both[0] for both in value] if all(p == q for p, q in value) else flat), "EXPLICIT"
 
 
@@ -51,6 +52,7 @@ def _settings(a: Any, n: int) -> tuple[dict[str, Any], Any]:
 def _conv(n: int) -> Callable[..., Any]:
     def rule(w: Builder, a: Any, out: Any, x: Value, weight: Value, bias: Value) -> Value:
         attrs, last = _settings(a, n)
+        # One channel per group: Paddle has an operation for it.
         if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1:
             name = "depthwise_conv2d"
         else:
@@ -67,11 +69,13 @@ def _conv_transpose(n: int) -> Callable[..., Any]:
         attrs, last = _settings(a, n)
         extra = pair(a.output_padding, n) if a.output_padding else []
         if n == 3:
+            # Operations of 3D convolutions say NCHW for NCDHW.
             attrs["data_format"] = "NHWC" if last else "NCHW"
         if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]:
             name = "depthwise_conv2d_transpose"
         else:
             name = f"conv{n}d_transpose"
+        # In the 2D operation the size is an operand, in the 3D one an attribute.
         size = [] if a.output_size is None else pair(a.output_size, n)
         operands = [x, weight, w.ints(size)] if n == 2 else [x, weight]
         if n == 3:
@@ -99,6 +103,7 @@ def flat(rule: Callable[..., Any], weighted: bool = True) -> Callable[..., Any]:
             if value is not None:
                 setattr(a, name, [fill, *(value if isinstance(value, tuple | list) else [value])])
         if not isinstance(getattr(a, "padding", ""), str):
+            # No padding on the axis that is added.
             a.padding = [0, 0, *paddings("", a.padding, 1, last)[0]]
         a.data_format = "NHWC" if last else "NCHW"
         if weighted:
@@ -161,9 +166,11 @@ def onnx_pads(op: Any, n: Any) -> dict[str, str] | dict[str, list[Any]]:
     """The attributes of a node that say how it pads n axes."""
     pads = list(op.paddings)
     if op.padding_algorithm == "SAME":
+        # Paddle's SAME pads more at the end, as SAME_UPPER does.
         return {"auto_pad": "SAME_UPPER"}
     if op.padding_algorithm == "VALID":
         pads = [0] * n
+    # Paddle has pairs for each axis, ONNX all begins and then all ends.
     begin, end = (pads, pads) if len(pads) == n else (pads[::2], pads[1::2])
     return {"pads": [*begin, *end]}
 

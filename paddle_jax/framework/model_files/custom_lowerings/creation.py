@@ -65,6 +65,7 @@ def _scaled_normal(w: Any, a: Any, out: Any, mean: Any, std: Any) -> Any:
 
 def _integers(w: Any, a: Any, out: Any, low: Any, high: Any) -> Any:
     low, high = (int(constant_of(w, value)) for value in (low, high))
+    # The operation of Paddle has bounds of 32 bits.
     if not -(2**31) <= low < high < 2**31:
         raise NotWritable(f"randint from {low} to {high} has no form in PIR")
     found = w.op("randint", [w.ints(out[0][1])], ("int64", out[0][1]), low=low, high=high, dtype="int64")
@@ -109,10 +110,12 @@ def _keep_mask(w: Any, shape: Any, p: Any) -> Any:
         shape=[],
         dtype="float32",
     )
+    # A number drawn from 0 to 1 is at least p with probability 1 - p.
     return w.op("greater_equal", [drawn, w.full(p, "float32", ())], ("bool", list(shape)))
 
 
 def _drop(w: Any, a: Any, out: Any, x: Any) -> Any:
+    # All are dropped; the scale 1 / (1 - p) would be infinite.
     if a.p == 1 and a.axes is not None:
         return w.op("full_like", [x, w.full(0.0)], x.type, dtype=x.dtype)
     if a.axes is None:  # in evaluation, as Paddle saves it
@@ -123,6 +126,7 @@ def _drop(w: Any, a: Any, out: Any, x: Any) -> Any:
         return w.op("dropout", [x, None, w.full(a.p)], [x.type, ("uint8", x.shape)], is_test=True, mode=mode)[
             0
         ]
+    # One draw for all elements along the other axes.
     shape = [n if axis in a.axes else 1 for axis, n in enumerate(x.shape)]
     if a.upscale:
         x = scaled(w, x, 1 / (1 - a.p))
@@ -139,6 +143,8 @@ def _alpha_drop(w: Any, a: Any, out: Any, x: Any) -> Any:
     kept = _keep_mask(w, shape, a.p)
     if not same_shape(shape, x.shape):
         kept = w.op("expand", [kept, w.ints(x.shape)], ("bool", x.shape))
+    # Self-normalizing networks (Klambauer and others, 2017): dropped elements get the negative saturation,
+    # and scale and shift keep mean and variance.
     dropped = w.op("full_like", [x, w.full(_ALPHA_DROPPED)], x.type, dtype=x.dtype)
     scale = ((1 - a.p) * (1 + a.p * _ALPHA_DROPPED**2)) ** -0.5
     return scaled(w, w.op("where", [kept, x, dropped], x.type), scale, -scale * _ALPHA_DROPPED * a.p)

@@ -46,6 +46,7 @@ def _viterbi(
 ) -> tuple[Any, ...]:
     batch = potentials.shape[0]
     return tuple(
+        # Lengths that depend on values are None.
         add(
             _PATHS,
             [potentials, transition_params, lengths],
@@ -95,6 +96,7 @@ def _priors(
 ) -> tuple[Any, ...]:
     listed = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
     most = list(max_sizes or [])
+    # One box per size and ratio, and one per largest size.
     count = len(listed[0]) * len(ratios_of(listed[1], flip)) + len(most)
     kind = input.dtype, [*input.shape[2:], count, 4]
     return tuple(
@@ -300,8 +302,6 @@ def _send_both(
         y = -y
     elif message_op == "div":
         y = 1 / y
-    else:
-        y = y
     message = {"sub": "add", "div": "mul"}.get(message_op, message_op)
     return add(
         _SENT_BOTH,
@@ -322,8 +322,6 @@ def _join(
         y = -y
     elif message_op == "div":
         y = 1 / y
-    else:
-        y = y
     message = {"sub": "add", "div": "mul"}.get(message_op, message_op)
     return add(
         _JOINED,

@@ -46,6 +46,7 @@ def _hinge_embedding(a: Any, x: Any, label: Any) -> Any:
 
 
 def _cosine_embedding(a: Any, x: Any, y: Any, label: Any) -> Any:
+    # 1e-12 keeps the length of a zero vector from dividing by zero.
     lengths = (P.sum(P.square(x), -1) + 1e-12) * (P.sum(P.square(y), -1) + 1e-12)
     cosine = P.sum(x * y, -1) / P.sqrt(lengths)
     loss = _only(label == 1, 1 - cosine) + _only(label == -1, _hinge(cosine - a.margin))
@@ -58,6 +59,7 @@ def _triplet(a: Any, x: Any, near: Any, far: Any) -> Any:
 
     closer = distance(x, near)
     further = distance(x, far)
+    # The smaller one of the distances of `far` to `x` and to `near` counts.
     if a.swap:
         further = P.minimum(further, distance(near, far))
     return _mean(_hinge(closer - further + a.margin), a.reduction)
@@ -80,9 +82,11 @@ def _labels_soft_margin(a: Any, x: Any, label: Any, weight: Any) -> Any:
 
 def _labels_margin(a: Any, x: Any, label: Any) -> Any:
     classes = x.shape[1]
+    # Labels end at the first negative one: the running product is 0 from there on.
     is_listed = P.cast(P.cumprod(P.cast(label >= 0, "int64"), 1), "bool")
     target = _only(is_listed, label)
     is_target = P.any(P.logical_and(P.one_hot(target, classes) > 0, P.unsqueeze(is_listed, -1)), 1)
+    # Gaps of each listed label to each class; classes that are labels do not count.
     gaps = 1 - (P.unsqueeze(P.take_along_axis(x, target, 1), 2) - P.unsqueeze(x, 1))
     is_counted = P.logical_and(P.unsqueeze(is_listed, 2), P.logical_not(P.unsqueeze(is_target, 1)))
     return _mean(P.sum(_only(is_counted, _hinge(gaps)), [1, 2]) / classes, a.reduction)
@@ -93,6 +97,7 @@ def _class_margin(a: Any, x: Any, label: Any, weight: Any) -> Any:
     gaps = P.pow(_hinge(a.margin - own + x), a.p)
     is_own = P.one_hot(label, x.shape[1]) > 0
     loss = P.sum(P.where(is_own, P.zeros_like(gaps), gaps), 1)
+    # Paddle subtracts margin ** p for the own class, also where the hinge has made that term 0.
     if a.margin < 0:
         loss = loss - a.margin**a.p
     if weight is not None:
@@ -104,6 +109,7 @@ def _pairs(a: Any, anchor: Any, positive: Any, labels: Any) -> Any:
     rows = P.reshape(labels, [-1, 1])
     columns = P.reshape(labels, [1, -1])
     is_same = P.cast(rows == columns, anchor.dtype)
+    # Each row is a distribution over the samples of its class.
     target = is_same / P.sum(is_same, 1, keepdim=True)
     penalty = P.mean(P.sum(P.square(anchor), 1)) + P.mean(P.sum(P.square(positive), 1))
     logs = P.log_softmax(P.matmul(anchor, positive, False, True), -1)
@@ -113,9 +119,11 @@ def _pairs(a: Any, anchor: Any, positive: Any, labels: Any) -> Any:
 
 def huber(a: Any, x: Any, label: Any) -> Any:
     """Decomposes a smooth L1 loss that has another form than that of Paddle."""
+    # Paddle's operation is this one.
     if a.is_huber and a.delta == 1.0:
         return None
     gap = P.abs(x - label)
+    # Huber's loss; the smooth L1 loss is the same divided by delta.
     loss = P.where(gap < a.delta, P.square(gap) * 0.5, (gap - 0.5 * a.delta) * a.delta)
     return _mean(loss if a.is_huber else loss / a.delta, a.reduction)
 
@@ -133,12 +141,14 @@ def weighted_logits(a: Any, x: Any, label: Any, weight: Any, pos_weight: Any) ->
         return None
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none")
     if pos_weight is not None:
+        # log(1 + exp(-x)) is the part of the loss that belongs to positive labels.
         loss = loss + (pos_weight - 1) * label * _softplus(-x)
     return _mean(loss if weight is None else loss * weight, a.reduction)
 
 
 def _focal(a: Any, x: Any, label: Any, normalizer: Any) -> Any:
     share = P.sigmoid(x)
+    # The probability of the wrong answer.
     wrong = share * (1 - label) + (1 - share) * label
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none") * P.pow(wrong, a.gamma)
     loss = loss * (a.alpha * label + (1 - a.alpha) * (1 - label))
@@ -164,6 +174,7 @@ def _poisson(a: Any, x: Any, label: Any) -> Any:
     else:
         loss = x - label * P.log(x + a.epsilon)
     if a.full:
+        # Stirling's approximation of log(label!).
         stirling = label * P.log(label) - label + P.log(label * (2 * math.pi)) * 0.5
         loss = loss + _only(label > 1, stirling)
     return _mean(loss, a.reduction)
@@ -183,18 +194,21 @@ def _average(loss: Any, weights: Any, reduction: Any) -> Any:
     if reduction != "mean" or weights is None:
         return _mean(loss, reduction)
     count = P.sum(weights)
+    # A batch of ignored labels alone has the mean 0.
     return P.sum(loss) / P.where(count == 0, P.ones_like(count), count)
 
 
 def _logs(x: Any, axis: Any, use_softmax: Any) -> Any:
     if use_softmax:
         return P.log_softmax(x, axis)
+    # Keeps log(0) finite.
     return P.log(P.maximum(x, P.full([], 1e-12, x.dtype)))
 
 
 def _of_labels(logs: Any, label: Any, axis: Any, ignore_index: Any) -> tuple[Any, Any]:
     """(-log of the share of each label, 0 where it is ignored; whether it is)"""
     is_ignored = label == ignore_index
+    # An ignored label is read as class 0, and its loss is put to 0.
     own = P.take_along_axis(logs, P.where(is_ignored, P.zeros_like(label), label), axis)
     return P.where(is_ignored, P.zeros_like(own), -own), is_ignored
 
@@ -207,6 +221,7 @@ def _class_weights(weight: Any, label: Any, is_ignored: Any, dtype: Any) -> Any:
 def hard(a: Any, x: Any, label: Any, weight: Any) -> Any:
     """Decomposes a cross entropy with class numbers that Paddle's operation does not take."""
     is_plain = a.use_softmax and a.axis % x.ndim == x.ndim - 1
+    # Then Paddle has an operation for all of it.
     if weight is None and is_plain and (a.ignore_index < 0 or a.reduction != "mean"):
         return None
     wide = _wide(x)
@@ -231,6 +246,7 @@ def _soft(a: Any, x: Any, label: Any, weight: Any) -> Any:
     else:
         target = P.cast(label, wide.dtype)
     if a.smoothing:
+        # Smoothed labels: a share of them goes to all classes evenly.
         target = target * (1 - a.smoothing) + a.smoothing / count
     loss = -P.sum(target * _logs(wide, axis, a.use_softmax), axis, keepdim=True)
     weights = None
@@ -269,6 +285,7 @@ def _clusters(a: Any, x: Any, label: Any, weight: Any, bias: Any, tails: Any) ->
         return P.squeeze(P.take_along_axis(table, P.unsqueeze(place, 1), 1), 1)
 
     found = pick(logs, label, few)
+    # Cluster k has the classes first to end; its own share is the class `few + k` of the head.
     for k, (first, end) in enumerate(zip(a.cutoffs, a.cutoffs[1:], strict=False)):
         inner = P.log_softmax(P.matmul(P.matmul(x, tails[2 * k]), tails[2 * k + 1]), -1)
         is_here = P.logical_and(label >= first, label < end)
@@ -279,6 +296,7 @@ def _clusters(a: Any, x: Any, label: Any, weight: Any, bias: Any, tails: Any) ->
 def _sphere(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
     is_own = P.one_hot(P.reshape(label, [-1]), x.shape[1]) > 0
     cosine = P.clip(_only(is_own, x), -1.0, 1.0)
+    # ArcFace and its relatives: cos(m1 * angle + m2) - m3.
     moved = P.cos(P.acos(cosine) * a.margin1 + a.margin2) - a.margin3
     logs = P.log_softmax(P.where(is_own, moved, x) * a.scale, -1)
     loss = -P.sum(_only(is_own, logs), 1, keepdim=True)

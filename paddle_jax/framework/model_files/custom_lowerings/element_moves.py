@@ -27,6 +27,7 @@ def _rot90(a: Any, x: Any) -> Any:
     if turns == 0:
         return P.assign(x)
     if turns == 2:
+        # Two turns flip both axes.
         return P.flip(x, [first, second])
     if turns == 1:
         return P.transpose(P.flip(x, [second]), perm)
@@ -45,6 +46,7 @@ def _diff(a: Any, x: Any, before: Any, after: Any) -> Any:
     for _ in range(a.n):
         left = cut(x, a.axis, None, -1)
         right = cut(x, a.axis, 1)
+        # Bools have no difference: whether both differ.
         if numpy_dtype(x) == np.bool_:
             x = P.logical_xor(right, left)
         else:
@@ -58,6 +60,7 @@ def _panels(a: Any, y: Any, x: Any, width: Any) -> Any:
         width = cut(x, -1 if x.ndim == 1 else axis, 1) - cut(x, -1 if x.ndim == 1 else axis, None, -1)
         if x.ndim == 1:
             width = P.reshape(width, [-1 if i == axis else 1 for i in range(y.ndim)])
+    # The trapezoid rule: the mean of both ends, times the width.
     areas = (cut(y, axis, None, -1) + cut(y, axis, 1)) / 2
     if width is None:
         return areas
@@ -75,6 +78,7 @@ def _running_trapezoid(a: Any, y: Any, x: Any, width: Any) -> Any:
 def _vander(a: Any, x: Any) -> Any:
     size = x.shape[0] if a.n is None else a.n
     column = P.unsqueeze(x, 1)
+    # `cumprod` needs at least two columns to begin with.
     if not is_length(size) and size < 2:
         if size:
             return P.ones_like(column)
@@ -122,6 +126,7 @@ def _take(a: Any, x: Any, index: Any) -> Any:
     size = math.prod(x.shape)
     index = P.cast(index, "int64")
     if a.mode == "raise":
+        # Negative positions count from the end.
         index = P.where(index < 0, index + size, index)
     elif a.mode == "wrap":
         index = P.remainder(index, P.full([], size, "int64"))
@@ -140,6 +145,7 @@ def _picked(x: Any, places: Any) -> Any:
 def _as_strided(a: Any, x: Any) -> Any:
     if not is_fixed(x) or is_empty(a):
         return None
+    # Byte offset to elements.
     places = np.asarray(a.offset // numpy_dtype(x).itemsize)
     for size, step in zip(a.shape, a.stride, strict=True):
         places = places[..., None] + np.arange(size) * step
@@ -170,6 +176,7 @@ def _change_slices(a: Any, x: Tensor, index: Tensor, value: Tensor) -> Any:
         return None
     perm = list(range(x.ndim))
     perm[0], perm[a.axis] = a.axis, 0
+    # `index_put` takes the first axis.
     if a.axis == 0:
         return P.index_put(x, [index], value)
     return P.transpose(P.index_put(P.transpose(x, perm), [index], value), perm)
@@ -185,6 +192,7 @@ def _fill_in_order(a: Any, x: Any, mask: Any, value: Any) -> Any:
         return None
     x, mask = P.broadcast_tensors([x, P.cast(mask, x.dtype)])
     mask = P.cast(mask, "bool")
+    # The k-th element that the mask picks takes the k-th value.
     places = P.cumsum(P.cast(P.flatten(mask), "int64"), 0) - 1
     last = P.full([], math.prod(value.shape) - 1, "int64")
     places = P.minimum(P.maximum(places, P.full([], 0, "int64")), last)
@@ -216,6 +224,7 @@ def _fftshift(sign: int) -> Callable[..., Any]:
         if not axes:
             return P.assign(x)
         axes = [axis % x.ndim for axis in axes]
+        # The middle comes to the front, or back: the two differ for odd lengths.
         return P.roll(x, [x.shape[k] // 2 if sign > 0 else -(x.shape[k] // 2) for k in axes], axes)
 
     return decompose

@@ -100,6 +100,7 @@ def _frexp(a: Any, x: Any) -> tuple[Any, Any]:
     share = size / P.pow(two, exponent - 1) / 2  # 2**128 would not be finite
     # a rounded logarithm
     is_large = share >= 1
+    # A rounded logarithm may be off by one.
     is_small = share < 0.5
     exponent = exponent + P.cast(is_large, x.dtype) - P.cast(is_small, x.dtype)
     share = P.where(is_large, share / 2, P.where(is_small, share * 2, share))
@@ -113,6 +114,7 @@ def _gcd(a: Any, x: Any, y: Any) -> Any:
         y = P.abs(y)
     x, y = P.broadcast_tensors([x, y])
 
+    # Euclid's algorithm for all elements at once: those that are done stay.
     def step(high: Any, low: Any) -> Any:
         is_done = low == 0
         rest = P.remainder(high, P.where(is_done, P.ones_like(low), low))
@@ -124,6 +126,7 @@ def _gcd(a: Any, x: Any, y: Any) -> Any:
 def _lcm(a: Any, x: Any, y: Any) -> Any:
     divisor = P.gcd(x, y)
     is_zero = divisor == 0
+    # The quotient first: the product of both could overflow.
     share = P.floor_divide(P.abs(y), P.where(is_zero, P.ones_like(divisor), divisor))
     return P.abs(x) * share
 
@@ -133,6 +136,7 @@ def _lower_gamma(a: Any, x: Any, y: Any) -> Any:
 
 
 def _multigammaln(a: Any, x: Any) -> Any:
+    # Multivariate gamma function: the sum of lgamma(x - i / 2), and the constant of dimension p.
     shifts = P.to_tensor(np.arange(a.p) / 2, x.dtype)
     terms = P.lgamma(P.unsqueeze(x, -1) - shifts)
     return P.sum(terms, -1) + a.p * (a.p - 1) / 4 * math.log(math.pi)

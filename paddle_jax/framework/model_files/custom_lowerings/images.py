@@ -25,9 +25,11 @@ def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     if has_lengths(a.size):
         spatial = pair(a.size, n)
     form = "NHWC" if a.last else "NCHW"
+    # -1: the lengths come from the operand or from the factors.
     size = [-1] * 3
     factors = []
     operand = None
+    # Factors, which the file applies to the lengths of its inputs.
     if a.scale_factor is not None and not a.recompute:
         factors = [float(f) for f in pair(a.scale_factor, n)]
         if len(factors) == 1:
@@ -35,6 +37,7 @@ def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     elif has_lengths(spatial):
         operand = w.op(
             "concat",
+            # Several sizes as one int32 operand.
             [w.combine([w.number(v, "int64", (1,)) for v in spatial]), w.full(0, "int32")],
             ("int64", [n]),
         )
@@ -99,6 +102,7 @@ def _onnx_resize(
     n = op.ndim() - 2
     given = [op.out_d, op.out_h, op.out_w][3 - n :]
     mode = {"nearest": "nearest", "bicubic": "cubic"}.get(op.interp_method, "linear")
+    # ONNX's names for how positions of the result are mapped to the input.
     how = (
         "align_corners"
         if op.align_corners
@@ -116,6 +120,7 @@ def _onnx_resize(
         "cubic_coeff_a": -0.75,
         "nearest_mode": "floor",
     }
+    # By sizes; otherwise by factors.
     if size is not None or (all(m > 0 for m in given) and not op.scale):
         tail = g.ints(given) if size is None else g.cast(size, "int64")
         if (
@@ -124,6 +129,7 @@ def _onnx_resize(
             and (size is not None or not _picks_alike(op.lengths()[2:], given))
         ):
             return _onnx_nearest(g, x, tail, n)
+        # ONNX wants the lengths of all axes, batch and channels included.
         head = g.node("Slice", [g.node("Shape", [x]), g.ints([0]), g.ints([2])])
         return g.node("Resize", [x, None, None, g.node("Concat", [head, tail], axis=0)], **attrs)
     if not op.scale:
@@ -133,6 +139,7 @@ def _onnx_resize(
 
 def _picks_alike(lengths: Any, sizes: Any) -> bool:
     """Whether ONNX runtimes, which divide by a rounded scale, pick the elements that Paddle picks."""
+    # ONNX runtimes divide by a scale in float32, Paddle multiplies by one.
     for length, size in zip(lengths, sizes, strict=True):
         if length < 0:
             return False
@@ -166,6 +173,7 @@ def _pad(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
             pads = [*pads, 0]
         if len(pads) < 2 * n or not a.pad_from_left_axis:  # the last axis comes first
             pads = [p for i in range(len(pads) // 2)[::-1] for p in pads[2 * i : 2 * i + 2]]
+        # `pad` takes all axes from the first one on.
         ordered = [0] * (2 * n - len(pads)) + pads
         if has_lengths(ordered):
             return _joined(w, x, ordered, a.value)
@@ -175,6 +183,7 @@ def _pad(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     last = (a.data_format or "NCW")[-1] == "C"
     axis = 1 if last else 2
     done = x
+    # Paddle pads images of three axes alone, so missing ones are added.
     for _ in range(3 - spatial):
         done = unsqueeze(w, done, axis)
         pads = [*pads, 0, 0]
@@ -226,6 +235,7 @@ def _onnx_pad(g: Graph, op: Any, x: str, pads: str) -> str:
     if op.mode == "circular":
         raise NotInOnnx("circular padding")
     pads = g.int_list(pads)
+    # Paddle has pairs from the last axis on, ONNX all begins and then all ends.
     ends = [g.node("Gather", [pads, g.ints(order)]) for order in ((4, 2, 0), (5, 3, 1))]
     pads = g.node("Concat", [g.ints([0, 0]), ends[0], g.ints([0, 0]), ends[1]], axis=0)
     mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}[op.mode]
@@ -237,6 +247,7 @@ def _unfold(w: Any, a: Any, out: Any, x: Any) -> Any:
         pads = pair(a.paddings, 2)
     else:
         pads = [a.paddings] * 2
+    # Both sides of each axis.
     if not (len(pads) == 4):
         pads = [*pads, *pads]
     sizes, strides, dilations = (pair(v, 2) for v in (a.kernel_sizes, a.strides, a.dilations))

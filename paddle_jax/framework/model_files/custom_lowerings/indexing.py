@@ -46,7 +46,9 @@ def _slice(
 ) -> Any:
     """x[start:end] along axes; `decrease` names those that are dropped."""
     flags = [
-        1 if _is_plain(start) and _is_plain(end) else -1 for start, end in zip(starts, ends, strict=True)
+        # 1 says that both bounds are known, -1 that they are computed.
+        1 if _is_plain(start) and _is_plain(end) else -1
+        for start, end in zip(starts, ends, strict=True)
     ]
     return w.op(
         "slice",
@@ -72,6 +74,7 @@ def _take_index(
 ) -> Any:
     done = _window(w, x, a.axes, starts)
     for axis, kind in enumerate(k for k in a.axes if k[0] != "i"):
+        # New axes come last, as the cuts count the axes of x.
         if kind[0] == "n":
             done = unsqueeze(w, done, axis)
     if not arrays:
@@ -80,6 +83,7 @@ def _take_index(
         if arrays[0].ndim != 1:
             return _gather_many(w, out, done, arrays[0], a.slots[0])
         return w.op("gather", [done, arrays[0], w.full(a.slots[0], "int32")], out[0])
+    # `gather_nd` indexes the first axes.
     if list(a.slots) != list(range(len(a.slots))):
         raise NotWritable("index arrays on axes that are not the first ones have no form in PIR")
     index = [w.op("expand", [one, w.ints(_joint(arrays))], (one.dtype, _joint(arrays))) for one in arrays]
@@ -168,6 +172,7 @@ def _end(start: Any, size: Length | int, length: Length | int) -> Any:
     if isinstance(start, Value):
         return start, size
     end = start + size
+    # To the end, whatever the length is.
     if same_length(end, length):
         return END
     return end
@@ -201,6 +206,8 @@ def _pasted(w: Any, a: Any, out: Any, x: Any, value: Any, starts: Any) -> Any:
             raise NotWritable("slice_scatter backwards to an unknown place has no form in PIR")
         axes.append(axis)
         begin.append(start)
+        # Backwards to the first element the end is before it: below -length, as -1 would be the last
+        # element.
         end.append(last + 1 if step > 0 else last - 1 if last else -length - 1)
         steps.append(step)
     return _set(w, out, x, value, axes, begin, end, steps)
@@ -217,6 +224,7 @@ def _set(
     steps: Sequence[int],
     dropped: Sequence[int] = (),
 ) -> Any:
+    # `set_value_with_tensor_` changes its operand.
     copy = w.op("assign", [x], x.type)
     return w.op(
         "set_value_with_tensor_",
@@ -233,6 +241,7 @@ def _range_of(start: int, count: int, step: int, length: int) -> tuple[Any, ...]
     if isinstance(start, Value):
         raise NotWritable("a slice with a step and a computed start has no form in PIR")
     last = start + (count - 1) * abs(step)
+    # A negative step goes from the last position to the first.
     forward = start, _at_least_zero(last + 1)
     backward = _at_least_zero(last), start - 1 - length  # negative bounds count from the end
     answer = step > 0
@@ -306,6 +315,7 @@ def _placed(slots: Any, rest: Any, count: Any) -> list[int]:
         rest: how many others there are.
         count: how many axes an array has.
     """
+    # NumPy's rule: indexed axes side by side stay in their place, else those of the arrays come first.
     side_by_side = list(slots) == list(range(slots[0], slots[0] + len(slots)))
     before = slots[0] if side_by_side else 0
     return [*range(count, count + before), *range(count), *range(count + before, count + rest)]
@@ -379,6 +389,7 @@ def _put_by_arrays(x: Any, value: Any, arrays: Any, slots: Any) -> Any:
 
 
 def _put_elements(w: Builder, a: Any, out: Sequence[Any], x: Value, index: Value, values: Any) -> Any:
+    # Paddle's names of the reductions.
     how = {"set": "assign", "max": "amax", "min": "amin"}.get(a.how, a.how)
     if values.shape != index.shape:
         values = w.op("expand", [values, w.ints(index.shape)], (values.dtype, index.shape))
@@ -409,6 +420,7 @@ def _put_index(
     for kind in a.axes:
         if kind[0] != ":":
             start = starts.pop(0)
+            # An integer is a slice of length 1 whose axis is dropped.
             size, pace = (1, 1) if kind[0] == "i" else kind[1:]
             if not is_length(pace) and pace == 1:
                 first = start
@@ -460,6 +472,7 @@ def _broadcast(w: Builder, x: Value, shape: Sequence[Length | int]) -> Any:
 
 
 def _onnx_one_hot(g: Any, op: Any, x: Any, n: Any) -> Any:
+    # ONNX takes the depth as a tensor of one element.
     count = g.node("Reshape", [g.cast(n, "int64"), g.ints([1])])
     return g.node("OneHot", [x, count, g.constant(np.array([0, 1], np.float32))])
 

@@ -84,6 +84,7 @@ def _read_cross_entropy(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
 
 def _read_logits(a: Any, x: Any, label: Any, pos_weight: Any = None) -> Any:
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none", pos_weight)
+    # Labels that are ignored have no part in the sum or the mean.
     kept = P.cast(P.not_equal(label, P.full_like(label, a.ignore_index)), x.dtype)
     loss = P.multiply(loss, kept)
     if a.normalize:

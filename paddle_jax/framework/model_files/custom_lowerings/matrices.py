@@ -36,6 +36,7 @@ def _linear(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Value, bia
 def _onnx_matmul(g: Graph, op: Any, x: str, y: str) -> str:
     for at, flip in enumerate((op.transpose_x, op.transpose_y)):
         if flip and op.ndim(at) > 1:
+            # The last two axes are swapped.
             perm = [*range(op.ndim(at) - 2), op.ndim(at) - 1, op.ndim(at) - 2]
             x, y = (
                 (g.node("Transpose", [x], perm=perm), y)
@@ -59,6 +60,7 @@ def _write_fft(name: str) -> Callable[..., Any]:
         if not has_lengths_of(a, x, name == "fft_c2r"):
             raise NotWritable("a Fourier transform of nothing has no form in PIR")
         if name == "fft_c2r" and not x.dtype.startswith("complex"):
+            # A transform to real numbers wants complex ones.
             x = cast(w, x, "complex128" if x.dtype == "float64" else "complex64")
         if name == "fft_c2c" and not x.dtype.startswith("complex"):
             return w.op(
@@ -80,6 +82,7 @@ def _read_r2c(a: Any, x: Any) -> Any:
 
 
 def _read_c2r(a: Any, x: Any) -> Any:
+    # The last length of a real result is not known from its half: even unless it is given.
     sizes = [x.shape[axis] for axis in a.axes[:-1]] + [a.last_dim_size or 2 * (x.shape[a.axes[-1]] - 1)]
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 

@@ -35,6 +35,7 @@ def _weights(w: Builder, weight: Value, bias: Value, count: int, dtype: str) -> 
 def _batch_norm(
     w: Builder, a: Any, out: Sequence[Any], x: Value, mean: Value, variance: Value, weight: Value, bias: Value
 ) -> Value:
+    # "NC" ends in C, and has its channels on axis 1.
     last = a.data_format[-1] == "C" and a.data_format != "NC"
     weight, bias = _weights(w, weight, bias, mean.shape[0], mean.dtype)
     kinds = [out[0], mean.type, mean.type, mean.type, mean.type, None]
@@ -61,6 +62,7 @@ def _layer_norm(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Any, b
     else:
         count = len(a.normalized_shape)
     begin = x.ndim - count
+    # Weights are vectors in Paddle's operation.
     weight, bias = (
         None if one is None else one if one.ndim == 1 else reshape(w, one, [math.prod(one.shape)])
         for one in (weight, bias)
@@ -99,6 +101,7 @@ def _rms_norm(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
     axes = list(range(x.ndim - count, x.ndim))
     kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
     mean = reduced(w, "mean", w.op("square", [x], x.type), axes, True, kept)
+    # x / sqrt(mean(x^2) + eps), Zhang and Sennrich (2019).
     done = binary(w, "multiply", x, w.op("rsqrt", [scaled(w, mean, 1.0, a.eps)], kept), x.type)
     if weight is None:
         return done
@@ -111,6 +114,7 @@ def _response_by_parts(a: Any, x: Any) -> Any:
     if x.ndim == 4 and not last and not is_length(x.shape[1]):
         return None
     squares = P.square(x)
+    # As many neighbours before as after, one more before for an even size.
     before = a.size // 2
     after = (a.size - 1) // 2
     if last:
@@ -127,6 +131,7 @@ def _local_response_norm(w: Any, a: Any, out: Any, x: Any) -> Any:
     if channel != 1 or x.ndim != 4 or isinstance(x.shape[1], Length):
         raise NotWritable("local_response_norm of this shape has no form in PIR")
     squares = unsqueeze(w, w.op("square", [x], x.type), 1)
+    # The channel is an axis to pool over.
     pads = [0, 0, 0, 0, a.size // 2, (a.size - 1) // 2]
     wide = [*squares.shape[:2], squares.shape[2] + a.size - 1, *squares.shape[3:]]
     padded = w.op("pad3d", [squares, w.ints(pads)], (x.dtype, wide), mode="constant", pad_value=0.0)
@@ -151,6 +156,7 @@ def _read_batch_norm(
 ) -> tuple[Any, Any, Any, None, None, None]:
     training = not (a.is_test or a.use_global_stats)
     if training:
+        # Copied, as training changes them.
         mean = P.assign(mean)
         var = P.assign(var)
     done = P.batch_norm(x, mean, var, w, b, training, a.momentum, a.epsilon, a.data_format, not training)
@@ -223,6 +229,7 @@ def _onnx_group_norm(g: Any, op: Any, x: Any, w: Any, b: Any) -> list[Any]:
     op.channels_first()
     ones = np.ones(op.groups, op.kind())
     n = op.ndim()
+    # Groups as channels: normalizing an instance by channel is normalizing by group.
     folded = g.node("Reshape", [x, g.ints([0, op.groups, -1])])
     y = g.node("InstanceNormalization", [folded, g.constant(ones), g.constant(0 * ones)], epsilon=op.epsilon)
     y = g.node("Reshape", [y, g.node("Shape", [x])])

@@ -32,6 +32,7 @@ def _pool(n: int, kind: str) -> Callable[..., Any]:
             return w.op(
                 f"max_pool{n}d_with_index",
                 [x],
+                # Pads of one side: the operation has equal ones.
                 out,
                 kernel_size=size,
                 strides=stride,
@@ -118,6 +119,7 @@ def _window(length: Any, size: Any) -> tuple[int, int, int] | tuple[Any, int, in
     if is_length(length) or is_length(size):
         return 1, 1, 0
     stride = max(1, size // length)
+    # The window that is left for the last place.
     rest = size - (length - 1) * stride
     padding = max(0, (2 - rest) // 2)
     return rest + 2 * padding, stride, padding
@@ -152,6 +154,7 @@ def _divided_pool(n: int) -> Callable[..., Any]:
         found = getattr(P, f"avg_pool{n}d")(
             x, size, a.stride, a.padding, a.ceil_mode, a.exclusive, data_format=a.data_format
         )
+        # The mean times the number of elements is the sum.
         return found * (math.prod(size) / a.divisor_override)
 
     return decompose
@@ -226,6 +229,7 @@ def _onnx_pool(g: Any, op: Any, x: Any, size: Any = None) -> Any:
     strides = op.strides
     if op.adaptive:
         lengths = op.lengths()[2:]
+        # Windows of one size exist only where the lengths divide.
         if any(m < 0 or m % s for m, s in zip(lengths, size, strict=True)):
             raise NotInOnnx("adaptive pooling to lengths that do not divide those of the input")
         size = strides = [m // s for m, s in zip(lengths, size, strict=True)]

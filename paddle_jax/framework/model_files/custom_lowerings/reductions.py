@@ -62,9 +62,11 @@ def _onnx_truth(kind: str) -> Lowering:
             x = g.node("Identity", [x])
         else:
             x = g.cast(x, "bool")
+        # No axes: the bool itself.
         axes = [int(a) for a in op.axis] or list(range(op.ndim()))
         if not axes:
             return x
+        # ONNX reduces no bools.
         return g.cast(g.node(kind, [g.cast(x, "int32")], axes=axes, keepdims=int(op.keepdim)), "bool")
 
     return Lowering(onnx=onnx)
@@ -109,6 +111,7 @@ def _variance(w: Builder, a: Any, x: Value) -> tuple[Any, list[int] | list[Any |
         raise NotWritable("var over an axis whose length is not fixed")
     count = math.prod(x.shape[i] for i in axes)
     correction = _correction(a)
+    # In two passes, which does not cancel as the mean of squares does.
     centred = binary(w, "subtract", x, reduced(w, "mean", x, axes, True, kept), x.type)
     total = reduced(w, "sum", w.op("square", [centred], x.type), axes, True, kept)
     return scaled(w, total, 1.0 / max(count - correction, 0) if count > correction else math.nan), axes
@@ -164,6 +167,7 @@ def write_norm(w: Builder, a: Any, out: Any, x: Any) -> Value:
     if not isinstance(p, int | float):
         raise NotWritable(f"norm with p={p!r} has no form in PIR")
     if isinstance(axis, tuple):
+        # Paddle's `p_norm` takes one axis or all.
         if sorted(axes_of(axis, x.ndim)) != list(range(x.ndim)) or p != 2:
             raise NotWritable("norm over some of the axes has no form in PIR")
         axis = None
@@ -189,6 +193,7 @@ def _normalized(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     axis = positive(a.axis, x.ndim)
     size = x.dtype, [1 if i == axis else n for i, n in enumerate(x.shape)]
     length = _p_norm(w, x, float(a.p), axis, True, size, a.epsilon)
+    # As Paddle: the length, but at least epsilon.
     return binary(w, "divide", x, binary(w, "maximum", length, w.full(a.epsilon, x.dtype, ()), size), out[0])
 
 
@@ -209,6 +214,7 @@ def _cosine(w: Builder, a: Any, out: Sequence[Any], x: Any, y: Any) -> Value:
     norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]
     bottom = w.op(
         "sqrt",
+        # The product of both squared lengths, but at least eps squared.
         [binary(w, "maximum", binary(w, "multiply", *norms, kind), w.full(a.eps * a.eps, x.dtype, ()), kind)],
         kind,
     )
@@ -247,6 +253,7 @@ def _read_argsort(a: Any, x: Any) -> tuple[Any, Any]:
 
 def _onnx_argsort(g: Graph, op: Any, x: str) -> list[str]:
     axis = op.axis % op.ndim()
+    # ONNX sorts by taking all of the largest or smallest.
     length = g.node("Slice", [g.node("Shape", [x]), g.ints([axis]), g.ints([axis + 1])])
     return g.node("TopK", [x, length], 2, axis=axis, largest=int(op.descending), sorted=1)
 
@@ -258,6 +265,7 @@ def _read_cumsum(a: Any, x: Any, s_axis: Any) -> Any:
     if a.reverse:
         x = P.flip(x, [s_axis])
     total = P.cumsum(x, s_axis)
+    # Exclusive sums leave out the element itself.
     if a.exclusive:
         total = P.subtract(total, x)
     if a.reverse:

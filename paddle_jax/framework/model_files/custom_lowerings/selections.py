@@ -83,6 +83,7 @@ def _unique(
         _UNIQUE,
         [x],
         [(x.dtype, shape), (dtype, [None]), (dtype, [count]), (dtype, [None])],
+        # Paddle's operation gives all four; what is not wanted is left.
         return_index=True,
         return_inverse=True,
         return_counts=True,
@@ -150,6 +151,7 @@ def _nms(
         return None
     if scores is None:
         return add(_SUPPRESSED, [boxes], [("int64", [None])], threshold=iou_threshold)[0]
+    # Paddle's operation wants the boxes in the order of their scores.
     order = OPS["argsort"].public(scores, descending=True)
     gather = OPS["gather"].public
     kept = add(_SUPPRESSED, [gather(boxes, order)], [("int64", [None])], threshold=iou_threshold)[0]
@@ -180,6 +182,7 @@ def _sequence_mask(
 ) -> Any:
     if maxlen is not None:
         return None
+    # -1: the longest of the lengths.
     return add(_MASK, [x], [(dtype, [*x.shape, None])], number=-1, out_dtype=dtype)[0]
 
 

@@ -20,6 +20,7 @@ def _ctc(w: Any, a: Any, out: Any, x: Any, labels: Any, lengths: Any, label_leng
     loss = squeeze(w, found, [1])
     if a.reduction == "mean":
         count = cast(w, label_lengths, x.dtype)
+        # Paddle divides by the length of the label, at least 1.
         count = binary(w, "maximum", count, w.full(1, x.dtype, ()))
         loss = binary(w, "divide", loss, count)
     return average(w, loss, a.reduction, out)

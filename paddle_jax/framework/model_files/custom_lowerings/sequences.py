@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 def _attend(w: Any, a: Any, out: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
     if a.extra == "lse":
         raise NotWritable("attention that returns sums of exponentials has no form in PIR")
+    # Heads before positions, as products of matrices are over the last two axes.
     q, k, v = (transpose(w, one, [0, 2, 1, 3]) for one in (q, k, v))
     shape = [*q.shape[:3], k.shape[2]]
     if a.scale is None:
@@ -41,6 +42,7 @@ def _attend(w: Any, a: Any, out: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
     if mask is not None:
         scores = _masked(w, scores, mask)
     if a.causal:
+        # Lengths that are not fixed: the mask is computed.
         if isinstance(shape[2], Length) or isinstance(shape[3], Length):
             ones = w.op("full_like", [scores, w.full(1.0)], scores.type, dtype=scores.dtype)
             later = w.op("triu", [ones], scores.type, diagonal=1)
@@ -58,6 +60,7 @@ def _attend_groups(a: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
     """With as many heads of keys and values as of queries."""
     if q.shape[2] == k.shape[2] or a.extra == "lse":
         return None
+    # Several heads of queries share one of keys and values.
     k, v = (P.repeat_interleave(one, q.shape[2] // k.shape[2], 2) for one in (k, v))
     return scaled_dot_product(q, k, v, mask, a.causal, a.scale, a.extra)
 
@@ -69,6 +72,7 @@ def _masked(w: Any, scores: Any, mask: Any) -> Any:
         mask = w.op("expand", [mask, w.ints(scores.shape)], ("bool", scores.shape))
     return w.op(
         "where",
+        # -inf: softmax gives such positions the weight 0.
         [mask, scores, w.op("full_like", [scores, w.full(-math.inf)], scores.type, dtype=scores.dtype)],
         scores.type,
     )
@@ -91,6 +95,7 @@ def _recurrent(mode: str, count: int) -> Callable[..., Any]:
         if not a.time_major:
             x = transpose(w, x, [1, 0, 2])
         if a.reverse:
+            # Backwards: the sequence is reversed, and so is the result.
             x = w.op("flip", [x], x.type, axis=[0])
         start = w.combine([unsqueeze(w, one, 0) for one in states])
         if mode == "RNN":
@@ -149,6 +154,7 @@ def _read_rnn(
         extra = {"activation": "relu" if a.mode == "RNN_RELU" else "tanh"}
     else:
         extra = {}
+    # The first half of the list are weights of all layers, the second half biases.
     biases = weights[len(weights) // 2 :]
     last = [[] for _ in states]
     for layer in range(a.num_layers):
@@ -162,6 +168,7 @@ def _read_rnn(
             for rows, one in zip(last, end, strict=True):
                 rows.append(one)
         x = outs[0] if lines == 1 else P.concat(outs, -1)
+        # Between layers, not after the last one.
         if a.dropout_prob and not a.is_test and layer + 1 < a.num_layers:
             x = P.dropout(x, a.dropout_prob)
     return x, None, [P.stack(rows, 0) for rows in last], None
@@ -173,11 +180,13 @@ def _onnx_rnn(
     """One layer in one direction, which is what paddle_jax writes; gates are put into the order of ONNX."""
     if op.num_layers != 1 or op.is_bidirec or length is not None:
         raise NotInOnnx("several layers or directions in one operation")
+    # Paddle's gates of an LSTM are input, forget, cell, output; ONNX has input, output, forget, cell.
     order = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2)}.get(op.mode, (0,))
     w_ih, w_hh, b_ih, b_hh = (_reordered(g, one, order, op.hidden_size) for one in weights)
     both = g.node("Unsqueeze", [g.node("Concat", [b_ih, b_hh], axis=0), g.ints([0])])
     w_ih, w_hh = (g.node("Unsqueeze", [one, g.ints([0])]) for one in (w_ih, w_hh))
     kind = op.mode if op.mode in ("LSTM", "GRU") else "RNN"
+    # As Paddle's: the reset gate applies after the product with the state.
     if kind == "GRU":
         extra = {"linear_before_reset": 1}
     elif op.mode == "RNN_RELU":
@@ -204,6 +213,7 @@ def _onnx_embedding(g: Graph, op: Any, x: str, w: str) -> str:
     y = g.node("Gather", [w, x], axis=0)
     if op.padding_idx < 0:
         return y
+    # Rows of the padding index are zeros.
     kept = g.cast(g.node("Not", [g.node("Equal", [x, g.number(op.padding_idx, op.kind())])]), op.kind(1))
     return g.node("Mul", [y, g.node("Unsqueeze", [kept, g.ints([-1])])])
 

@@ -78,6 +78,7 @@ def _onnx_expand(g: Graph, op: Any, x: str, shape: Sequence[str] | str) -> str:
     shape = g.int_list(shape)
     return g.node(
         "Expand",
+        # -1 in Paddle keeps a length, which 1 does in ONNX.
         [x, g.node("Where", [g.node("Less", [shape, g.number(0, "int64")]), g.number(1, "int64"), shape])],
     )
 
@@ -92,12 +93,15 @@ def _onnx_flatten(g: Graph, op: Any, x: str) -> str:
     if all(n > 0 for n in shape[stop + 1 :]):
         return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
     return g.node(
-        "Reshape", [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])]
+        # One length may be -1: the rest of the elements.
+        "Reshape",
+        [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])],
     )
 
 
 def _onnx_flip(g: Graph, op: Any, x: str) -> str:
     count = len(op.axis)
+    # From the last element backwards to before the first one.
     return g.node(
         "Slice", [x, g.ints([-1] * count), g.ints([-(2**63)] * count), g.ints(op.axis), g.ints([-1] * count)]
     )

@@ -23,6 +23,7 @@ def _resized(x: Any, axes: Any, lengths: Any) -> Any:
         given = x.shape[axis]
         is_open = is_length(given) or is_length(length)
         if is_open or given < length:
+            # Unknown whether it is shorter: so many zeros are appended that the cut below decides.
             missing = length if is_open else length - given
             shape = [missing if k == axis else n for k, n in enumerate(x.shape)]
             x = P.concat([x, P.zeros(shape, x.dtype)], axis)
@@ -36,6 +37,7 @@ def has_lengths_of(a: Any, x: Any, real_result: Any) -> bool:
     if a.lengths is None:
         return True
     if real_result:
+        # The spectrum of a real result of n numbers has n // 2 + 1.
         wanted = [*a.lengths[:-1], a.lengths[-1] // 2 + 1]
     else:
         wanted = a.lengths
@@ -64,6 +66,7 @@ def resized_transform(name: str, real_result: bool = False) -> Callable[..., Any
 
 def _centred(window: Any, length: Any, size: Any, dtype: Any) -> Any:
     """A window of a length in the middle of `size` numbers."""
+    # In the middle, one more behind for an odd rest.
     before = (size - length) // 2
     if window is None:
         return P.to_tensor(np.pad(np.ones(length), (before, size - length - before)), dtype)
@@ -114,6 +117,7 @@ def _istft(a: Any, x: Any, window: Any) -> Any:
     count = x.shape[-2]
     total = P.overlap_add(P.expand(square, [a.n_fft, count]), a.hop_length)
     done = P.overlap_add(P.moveaxis(frames * window, -1, -2), a.hop_length)
+    # Overlapping windows are divided out.
     return done[..., a.start : a.stop] / total[a.start : a.stop]
 
 

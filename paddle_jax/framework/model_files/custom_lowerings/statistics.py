@@ -35,11 +35,13 @@ def _quantile(a: Any, x: Any) -> Any:
     is_nan = P.isnan(rows)
     count = P.sum(P.logical_not(is_nan), -1, keepdim=True)
     # NaN come last
+    # Infinity sorts behind all numbers, as NaN should.
     rows = P.sort(P.where(is_nan, P.full_like(rows, math.inf), rows), -1)
     if a.ignore_nan:
         is_bad = count == 0
     else:
         is_bad = P.any(is_nan, -1, True)
+    # Positions count from 0.
     last = P.cast(P.maximum(count - 1, P.full([], 0, count.dtype)), "float64")
     found = [
         P.where(is_bad, P.full_like(one, math.nan), one)
@@ -71,11 +73,10 @@ def _between(rows: Any, at: Any, interpolation: Any) -> Any:
 
 
 def _covariance(x: Any, rowvar: Any, ddof: Any, counts: Any = None, weights: Any = None) -> Any:
+    # One variable is one row.
     if x.ndim == 1:
         x = P.unsqueeze(x, 0)
-    elif rowvar:
-        x = x
-    else:
+    elif not rowvar:
         x = P.transpose(x, [1, 0])
     both = [P.cast(one, x.dtype) for one in (counts, weights) if one is not None]
     if len(both) == 2:
@@ -85,8 +86,10 @@ def _covariance(x: Any, rowvar: Any, ddof: Any, counts: Any = None, weights: Any
     else:
         each = P.ones_like(x[0])
     total = P.sum(each)
+    # Weighted means.
     centred = x - P.unsqueeze(P.sum(x * each, 1) / total, 1)
     if ddof:
+        # As NumPy's `cov` divides by its two kinds of weights.
         divisor = total - (1 if weights is None else P.sum(each * both[-1]) / total)
     else:
         divisor = total
@@ -103,6 +106,7 @@ def _cov(a: Any, x: Any, counts: Any, weights: Any) -> Any:
 def _corrcoef(a: Any, x: Any) -> Any:
     spread = _covariance(x, a.rowvar, True)
     scale = P.sqrt(P.diag(spread))
+    # Rounding may give more than 1.
     found = P.clip(spread / P.unsqueeze(scale, 1) / P.unsqueeze(scale, 0), -1.0, 1.0)
     if x.ndim == 1:
         return P.squeeze(found)
@@ -116,6 +120,7 @@ def _limits(x: Any, low: Any, high: Any, dtype: Any) -> tuple[Any, Any]:
     low = P.cast(P.min(x), dtype)
     high = P.cast(P.max(x), dtype)
     is_one = low == high
+    # All elements equal: a bin of width 1 around them.
     return P.where(is_one, low - 0.5, low), P.where(is_one, high + 0.5, high)
 
 
@@ -148,6 +153,7 @@ def _histograms(a: Any, x: Any, weights: Any) -> list[Any] | None:
         low, high = _limits(value, *(a.ranges[2 * i : 2 * i + 2] if a.ranges else (0, 0)), x.dtype)
         edge = _edges(low, high, count, x.dtype)
         fits = P.logical_and(value >= edge[0], value <= edge[-1])
+        # The right edge belongs to the last bin.
         at = P.clip(P.searchsorted(edge, value, False, True) - 1, 0, count - 1)
         place = at if place is None else place * count + at
         if is_inside is None:
@@ -162,6 +168,7 @@ def _histograms(a: Any, x: Any, weights: Any) -> list[Any] | None:
     counts = P.reshape(P.scatter_nd_add(boxes, P.unsqueeze(place, -1), amount), list(a.bins))
     if a.density:
         counts = counts / P.sum(counts)
+        # A density is per volume, so each width is divided out.
         for i, edge in enumerate(edges):
             width = edge[1:] - edge[:-1]
             counts = counts / P.reshape(width, [-1 if k == i else 1 for k in range(len(a.bins))])
