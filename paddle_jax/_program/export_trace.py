@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base.errors import TracedValueError, Unsupported
-from paddle_jax._core.execution.python_state import make_sequence, tensors_in
+from paddle_jax._core.execution.python_state import make_sequence, map_tensors, tensors_in
 from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of
@@ -270,6 +270,7 @@ class _Run:
         recorder: LengthRecorder.
         inputs: list of Symbols.
         outputs: list of Symbols.
+        result: what the function gives, with Symbols for Tensors.
         ops: list of Operations.
         has_distinct_axes: bool, whether no two axes of an input have one length.
     """
@@ -277,6 +278,7 @@ class _Run:
     recorder: LengthRecorder
     inputs: list[Any]
     outputs: list[Any]
+    result: Any
     ops: list[Any]
     has_distinct_axes: bool
 
@@ -293,7 +295,9 @@ def _one_run(
         with recorder:
             position = recorder.position()
             try:
-                out = [recorder.symbol(t) for t in tensors_in(_with_tensors(recorder, function(*arguments)))]
+                result = _with_tensors(recorder, function(*arguments))
+                out = [recorder.symbol(t) for t in tensors_in(result)]
+                result = map_tensors(result, recorder.symbol)
             finally:
                 ops, _, _ = recorder.roll_back(position)
             if recorder.refusal is not None:
@@ -309,7 +313,7 @@ def _one_run(
         if cause is None:
             raise
         raise NeedsConversion(f"the value of a tensor is asked for: {cause}") from cause
-    return _Run(recorder, inputs, out, ops, len(set(probes)) == len(probes))
+    return _Run(recorder, inputs, out, result, ops, len(set(probes)) == len(probes))
 
 
 def _with_tensors(recorder: LengthRecorder, value: Any) -> Any:

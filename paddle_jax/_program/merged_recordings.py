@@ -61,6 +61,7 @@ class Recording:
     Attributes:
         inputs: list of Symbols.
         outputs: list of Symbols.
+        result: what the function gives, with Symbols for Tensors.
         locations: dict from each Operation to `file:line`.
         numbered: list of all Symbols; the leaves of expressions are positions in it.
         steps: list of Steps, in order.
@@ -73,6 +74,7 @@ class Recording:
 
     inputs: list[Any]
     outputs: list[Any]
+    result: Any
     locations: dict[Any, Any]
     numbered: list[Any]
     steps: list[Any] = dataclasses.field(default_factory=list)
@@ -135,7 +137,7 @@ class Merge:
         first = runs[0]
         self.runs = runs
         self.recording = Recording(
-            first.inputs, first.outputs, first.recorder.locations, first.recorder.numbered
+            first.inputs, first.outputs, first.result, first.recorder.locations, first.recorder.numbered
         )
         self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
         # How Symbols correspond is known for the inputs, and found for the rest operation by operation.

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,9 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.python_state import map_tensors
 from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
@@ -29,10 +31,14 @@ from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
+from paddle_jax.interop.recorded_program import run_recording
 from paddle_jax.interop.symbolic_lengths import refused_questions
 from paddle_jax.jit.function import user_line_of
-from paddle_jax.jit.io import evaluating
+from paddle_jax.jit.io import evaluating, recorded
 from paddle_jax.nn.layer.layers import Layer
+
+if TYPE_CHECKING:
+    from paddle_jax._program.merged_recordings import Recording
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
@@ -107,11 +113,15 @@ def save_stablehlo(
     held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
     arrays = {name: to_numpy(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
-    program = bytes(
-        _exported(layer, kinds, [_described(spec) for spec in input_spec], platforms).serialize(
-            vjp_order=vjp_order
-        )
-    )
+    inputs = [_described(spec) for spec in input_spec]
+    try:
+        exported = _exported(layer, kinds, inputs, platforms)
+    except Exception as error:
+        try:
+            exported = _exported_recording(layer, input_spec, held, kinds, inputs, platforms)
+        except Exception as refusal:
+            raise _refusal(layer, refusal) from error
+    program = bytes(exported.serialize(vjp_order=vjp_order))
     trained = [
         name for name, tensor in held.items() if isinstance(tensor, Parameter) and not tensor.stop_gradient
     ]
@@ -162,26 +172,56 @@ def _exported(
 
         return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
 
-    try:
-        with evaluating(layer), refused_questions():
-            try:
+    with evaluating(layer), refused_questions():
+        try:
+            return program(layer)
+        except (Unsupported, *TRACING):
+            if not isinstance(layer, Layer):
+                return program(convert(layer))
+            with converted_forwards(layer):
                 return program(layer)
-            except (Unsupported, *TRACING):
-                if not isinstance(layer, Layer):
-                    return program(convert(layer))
-                with converted_forwards(layer):
-                    return program(layer)
-    except Exception as error:
-        if isinstance(layer, Layer):
-            name = type(layer).__name__
-        else:
-            name = getattr(layer, "__qualname__", "the function")
-        text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0][:300]
-        raise ValueError(
-            f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
-            f"or for a value: {text} ({user_line_of(error, getattr(layer, 'forward', layer))}); "
-            "give that length as a number in input_spec"
-        ) from error
+
+
+def _exported_recording(
+    layer: Callable[..., Any] | Layer,
+    specs: Sequence[Any],
+    held: dict[str, Tensor],
+    kinds: dict[str, Any],
+    inputs: Sequence[Any],
+    platforms: Sequence[str],
+) -> Any:
+    """As `_exported`, of a recording of the code. In it lengths are numbers by which code may decide."""
+    names = {id(tensor): name for name, tensor in held.items()}
+
+    def exported(recording: Recording, _: Any) -> Any:
+        def fn(parameters: dict[str, Any], *inputs: Any) -> Any:
+            own = {key: parameters[name] for key, name in names.items()}
+            arrays = run_recording(recording, own, inputs)
+            found = dict(zip(recording.outputs, arrays, strict=True))
+            return map_tensors(recording.result, found.__getitem__, Symbol)
+
+        return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
+
+    return recorded(getattr(layer, "forward", layer), specs, layer, exported, caller="save_stablehlo")
+
+
+def _refusal(layer: Any, error: Exception) -> ValueError:
+    """Why a Layer or function cannot be saved."""
+    if isinstance(layer, Layer):
+        name = type(layer).__name__
+    else:
+        name = getattr(layer, "__qualname__", "the function")
+    function = getattr(layer, "forward", layer)
+    text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0]
+    _, _, text = text.rpartition(f"save_stablehlo: {getattr(function, '__qualname__', function)}: ")
+    # A refusal of a recording names the line already.
+    place = "" if re.search(r":\d+\)$", text) else f" ({user_line_of(error, function)})"
+    if len(text) > 300:
+        text, place = f"{text[:300]}...", f" ({user_line_of(error, function)})"
+    return ValueError(
+        f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
+        f"or for a value: {text}{place}; give that length as a number in input_spec"
+    )
 
 
 def load_stablehlo(path: str) -> StableHLOLayer:

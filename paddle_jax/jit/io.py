@@ -29,6 +29,7 @@ from paddle_jax.nn.layer.layers import Layer
 if TYPE_CHECKING:
     from paddle_jax._core.lazy.symbol import Symbol
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._program.merged_recordings import Recording
     from paddle_jax.jit.arguments import Arguments
 
 
@@ -174,6 +175,29 @@ def _functions(layer: Callable[..., Any] | Layer, skip_forward: bool) -> dict[st
 
 def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = None) -> tuple[Any, ...]:
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
+    return recorded(function, specs, owner, write_program, chosen)
+
+
+def recorded(
+    function: Callable[..., Any],
+    specs: Any,
+    owner: Any,
+    use: Callable[[Recording, list[str]], Any],
+    chosen: Any = None,
+    caller: str = "jit.save",
+) -> Any:
+    """Records a function in evaluation mode.
+
+    Args:
+        function: function, or what `to_static` returns.
+        specs: InputSpecs, or None for those of `to_static`.
+        owner: the Layer or function that is saved.
+        use: function of the Recording and the names of its inputs, which gives the result.
+        chosen: numbers of the results that are kept, or None for all.
+        caller: name of the public function, for messages.
+    Raises:
+        ValueError: the function has no such form; the message names the line.
+    """
     if isinstance(function, StaticFunction):
         plain = function.dygraph_function
     else:
@@ -183,7 +207,7 @@ def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = N
     if specs is None and isinstance(function, StaticFunction):
         specs = function._input_spec
         latest = function._latest
-    given = arguments_of(plain, specs, latest)
+    given = arguments_of(plain, specs, latest, caller)
     if isinstance(owner, Layer):
         holder = owner
     else:
@@ -209,13 +233,13 @@ def encode(function: Callable[..., Any], specs: Any, owner: Any, chosen: Any = N
                 recording.stored = set()
             recording.outputs = _chosen(recording.outputs, chosen)
             recording.prune()
-            return write_program(recording, names)
+            return use(recording, names)
         except (NotWritable, Unsupported) as error:
             # The line of the code that was refused, or the one that asked for a value.
             at = getattr(error, "location", None) or user_line_of(
                 error.__cause__ or error, getattr(plain, "__func__", plain)
             )
-            raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
+            raise ValueError(f"{caller}: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
 
 
 def _chosen(outputs: Sequence[Symbol], numbers: Any) -> Any:

@@ -197,18 +197,23 @@ def test_platforms_in_one_file(tmp_path):
     assert paddle.interop.load_stablehlo(str(tmp_path / "m")).exported.platforms == ("cpu", "cuda", "tpu")
 
 
-def by_length(x):
-    y = x * 0
-    for i in range(x.shape[0]):
-        y = y + x[i]
-    return y
-
-
 def by_value(x):
     return x[x > 0]
 
 
-@pytest.mark.parametrize("function", [by_length, by_value])
+def drawn(x):
+    return x + paddle.uniform([x.shape[0], 3])
+
+
+def of_two_shapes(x):
+    return x[:1] if x.sum() > 0 else x
+
+
+def by_text(x):
+    return x * float(f"{x.shape[0]}.5")
+
+
+@pytest.mark.parametrize("function", [by_value, of_two_shapes, by_text])
 def test_what_needs_a_number_says_so_and_leaves_no_file(tmp_path, function):
     with pytest.raises(
         ValueError,
@@ -258,6 +263,42 @@ def test_damaged_files(tmp_path):
 
 
 OPEN = [paddle.static.InputSpec([None, None, None], "float32", "x")]
+
+
+def rows(x):
+    total = paddle.zeros([])
+    for k, row in enumerate(x):
+        total = total + row.sum() * (k + 1)
+    return x + total
+
+
+def halved(x):
+    n = x.shape[1]
+    while n > 1:
+        n = n // 2
+        x = x * 0.5 + 1.0 / (n + 1)
+    return x
+
+
+def turned(x):
+    if x.shape[1] > x.shape[2]:
+        x = x.transpose([0, 2, 1])
+    return x * 2
+
+
+def padded(x):
+    h, w = x.shape[1:]
+    y = paddle.nn.functional.pad(x.unsqueeze(1), [0, (8 - w % 8) % 8, 0, (4 - h % 4) % 4])
+    return y, y[:, 0, :h, :w] * 3
+
+
+def steps(x):
+    for i in range(0, x.shape[2] % 3, 2):  # one step for lengths 1 and 4
+        x = x * 0.5 + i
+    return {"last": x, "count": x.shape[2]}
+
+
+# the functions themselves give the right values
 ASKED = {
     "remainder": lambda x: x * 2 if x.shape[2] % 2 else x,
     "two_lengths": lambda x: x * 2 if x.shape[1] == x.shape[2] else x,
@@ -266,17 +307,55 @@ ASKED = {
     "shape": lambda x: x * 2 if x.shape == [2, 8, 3] else x,
     "tuple": lambda x: x * 2 if tuple(x.shape[1:]) == (8, 3) else x,
     "dict": lambda x: x * {4: 2.0}.get(x.shape[1], 1.0),
-    "set": lambda x: x * len({x.shape[1], x.shape[2]}),
     "not": lambda x: x * 2 if not x.shape[2] - 3 else x,
-    "bound_of_either_sign": lambda x: x[: -(x.shape[0] // 2)],
+    "other_shapes": lambda x: x[:, : x.shape[1] // 2] if x.shape[2] % 2 else x[:, :, ::2],
+    "halves": lambda x: x[: int(x.shape[0] / 2)] * (x.shape[1] / 2) + round(x.shape[2] * 0.5),
+    "numbers": lambda x: paddle.arange(0.0, float(x.shape[1]), 0.5) * max(x.shape[2], 4) ** 0.5,
+    "size_in_a_tensor": lambda x: paddle.ones([int(paddle.shape(x)[1]) + 1, 2]),
+    "resized": lambda x: paddle.nn.functional.interpolate(
+        x.unsqueeze(1), size=[x.shape[2], x.shape[1] * 2], mode="bilinear", align_corners=True
+    ),
+    "nearest": lambda x: paddle.nn.functional.interpolate(x.unsqueeze(1), scale_factor=1.5),
+    "pooled": lambda x: paddle.nn.functional.avg_pool1d(
+        paddle.nn.functional.pad(x, [1, 2], data_format="NCL"), 2, padding=1
+    ),
+    "reflected": lambda x: paddle.nn.functional.pad(
+        x, [min(x.shape[2] - 1, 2), 1], mode="replicate", data_format="NCL"
+    ),
+    "rows": rows,
+    "halved": halved,
+    "turned": turned,
+    "padded": padded,
+    "steps": steps,
 }
 
 
 @pytest.mark.parametrize("name", ASKED)
+def test_questions_about_lengths(tmp_path, name):
+    """Branches and loops by lengths, at lengths that no recording has."""
+    function, path = ASKED[name], str(tmp_path / "m")
+    paddle.interop.save_stablehlo(function, path, OPEN)
+    loaded = paddle.interop.load_stablehlo(path)
+    for shape in ((2, 8, 3), (1, 1, 1), (4, 4, 4), (3, 5, 6)):
+        x = paddle.to_tensor(np.random.default_rng(0).normal(size=shape).astype("float32"))
+        found, want = loaded(x), function(x)
+        assert type(found) is type(want)
+        for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(want), strict=True):
+            assert list(paddle.shape(one)) == list(paddle.shape(paddle.to_tensor(other)))
+            np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
+
+
+DOUBTFUL = {
+    "bound_of_either_sign": lambda x: x[: -(x.shape[0] // 2)],
+    "set": lambda x: x * len({x.shape[1], x.shape[2]}),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
 def test_questions_about_lengths_are_refused(tmp_path, name):
     """JAX answers with False where it cannot know; the file would do that for all lengths."""
     with pytest.raises(ValueError, match="length that is not fixed"):
-        paddle.interop.save_stablehlo(ASKED[name], str(tmp_path / "m"), OPEN)
+        paddle.interop.save_stablehlo(DOUBTFUL[name], str(tmp_path / "m"), OPEN)
     (dim,) = jax.export.symbolic_shape("n")
     assert (dim == 4) is False  # as before
     assert bool(dim)

@@ -129,7 +129,14 @@ def texts(P, x):
     return x * float("1.5") if name else x * int("2")
 
 
+def among_keys(P, x):
+    n = x.shape[1]
+    factor = {4: 2.0, 16: 3.0}.get(n, 1.0) + (n in {8, 31}) + [4, n, x.shape[2]].count(4)
+    return x * factor * (2 if n in {16: 1} else 1)
+
+
 FUNCTIONS = (
+    among_keys,
     loop_over_a_rest,
     texts,
     numpys_floats,
@@ -237,6 +244,21 @@ def test_plain_numbers_of_lengths_are_refused(tmp_path):
 
     with pytest.raises(ValueError, match="decides by a length"):
         saved(caught, str(tmp_path / "m"))
+
+
+DECIDED = (
+    lambda shape: len({shape[1], shape[2]}),
+    lambda shape: len(set(shape)),
+    lambda shape: shape.index(1),
+    lambda shape: {(1, 4): 3}.get((shape[0], shape[1]), 1),
+    lambda shape: {"a": 2, 4: 3}.get(shape[1], 1),
+)
+
+
+@pytest.mark.parametrize("decide", DECIDED)
+def test_containers_that_decide_by_plain_numbers_are_refused(tmp_path, decide):
+    with pytest.raises(ValueError, match="decides by a length"):
+        saved(lambda P, x: x * decide(x.shape), str(tmp_path / "m"))
 
 
 COUNTS = (

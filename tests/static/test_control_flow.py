@@ -39,6 +39,9 @@ def cases(m):
             )[1],
             lambda: x * 2,
         ),
+        "one long step": lambda p, i, x: nn.while_loop(  # XLA ran none
+            lambda k, v: k < 1, lambda k, v: [k + 2, v * 2], [m.zeros([], "int64"), x * 1]
+        )[1],
         "no step": lambda p, i, x: nn.while_loop(
             lambda k, v: (k > 99).all(), lambda k, v: [k + 1, v * 2], [i * 1, x * 1]
         )[1],

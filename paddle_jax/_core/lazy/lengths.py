@@ -48,6 +48,7 @@ class _UnknownNumber:
         return repr(self.pair[0])  # a text of it is compared between recordings, as plain numbers are
 
     def __hash__(self) -> int:
+        check_caller()  # a dict or set that it is looked up in decides by the plain number
         return hash(self.pair[0])
 
     def __bool__(self) -> bool:

@@ -58,8 +58,14 @@ class Loop:
             return i + 1, self.step(i, now, fixed)
 
         return jax.lax.while_loop(
-            lambda state: self.test(*state, fixed), body, (jnp.uint32(0), tuple(carry))
+            lambda state: self.goes_on(state[0], state[1], fixed), body, (jnp.uint32(0), tuple(carry))
         )[1]
+
+    def goes_on(self, i: Any, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
+        """Whether there is one more step."""
+        # XLA (jaxlib 0.10) runs no step of `while i < 1: i += 2` where it knows all numbers. The barrier
+        # hides them.
+        return jax.lax.optimization_barrier(self.test(i, carry, fixed))
 
     def reversible(self, carry: Sequence[Any], fixed: Sequence[Any]) -> Any:
         """The last carry; differentiable in reverse, any number of times."""
@@ -206,7 +212,8 @@ def _saving(loop: Loop, carry: Sequence[Any], fixed: Sequence[Any]) -> tuple[Seq
 
     rooms = [jnp.zeros((most, *x.shape), x.dtype) for x in carry]
     start = jnp.uint32(0), jnp.uint32(1), jnp.arange(most, dtype=jnp.uint32), rooms, tuple(carry)
-    n, stride, places, rooms, last = jax.lax.while_loop(lambda s: loop.test(s[0], s[4], fixed), body, start)
+    end = jax.lax.while_loop(lambda s: loop.goes_on(s[0], s[4], fixed), body, start)
+    n, stride, places, rooms, last = end
     return last, (n, stride, places, tuple(rooms))
 
 

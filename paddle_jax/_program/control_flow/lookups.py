@@ -5,6 +5,8 @@ import functools as ft
 import operator
 from typing import Any
 
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.host_values import is_number
@@ -22,9 +24,26 @@ def item_at(container: Any, key: Any) -> Any:
         # Python's negative indices.
         place = lengths.select(key < 0, key + len(container), key)
         return _chosen(list(enumerate(container)), place)
-    if isinstance(container, dict) and container and all(type(one) is int for one in container):
+    if isinstance(container, dict) and container and _has_plain_keys(container):
         return _chosen(list(container.items()), key)
-    return container[key]
+    with swapped_attributes(local.ctx.frame, for_user=True):
+        return container[key]
+
+
+def get(container: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """`container.get(key, default)`; NotImplemented where keys are no plain numbers."""
+    if not isinstance(key, lengths.Length) or not _has_plain_keys(container):
+        return NotImplemented
+    return _chosen([*container.items(), (None, default)], key)
+
+
+def count(container: list[Any] | tuple[Any, ...], value: Any) -> Any:
+    """`container.count(value)`."""
+    return sum(if_exp(one == value, lambda: 1, lambda: 0) for one in container)
+
+
+def _has_plain_keys(container: Any) -> bool:
+    return all(type(one) is int for one in container)
 
 
 def _chosen(pairs: list, key: Any) -> Any:
@@ -45,9 +64,18 @@ def contains(container: Any, value: Any) -> Any:
         else:
             items = []
         if lengths.is_length(value) or lengths.has_lengths(items):
-            answers = [one == value for one in items]
-            return ft.reduce(lambda a, b: or_(lambda: a, lambda: b), answers, False)
-    return value in container
+            return _is_among(value, items)
+    if not lengths.is_length(value):
+        return value in container
+    if isinstance(container, dict | set | frozenset) and _has_plain_keys(container):
+        return _is_among(value, list(container))
+    with swapped_attributes(local.ctx.frame, for_user=True):
+        return value in container
+
+
+def _is_among(value: Any, items: list[Any]) -> Any:
+    answers = [one == value for one in items]
+    return ft.reduce(lambda a, b: or_(lambda: a, lambda: b), answers, False)
 
 
 def lacks(container: Any, value: Any) -> Any:
@@ -82,4 +110,4 @@ def _both(one: Any, other: Any) -> Any:
     return and_(lambda: one, lambda: other)
 
 
-__all__ = ["contains", "item_at", "lacks", "ordered"]
+__all__ = ["contains", "count", "get", "item_at", "lacks", "ordered"]

@@ -26,6 +26,7 @@ from paddle_jax._core.execution.python_state import cell_content
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.lazy.length_expressions import FUNCTIONS
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._program.control_flow import lookups
 from paddle_jax._program.control_flow.cond import cond, truth
 from paddle_jax._program.control_flow.growing_lists import call_with_open_list, is_open
 from paddle_jax._program.control_flow.host_effects import show
@@ -49,6 +50,7 @@ _ARRAYS = (
     np.array,
     np.asarray,
 )
+_CONTAINERS = (list, tuple, dict, set, frozenset)  # their methods compare with plain numbers
 _FEW = 8  # numbers made of lengths that are sorted
 
 
@@ -97,10 +99,15 @@ def _call_with_unknown(function: Any, args: Any, kwargs: Any) -> Any:
     if any(map(is_open, (*args, *kwargs.values()))):
         # `len` of a Tensor: its first length may be one of them.
         return call_with_open_list(function, args, kwargs)
-    if lengths.has_lengths(args) or function is len:
+    if lengths.has_lengths(args) or function is len or _has_lengths_inside(function):
         of_lengths = _LENGTH_FUNCTIONS.get(function) if _is_hashable(function) else None
         if of_lengths is not None and not kwargs:
             answer = of_lengths(*args)
+            if answer is not NotImplemented:
+                return answer
+        lookup = _lookup(function)
+        if lookup is not None:
+            answer = lookup(function.__self__, *args)
             if answer is not NotImplemented:
                 return answer
         # It asks for the plain number in the user's place, and is refused as the user's own code would be.
@@ -110,9 +117,28 @@ def _call_with_unknown(function: Any, args: Any, kwargs: Any) -> Any:
     return NotImplemented
 
 
+def _lookup(function: Any) -> Any:
+    """The function that stands for a method of a list, tuple or dict, or None."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, dict) and function.__name__ == "get":
+        return lookups.get
+    if isinstance(owner, list | tuple) and function.__name__ == "count":
+        return lookups.count
+    return None
+
+
+def _has_lengths_inside(function: Any) -> bool:
+    """Whether a function is a method of a list or tuple of Lengths."""
+    return isinstance(getattr(function, "__self__", None), list | tuple) and lengths.has_lengths(
+        function.__self__
+    )
+
+
 def _takes_plain_numbers(function: Any) -> bool:
     """Whether a function of Python or NumPy may ask for plain numbers; those that make arrays may: these are
     compared between recordings."""
+    if function in (set, frozenset) or isinstance(getattr(function, "__self__", None), _CONTAINERS):
+        return True
     module = getattr(function, "__module__", None) or ""
     return module == "math" or module.partition(".")[0] == "numpy" and function not in _ARRAYS
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
+from jax.core import max_dim
 
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 
 if TYPE_CHECKING:
-    import jax
-
     from paddle_jax._annotations import Padding
     from paddle_jax._core.tensors.tensor import Tensor
 
@@ -143,8 +144,41 @@ def pad(
     return extended(x, _all_axes(x, pad, pad_from_left_axis), mode, value)
 
 
+def _extended_open(x: jax.Array, pairs: Sequence[tuple[Any, Any]], mode: str, value: float) -> jax.Array:
+    """`extended` where JAX traces for every length."""
+    for axis, (before, after) in enumerate(pairs):
+        length = x.shape[axis]
+        more = [(0, 0)] * x.ndim
+        more[axis] = (max_dim(before, 0), max_dim(after, 0))
+        if mode == "constant":
+            x = jnp.pad(x, more, constant_values=jnp.asarray(value).astype(x.dtype))
+        elif not (are_known(before, after) and before == after == 0):
+            place = jnp.arange(length + more[axis][0] + more[axis][1]) - more[axis][0]
+            x = jnp.take(x, _source_places(place, length, mode), axis)
+        first = max_dim(-before, 0)
+        if not (are_known(first) and first == 0):
+            x = jax.lax.slice_in_dim(x, first, x.shape[axis], axis=axis)
+        last = max_dim(-after, 0)
+        if not (are_known(last) and last == 0):
+            x = jax.lax.slice_in_dim(x, 0, x.shape[axis] - last, axis=axis)
+    return x
+
+
+def _source_places(place: jax.Array, length: Any, mode: str) -> jax.Array:
+    """The places of an axis that places before, in and after it show."""
+    if mode == "replicate":
+        return jnp.clip(place, 0, length - 1)
+    if mode == "circular":
+        return place % length
+    period = jnp.maximum(2 * (length - 1), 1)  # reflect
+    folded = place % period
+    return jnp.minimum(folded, period - folded)
+
+
 def extended(x: jax.Array, pairs: Sequence[tuple[int, int]], mode: str, value: float) -> jax.Array:
     """x with pairs (before, after) added at both ends of each axis; negative numbers crop."""
+    if not are_known(*x.shape, *[n for pair in pairs for n in pair]):
+        return _extended_open(x, pairs, mode, value)
     if any(n + a + b < 0 for (a, b), n in zip(pairs, x.shape, strict=True)):
         raise ValueError(
             f"pad: pad: got {pairs} for shape {list(x.shape)}; no axis can get a negative length"

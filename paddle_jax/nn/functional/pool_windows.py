@@ -203,12 +203,17 @@ def lengths(windows: Windows, exclusive: bool) -> Any:
     for size, kernel, stride, (before, _), count in zip(
         windows.sizes, windows.kernel, windows.strides, windows.pads, windows.counts, strict=True
     ):
-        first = np.arange(count) * stride - before
-        last = np.minimum(first + kernel, size + before)
+        # JAX's functions take a length that is not fixed
+        xp = np if are_known(size, before, count) else jnp
+        first = xp.arange(count) * stride - before
+        last = xp.minimum(first + kernel, size + before)
         per_axis.append(
-            np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive else last - first
+            xp.maximum(xp.minimum(last, size) - xp.maximum(first, 0), 0) if exclusive else last - first
         )
-    total = ft.reduce(np.multiply.outer, per_axis)
+    if all(isinstance(one, np.ndarray) for one in per_axis):
+        total = ft.reduce(np.multiply.outer, per_axis)
+    else:
+        total = ft.reduce(jnp.multiply.outer, per_axis)
     return total.reshape(windows.over_all_axes(windows.counts, 1))
 
 
@@ -221,6 +226,8 @@ def mean_values(x: jax.Array, windows: Windows, exclusive: bool, divisor: int | 
     if divisor is not None:
         total = total * (math.prod(windows.kernel) / divisor)
     counts = lengths(windows, exclusive)
+    if not isinstance(counts, np.ndarray):
+        return total / jnp.maximum(counts, 1).astype(x.dtype)
     return total / (
         int(counts.flat[0])
         if (counts == counts.flat[0]).all()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, freeze, op
 from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
@@ -40,12 +41,12 @@ def _source(out: int, ratio: float, half_pixel: bool) -> np.ndarray:
     return np.float32(ratio) * place
 
 
-def _cubic(distance: np.ndarray) -> np.ndarray:
-    """Keys' cubic convolution kernel with a = -0.75."""
+def _cubic(distance: Any, xp: Any = np) -> Any:
+    """Keys' cubic convolution kernel with a = -0.75. xp: the module of its functions."""
     a = -0.75
-    d = np.abs(distance)
-    return np.where(
-        d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, np.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
+    d = xp.abs(distance)
+    return xp.where(
+        d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, xp.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
     )
 
 
@@ -75,6 +76,43 @@ def _taps(
     first = np.minimum(np.floor(at).astype(np.int64), size - 1)
     part = at - first
     return np.stack([first, first + 1], 1), np.stack([1 - part, part], 1)
+
+
+def _resized_open(
+    x: jax.Array, axis: int, out: Any, mode: str, align_corners: bool, align_mode: int, scale: Any
+) -> jax.Array:
+    """One axis resized where JAX traces for every length."""
+    size = x.shape[axis]
+    ratio = jnp.asarray(1 / scale if scale else size / out, jnp.float32)
+    place = jnp.arange(out).astype(jnp.float32)
+    is_one = out == 1 if are_known(out) else jnp.asarray(out) == 1
+    if align_corners:
+        # one place lies at the beginning
+        ratio = jnp.where(is_one, 0.0, (size - 1) / jnp.maximum(out - 1, 1))
+    elif mode in ("bilinear", "bicubic"):
+        ratio = jnp.where(is_one, 0.0, ratio)
+    ratio = jnp.asarray(ratio, jnp.float32)
+    if mode == "nearest":
+        at = ratio * place + np.float32(0.5 if align_corners else 0)
+        return jnp.take(x, jnp.minimum(jnp.floor(at).astype(jnp.int64), size - 1), axis)
+    if not align_corners and (mode == "bicubic" or align_mode == 0):
+        at = ratio * (place + np.float32(0.5)) - np.float32(0.5)
+    else:
+        at = ratio * place
+    if mode == "bicubic":
+        first = jnp.floor(at).astype(jnp.int64)
+        taps = [(first + k, _cubic(at - (first + k), jnp)) for k in range(-1, 3)]
+    else:
+        at = jnp.maximum(at, 0)
+        first = jnp.minimum(jnp.floor(at).astype(jnp.int64), size - 1)
+        taps = [(first, 1 - (at - first)), (first + 1, at - first)]
+    shape = [-1 if a == axis else 1 for a in range(x.ndim)]
+    shape[axis] = out
+    total = jnp.zeros([], x.dtype)
+    for index, weight in taps:
+        values = jnp.take(x, jnp.clip(index, 0, size - 1), axis)
+        total = total + values * weight.astype(x.dtype).reshape(shape)
+    return total
 
 
 def _antialias_matrix(size: Any, out: int, mode: str, align_corners: bool, scale: Any) -> np.ndarray:
@@ -192,7 +230,7 @@ def _sizes(x: jax.Array, axes: Any, size: Any, scale_factor: Any) -> tuple[Any, 
             raise ValueError(
                 f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}"
             )
-        sizes = [int(s) for s in size]
+        sizes = [s if is_symbolic(s) else int(s) for s in size]
         scales = [None] * n
     else:
         if isinstance(scale_factor, int | float):
@@ -205,11 +243,19 @@ def _sizes(x: jax.Array, axes: Any, size: Any, scale_factor: Any) -> tuple[Any, 
             )
         if any(s <= 0 for s in scales):
             raise ValueError(f"interpolate: scale_factor: got {scale_factor}; it must be positive")
-        sizes = [int(x.shape[a] * s) for a, s in zip(axes, scales, strict=True)]
-    if any(s <= 0 for s in sizes):
+        sizes = [_scaled(x.shape[a], s) for a, s in zip(axes, scales, strict=True)]
+    if any(s <= 0 for s in sizes if are_known(s)):
         text = f"interpolate: size: the result would be {sizes}; every length must be positive"
         raise ValueError(f"(InvalidArgument) {text}") if size is None else AssertionError(text)
     return sizes, scales
+
+
+def _scaled(length: Any, scale: float) -> Any:
+    """A length times a scale, rounded down."""
+    if not is_symbolic(length):
+        return int(length * scale)
+    number, divisor = float(scale).as_integer_ratio()
+    return length * number // divisor
 
 
 @known_as(
@@ -241,7 +287,11 @@ def _resize(
     for axis, out, scale in zip(axes, sizes, scales, strict=True):
         if recompute:
             scale = None
-        if antialias:
+        if not are_known(out, x.shape[axis]):
+            if antialias:
+                raise ValueError("interpolate: antialias: it needs lengths that are fixed")
+            y = _resized_open(y, axis, out, mode, align_corners, align_mode, scale)
+        elif antialias:
             y = _multiply(y, axis, _antialias_matrix(x.shape[axis], out, mode, align_corners, scale))
         else:
             y = _apply(y, axis, *_taps(x.shape[axis], out, mode, align_corners, align_mode, scale))
