@@ -118,7 +118,7 @@ class _Block:
         if step.blocks:
             return self._branch(step) if step.name == "cond" else self._loop(step)
         if step.op is None:
-            return [self._made(step)]
+            return [self._without_operands(step)]
         if step.op.random:
             raise NotWritable(f"{step.name} draws random numbers, which a StableHLO file cannot do")
         operands = [self.array(symbol) for symbol in step.inputs]
@@ -209,7 +209,7 @@ class _Block:
             places = np.asarray(self._kernel(step).fn(*map(jnp.asarray, arrays)))
         return [elements[int(place)] for place in places.ravel()]
 
-    def _made(self, step: Step) -> jax.Array:
+    def _without_operands(self, step: Step) -> jax.Array:
         """The result of a kernel without operands."""
         array = np.asarray(step.kernel.fn())
         shape = self.recording.shapes[step.outputs[0]]
@@ -307,7 +307,7 @@ class _Block:
         answer = self._answer(step.inputs[0])
         taken = step.blocks[0 if answer else 1] if isinstance(answer, int) else None
         if taken is not None:
-            return self._taken(step, taken)
+            return self._only_branch(step, taken)
         branches = [self._measured(block) for block in step.blocks]
         shapes = []
         for symbol, one, other in zip(step.outputs, *branches, strict=True):
@@ -322,7 +322,7 @@ class _Block:
         elements = self.exact_elements(symbol)
         return self.array(symbol) if elements is None else elements[0]
 
-    def _taken(self, step: Step, block: Any) -> list[jax.Array]:
+    def _only_branch(self, step: Step, block: Any) -> list[jax.Array]:
         """The results of a block that always runs."""
         inner = self.inner()
         inner.run(block[1])
