@@ -67,6 +67,7 @@ class ExponentialMovingAverage:
         self._decay, self._steps, self._name = decay, thres_steps, name or ""
         self._program = program
         f32 = np.dtype(np.float32)
+        # Parameters that are not trained keep their value, so their average would say nothing.
         self._params = [
             p
             for p in program.all_parameters()
@@ -89,12 +90,15 @@ class ExponentialMovingAverage:
     def update(self) -> None:
         """Adds the updates of the averages to the program; call it after the optimizer's `minimize`."""
         decay = full([1], self._decay, "float32")
+        # Small at the beginning: the first parameters are random and should be forgotten soon.
         if self._steps is not None:
             steps = self._steps.astype("float32")
             decay = minimum(decay, ((steps + 1.0) / (steps + 10.0)).reshape([1]))
         self._share._adopt(self._share * decay)
+        # `_adopt`: the Variable stands for the new value, which a run stores.
         for param in self._params:
             average = self._averages[param.name]
+            # In the dtype of the parameter, which may be a low precision.
             rate = decay.astype(param.dtype)
             average._adopt(average * rate + param.detach() * (1 - rate))
 
@@ -109,10 +113,13 @@ class ExponentialMovingAverage:
         """
         values = global_scope().values
         self._backup = {p.name: values[p.name] for p in self._params}
+        # float64, as 1 - share has few digits left after many steps.
         share = np.float64(np.asarray(values[self._share.name])[0])
         for param in self._params:
             average = np.asarray(values[self._averages[param.name].name])
             values[param.name] = (
+                # Before the first update the average is zero and the share 1: there is nothing to divide
+                # by.
                 jnp.asarray((average / (1.0 - share)).astype(average.dtype))
                 if share < 1.0
                 else jnp.asarray(average)

@@ -32,6 +32,7 @@ def _list_of(where: str, name: str, value: Any) -> list[Any]:
 
 def _program(where: str, target: Tensor) -> Program:
     recorder = local.ctx.frame
+    # A function of dynamic mode that is recorded has a program of its own.
     if recorder.recording and recorder.fixed_program is not None:
         return recorder.fixed_program
     found = held_symbol(target).program
@@ -60,6 +61,7 @@ def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_
     reached = set(wanted)
     between = []
     for op in ops:  # forwards: what depends on something wanted
+        # Names are found where they occur: results have names too.
         ends.update(s for s in (*op.inputs, *op.outputs) if s.name in names)
         if any(
             s in reached and not stop and s not in ends and s.dtype.kind in INEXACT
@@ -70,6 +72,7 @@ def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_
                 reached.update(o for o in op.outputs if o.dtype.kind in INEXACT)
     targets_reached = [(t, s) for t, s in zip(targets, starts, strict=True) if t in reached]
     touched = {t for t, _ in targets_reached}
+    # Only these are differentiated; the rest of the program stays as it is.
     kept = []
     for op in reversed(between):  # backwards: what a target depends on
         if any(o in touched for o in op.outputs):
@@ -79,12 +82,14 @@ def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_
                 for s, stop in zip(op.inputs, op.stops, strict=True)
                 if s in reached and not stop and s not in ends
             )
+    # Once each, in the order of `wanted`.
     found = [s for s in dict.fromkeys(wanted) if s in touched and s not in ends]
     if not found:
         return [None] * len(wanted)
     operation = Gradient(
         kept[::-1], [t for t, _ in targets_reached], [s for _, s in targets_reached], found, ends
     )
+    # Paddle's name for the gradient of a Variable.
     operation.outputs = [
         Symbol(s.avals, "result", program, f"{s.name}@GRAD" if s.name else None, op=operation) for s in found
     ]
@@ -143,13 +148,16 @@ def gradients(
                     f"the target has {list(target.shape)}"
                 )
     program = _program("gradients", targets[0])
+    # A persistable Variable stands for what it was last set to.
     wanted = [program.symbol_of(v) if v.persistable else held_symbol(v) for v in inputs]
     started = [None if s is None else _symbol(s) for s in starts]
     found = differentiated(program, [held_symbol(t) for t in targets], started, wanted, no_grad_set)
+    # Paddle gives None for an input that no gradient shall reach.
     return [None if v.stop_gradient else g for v, g in zip(inputs, found, strict=True)]
 
 
 def _symbol(start: Any) -> Symbol:
+    # An eager Tensor is taken into the program.
     if isinstance(start, Variable) or not isinstance(start, Tensor):
         return held_symbol(start)
     return local.ctx.frame.symbol(start)
@@ -206,6 +214,7 @@ def append_backward(
     found = differentiated(
         program, [held_symbol(loss)], [None], [program.symbol_of(p) for p in chosen], no_grad_set
     )
+    # A parameter that was asked for by name stays in the list, also without a gradient.
     pairs = [
         (p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,13 +28,14 @@ from paddle_jax._core.ops.argument_errors import describe_argument
 from paddle_jax._core.runner.new_shapes import NewShapes
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors import random
-from paddle_jax._core.tensors.held_values import computed_array, held_symbol, held_value
+from paddle_jax._core.tensors.held_values import held_symbol, held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.composites import eager_mode, without_recording
 from paddle_jax._program.evaluate import evaluate, random_values, symbols_of
 from paddle_jax._program.evaluate_op_by_op import evaluate_op_by_op, runs_op_by_op
 from paddle_jax._program.program import Program, default_main_program
 from paddle_jax._program.scope import DenseTensor, global_scope, scope_guard
+from paddle_jax.static.feeds import c_typed, fed_value, on_place
 from paddle_jax.static.memory_details import largest_values
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Executor:
 
     def __init__(self, place: Place | None = None) -> None:
         self.place: Place = places.current() if place is None else place
+        # Values are put elsewhere only where the user asks for another device: that costs a transfer.
         self._elsewhere = place is not None and str(place) != str(places.current())
         self._closed = False
 
@@ -104,26 +105,31 @@ class Executor:
         """
         if self._closed:
             raise RuntimeError("Executor.run: the executor is closed; make a new one")
+        # The usual cases need no look: this is the path of every training step.
         if type(program) is not Program:
             program = _chosen_program(program)
         scope = global_scope() if scope is None else scope
         values = scope.values
         if type(feed) is not dict and feed is not None:
             feed = _merge_feeds(feed)
+        # A startup program has nothing else to do. A main one may have initializers as well.
         if program.initializers:
             run_startup(program, scope, self.place if self._elsewhere else None)
+        # The class is compared, as a `fetch_list` of Variables has no lists in it.
         if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
             fetch_list = _flat_fetch_list(fetch_list)
+        # Rows on servers, gradients of several processes: the hook runs the program around that.
         if program.hook is not None:
             out = program.hook.run(program, values, feed or {}, fetch_list, use_prune)
-            return list(map(_c_typed if return_numpy else _as_dense_tensor, out))
+            return list(map(c_typed if return_numpy else _as_dense_tensor, out))
+        # By the objects that are fetched: no Symbols are looked up in the usual case.
         entry = program.compiled_runs.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
         if entry is None:
             entry = compiled_run(program, fetch_list, use_prune)
         out = entry(values, feed or {}, self.place if self._elsewhere else None)
         if not return_numpy:
             return list(map(_as_dense_tensor, out))
-        return [_c_typed(v) for v in entry.to_numpy(out)]
+        return [c_typed(v) for v in entry.to_numpy(out)]
 
     def train_from_dataset(
         self,
@@ -197,6 +203,7 @@ def _run_batches(
     program = _chosen_program(program)
     fetch_list = _flat_fetch_list(fetch_list)
     names = fetch_info or [item if isinstance(item, str) else item.name for item in fetch_list]
+    # A worker that was started again has done these batches already.
     for number, feed in enumerate(dataset.feeds(), 1):
         if program.hook is not None and program.hook.leaves_out_batch():
             continue
@@ -218,6 +225,7 @@ def _chosen_program(program: Any) -> Program:
     """The Program that is meant by what was given to a run."""
     if program is None:
         return default_main_program()
+    # A CompiledProgram has its Program in this attribute.
     program = getattr(program, "_program", program)
     if not isinstance(program, Program):
         raise TypeError(
@@ -233,12 +241,14 @@ def _as_dense_tensor(value: Any) -> DenseTensor:
 def run_startup(program: Program, scope: Any, place: Any = None) -> None:
     """Runs the initialisations of a startup program."""
     before = random._Generators.default
+    # `paddle.seed` does not reach a program with a seed of its own.
     if program.random_seed:
         random._Generators.default = random.Generator(seed=program.random_seed)
     try:
         with without_recording(), scope_guard(scope):
             for name, fill in program.initializers.items():
                 value = fill()
+                # `fill` computes on the current device.
                 scope.values[name] = value if place is None else places.put(np.asarray(value), place)
     finally:
         random._Generators.default = before
@@ -247,6 +257,7 @@ def run_startup(program: Program, scope: Any, place: Any = None) -> None:
 def compiled_run(program: Program, fetch_list: list[Any], use_prune: bool) -> CompiledRun | FileRun:
     """The compiled run of a program for what is fetched; kept on the program."""
     symbols = [fetched_symbol(program, item) for item in fetch_list]
+    # Each value that is fetched must be computed here, or be an input or a Variable.
     computed = {symbol for op in program.ops for symbol in op.outputs}
     for item, symbol in zip(fetch_list, symbols, strict=True):
         if symbol.kind == "result" and symbol not in computed:
@@ -261,6 +272,8 @@ def compiled_run(program: Program, fetch_list: list[Any], use_prune: bool) -> Co
         else:
             entry = CompiledRun(program, symbols, use_prune)
     program.compiled_runs[key] = entry
+    # Under the objects as well, for the quick look in `Executor.run`. `fetch_lists` keeps them alive, so
+    # that no other object gets one of these ids.
     program.compiled_runs[use_prune, *[f if type(f) is str else id(f) for f in fetch_list]] = entry
     entry.fetch_lists.append(list(fetch_list))
     return entry
@@ -289,6 +302,7 @@ def _flat_fetch_list(fetch_list: Any) -> list[Any]:
             f"Executor.run: fetch_list: got {type(fetch_list).__name__}; "
             "it must be a list or tuple of Variables or names"
         )
+    # Lists in the list are joined.
     return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
 
 
@@ -300,6 +314,7 @@ def fetched_symbol(program: Program, item: Any) -> Symbol:
             raise TypeError(
                 "Executor.run: fetch_list: got an eager Tensor; it must hold Variables of the program"
             )
+        # A persistable Variable stands for what it was last set to.
         if getattr(item, "persistable", False) and hasattr(item, "avals"):
             return program.symbol_of(item)
         return raw
@@ -336,6 +351,7 @@ class FileRun:
         self.fetched: list[int] = [results.index(symbol) for symbol in fetches]
 
     @staticmethod
+    # As long as the program does exactly what the file says, its Runner may run it.
     def fits(program: Program, fetches: Sequence[Symbol]) -> bool:
         """Whether a run of a program is one of its file."""
         if (
@@ -352,13 +368,15 @@ class FileRun:
         self, values: dict[str, Any], feed: Mapping[str, Any], place: Place | None = None
     ) -> list[Any]:
         fed = [
-            _fed(feed, name, held_symbol(self.program.data[name])) for name, *_ in self.runner.program.feeds
+            fed_value(feed, name, held_symbol(self.program.data[name]))
+            for name, *_ in self.runner.program.feeds
         ]
         names = self.runner.program.parameters
         missing = [name for name in names if values.get(name) is None]
+        # Missing values are reported by name, not by the operation that wants them.
         if missing:
             raise _no_value(missing[0])
-        (fed,) = _on_place(place, fed)
+        (fed,) = on_place(place, fed)
         with eager_mode():
             results = self.runner.arrays(values, fed)
         return [results[i] for i in self.fetched]
@@ -422,10 +440,12 @@ class CompiledRun:
         self.fetch_lists: list[list[Any]] = []
         if writes is None:
             writes = {} if use_prune else program.writes
+        # New values are results like those that are fetched; they come first.
         targets = [*fetches, *writes.values()]
         self.ops: list[Operation] = program.pruned(targets, effects=not use_prune)
         used = list(dict.fromkeys([*symbols_of(self.ops), *targets]))
         self.written: list[str] = list(writes)
+        # Not written: read only, so their memory cannot be given away.
         self.read: list[str | None] = [s.name for s in used if s.kind == "variable" and s.name not in writes]
         self.data: list[tuple[str | None, Symbol]] = [(s.name, s) for s in used if s.kind == "data"]
         self.random: bool = any(s.kind == "random" for s in used)
@@ -433,20 +453,25 @@ class CompiledRun:
         self.rates: list[tuple[str, Any]] = [
             (name, program.learning_rates[name]) for name in stored if name in program.learning_rates
         ]
+        # A large constant in the compiled program would be copied into it, and hashed at each compilation.
         self.constant_symbols: list[Symbol] = [s for s in used if s.kind == "constant" and s.size > _BAKED]
         self.constants: list[Any] = [to_array(s.value) for s in self.constant_symbols]
         self.fed_shapes: list[tuple[int, ...]] = []
         self.is_empty: bool = not targets and not self.ops
         self.host: bool = any(op.host for op in self.ops)
+        # A program that exchanges nothing runs alone.
         grid = program.process_grid
         self.process_grid: Any = grid if grid is not None and grid.is_used_by(self.ops) else None
         self.outputs: list[Symbol] = [*writes.values(), *fetches]
         self.random_symbols: list[Symbol] = [s for s in used if s.kind == "random"]
+        # Made once: each run has the same function, so that JAX finds its compiled form.
         body = self._body(used, self.outputs)
         self.compiled: Any = self._compiled(body)
         self.compiled_shapes: set[tuple[Any, ...]] = set()
+        # Without inputs there are no new shapes.
         by_op = self.process_grid is None and bool(self.data) and runs_op_by_op(self.ops)
         self.new_shapes: NewShapes | None = NewShapes() if by_op else None
+        # The Scope has these arrays as well, and the next run gives their memory away.
         self.copied: list[int] = [
             i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()
         ]
@@ -469,6 +494,7 @@ class CompiledRun:
 
     def _compiled(self, body: Callable[..., list[Any]]) -> Any:
         """The function of the run in the form in which it is called."""
+        # A guess of the equations, by which the effort of compiling is chosen.
         options = compiler_options(_EQUATIONS * len(self.ops)) or None
         if self.process_grid is not None:
             if self.host:
@@ -477,8 +503,10 @@ class CompiledRun:
                     "whose result has a shape that depends on values; leave one of the two out"
                 )
             return self.process_grid.compiled(body, options)
+        # Shapes depend on values: operations run one by one, outside of any trace.
         if self.host:
             return body
+        # The arrays in the Scope that are written are given away: their new values take the memory.
         return InterruptSafeCall(
             interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
         )
@@ -489,21 +517,24 @@ class CompiledRun:
         if self.is_empty:
             return []
         for name, optimizer in self.rates:
+            # The learning rate is a value of the Scope that the host sets before each run.
             values[name] = optimizer.rate_now(values.get(name))
-        fed = [_fed(feed, name, symbol) for name, symbol in self.data]
+        fed = [fed_value(feed, name, symbol) for name, symbol in self.data]
         words = offset = None
         if self.random:
             words, offset = self._next_random_key()
         try:
             written = list(map(values.__getitem__, self.written))
             read = list(map(values.__getitem__, self.read))
+        # A value is missing: it may have come along with the program.
         except KeyError:
             written, read = self._complete_values(values)
-        written, read, fed = _on_place(place, written, read, fed)
+        written, read, fed = on_place(place, written, read, fed)
         arguments = written, read, fed, self.constants, words, offset
         self.fed_shapes = [value.shape for value in fed]
         out = []
 
+        # Storing is one step that no interrupt can divide: the old arrays are gone by then.
         def take(results: Any) -> Any:
             return itertools.chain(map(values.__setitem__, self.written, results), map(out.append, results))
 
@@ -513,7 +544,9 @@ class CompiledRun:
             call_and_store(self._op_by_op, arguments, take)
         else:
             self._run_compiled(arguments, take)
+        # Steps of optimizers: one per learning rate.
         Counters.steps += len(self.rates)
+        # A view of the Scope's array would change with the next run.
         if self.copied:
             arrays = self.to_numpy([out[i] for i in self.copied])
             for i, array in zip(self.copied, arrays, strict=True):
@@ -533,10 +566,12 @@ class CompiledRun:
         evict_if_due()
 
     def _runs_op_by_op(self) -> bool:
+        # The first shapes are compiled at once; new ones run op by op until they come often.
         """Whether this call runs operation by operation: its shapes are new, and others are compiled."""
         shapes = tuple(self.fed_shapes)
         if self.new_shapes is None or not self.compiled_shapes or shapes in self.compiled_shapes:
             return False
+        # Arrays of several devices have compiled programs alone.
         if MultiDevice.in_use:
             return False
         with eager_mode():
@@ -587,6 +622,7 @@ class CompiledRun:
             (s, jax.ShapeDtypeStruct(shape, s.dtype))
             for (_, s), shape in zip(self.data, self.fed_shapes, strict=True)
         )
+        # For the message alone: shapes, and no values.
         env.update((s, s.value) for s in self.constant_symbols)
         env.update(random_values(self.program, np.zeros(2, np.uint32), np.uint32(0), symbols_of(self.ops)))
         yield from largest_values(self.ops, env)
@@ -599,12 +635,15 @@ class CompiledRun:
     def _next_random_key(self) -> tuple[Any, Any]:
         """Seed words and offset of the random numbers of this run."""
         program = self.program
+        # With a seed of its own each run goes on where the last one ended; `& 0xFFFFFFFF` as counters have
+        # 32 bits.
         if program.random_seed:
             offset = np.uint32(program.runs * program.draws & 0xFFFFFFFF)
             program.runs += 1
             return np.array([program.random_seed >> 32, program.random_seed & 0xFFFFFFFF], np.uint32), offset
         generator = random.default_generator()
         offset = np.uint32(generator._offset & 0xFFFFFFFF)
+        # Other code that draws goes on behind these numbers.
         generator._offset += program.draws
         return generator._words, offset
 
@@ -614,98 +653,10 @@ class CompiledRun:
             if values.get(name) is None:
                 if name not in self.program.values:
                     raise _no_value(name)
+                # A copy: the program's own array must outlive the run, which may give this one away.
                 with eager_evaluation():
                     values[name] = jax.numpy.array(to_array(self.program.values[name]))
         return [values[name] for name in self.written], [values[name] for name in self.read]
 
 
-def _fits(value: Any, symbol: Symbol) -> bool:
-    """Whether an array has a dtype and shape that an input takes."""
-    first, second = symbol.avals
-    if value.dtype != first.dtype or value.ndim != first.ndim:
-        return False
-    return value.shape == first.shape or all(
-        n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True)
-    )
-
-
-def _on_place(place: Place | None, *groups: list[Any]) -> tuple[list[Any], ...]:
-    """Operands of a program where its Executor runs it; as they are where that is the current device."""
-    if place is None:
-        return groups
-    device = places.jax_device(place)
-    return tuple([[_on_device(value, device) for value in group] for group in groups])
-
-
-def _on_device(value: Any, device: Any) -> Any:
-    if isinstance(value, jax.Array) and value.committed and value.devices() == {device}:
-        return value
-    return jax.device_put(value, device)
-
-
-def _fed(feed: Mapping[str, Any], name: str, symbol: Symbol) -> Any:
-    """The value for a `static.data`."""
-    if name not in feed:
-        given = ", ".join(map(repr, feed)) or "nothing"
-        raise KeyError(
-            f"Executor.run: feed: {name!r} is missing; got {given}; feed an array of dtype {symbol.dtype} "
-            f"and shape {list(symbol.shape)} (-1: any length)"
-        )
-    value = feed[name]
-    if type(value) is np.ndarray and _fits(value, symbol):
-        return value
-    return _checked(value, name, symbol)
-
-
-def _with_ones_as(shape: Sequence[int], declared: Sequence[int]) -> list[int] | None:
-    """The lengths of what is fed with the axes of length 1 that the input was declared with, as [32, 1] for
-    [32] where it has [-1, 1]; None where they differ by more, or not at all."""
-    declared = [-1 if n is None else n for n in declared]
-    if len(shape) == len(declared):
-        return None
-    lengths = [n for n in shape if n != 1]
-    others = sum(n != 1 for n in declared)
-    # The unknown length is 1. A sample without its axis of the batch is refused, as [3] for [-1, 3].
-    if len(lengths) == others - 1 and declared.count(-1) == 1 and (1 in shape or not shape):
-        declared[declared.index(-1)] = 1
-    rest = iter(lengths)
-    reshaped = [1 if n == 1 else next(rest, -1) for n in declared]
-    is_declared = all(n in (-1, length) for n, length in zip(declared, reshaped, strict=True))
-    if not is_declared or -1 in reshaped or math.prod(reshaped) != math.prod(shape):
-        return None
-    return reshaped
-
-
-def _checked(value: Any, name: str, symbol: Symbol) -> Any:
-    """What is fed for an input, checked."""
-    if isinstance(value, Tensor):
-        value = computed_array(value)
-    elif isinstance(value, list | tuple | int | float):
-        value = np.asarray(value)
-        if value.dtype.kind in "biuf":
-            value = value.astype(symbol.dtype)
-    elif not isinstance(value, jax.Array):
-        value = np.asarray(value._array() if isinstance(value, DenseTensor) else value)
-    if value.dtype != symbol.dtype:
-        raise ValueError(
-            f"Executor.run: feed: {name!r}: got dtype {value.dtype}; the input is {symbol.dtype}; use astype"
-        )
-    shape = _with_ones_as(value.shape, symbol.shape)
-    if shape is not None:
-        value = value.reshape(shape)
-    if not _fits(value, symbol):
-        raise ValueError(
-            f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; "
-            f"the input has {list(symbol.shape)} (-1: any length)"
-        )
-    return value
-
-
 __all__ = ["Executor"]
-
-
-def _c_typed(array: np.ndarray) -> np.ndarray:
-    """A result as Paddle's executor gives it: int64 as C's `long long`, which NumPy prints with its dtype."""
-    if array.dtype == np.int64:
-        return array.view(np.longlong)
-    return array

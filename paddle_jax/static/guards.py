@@ -30,11 +30,13 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
         ...     y = paddle.static.data("x", [1]) * 2
         >>> paddle.disable_static()
     """
+    # In dynamic mode nothing is recorded.
     recorder = local.ctx.frame
     if not recorder.recording:
         yield
         return
     before = recorder.name_scope
+    # Operations keep the prefix; `fp16_guard` finds its own there.
     recorder.name_scope = f"{recorder.name_scope}{prefix or ''}/"
     try:
         yield
@@ -54,6 +56,7 @@ def device_guard(device: str | None = None) -> Iterator[None]:
         >>> with paddle.static.device_guard("cpu"):
         ...     pass
     """
+    # Accepted, whatever the number is.
     if device is not None and str(device).partition(":")[0] not in _KINDS:
         raise ValueError(
             f"device_guard: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu', 'dcu', "

@@ -59,6 +59,7 @@ def _prefix(where: str, path: str | PathLike[str]) -> str:
     if not isinstance(path, str | os.PathLike):
         raise ValueError(f"{where}: path_prefix: got {type(path).__name__}; it must be a str")
     path = os.fspath(path)
+    # Paddle writes the files beside each other, so a folder is no prefix.
     if path.endswith(os.sep) or Path(path).is_dir():
         raise ValueError(f"{where}: path_prefix: {path!r} is a directory; give directory/prefix")
     return path
@@ -87,6 +88,7 @@ def _encode(
         )
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
     targets = [held_symbol(v) for v in fetches]
+    # The operations behind the results alone: losses and updates stay out.
     ops = program.pruned(targets)
     if program.process_grid is not None and program.process_grid.is_used_by(ops):
         raise NotImplementedError(
@@ -94,12 +96,14 @@ def _encode(
             "saved program cannot; build it with num_partitions=1 and load the joined weights"
         )
     used = {symbol for op in ops for symbol in op.inputs} | set(targets)
+    # Paddle refuses an input that does nothing.
     unused = [v.name for v in feeds if held_symbol(v) not in used]
     if unused:
         raise ValueError(f"{where}: feed_vars: {', '.join(unused)} does not lead to fetch_vars; leave it out")
     missing = sorted({s.name for s in used if s.kind == "data"} - {v.name for v in feeds})
     if missing:
         raise ValueError(f"{where}: feed_vars: fetch_vars also need {', '.join(missing)}")
+    # The operations run once more, as code of dynamic mode, in the recorder of model files.
     replay = _replay(ops, [held_symbol(v) for v in feeds], targets, blank)
     try:
         return write_program(record(replay, specs), [v.name for v in feeds])
@@ -123,7 +127,9 @@ def _replay(
     def ran(ops: Sequence[Operation], env: dict[Symbol, Any], targets: Sequence[Symbol]) -> list[Any]:
         for op in ops:
             operands = [tensor(env, symbol) for symbol in op.inputs]
+            # A composite runs by its public function, so that it is recorded as users' code is.
             if isinstance(op.kernel.fn, OpaqueCall):
+                # The last two operands are seed and number of the draw; the code draws other numbers.
                 results = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
             elif hasattr(op.kernel.fn, "blocks"):
                 results = record_again(
@@ -145,6 +151,7 @@ def _replay(
 
 def _eager(symbol: Symbol, blank: bool = False) -> Tensor:
     """The Tensor that a parameter or constant of a Program stands for."""
+    # Drawn by the operation itself when the file runs.
     if symbol.kind == "random":
         return variable(symbol)
     if symbol.kind == "constant":
@@ -159,6 +166,7 @@ def _eager(symbol: Symbol, blank: bool = False) -> Tensor:
     if symbol.name in values:
         value = values[symbol.name]
     else:
+        # For a program that is saved without values: shape and dtype are all that is needed.
         value = jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype)
     return Parameter(wrap(jnp.asarray(value)), made is None or not made.stop_gradient, symbol.name)
 
@@ -209,9 +217,11 @@ def save_inference_model(
             f"only paddle_jax can load {prefix}.json",
             stacklevel=2,
         )
+    # Together: a crash leaves no program without its parameters.
     replace_files(
         {prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {})
     )
+    # From an earlier model of this name.
     if not arrays:
         Path(prefix + ".pdiparams").unlink(missing_ok=True)
 
@@ -236,6 +246,7 @@ def load_inference_model(
     where = "load_inference_model"
     model = kwargs.get("model_filename")
     stored = kwargs.get("params_filename")
+    # Both in memory, as bytes.
     if path_prefix is None:
         pir = _parsed(where, model)
         arrays = _decoded(where, stored, pir.parameters)
@@ -254,6 +265,7 @@ def load_inference_model(
         arrays = read_parameters(
             where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir
         )
+    # Running the operations once on Variables finds what does not fit.
     try:
         program, fetches = _program(pir)
     except NotImplementedError:  # operations that are not known here
@@ -288,6 +300,7 @@ def _program(pir: Any) -> tuple[Program, Any]:
     """(Program, Variables of its results) that runs a PIR program."""
     program = Program()
     runner = Runner(pir)
+    # The Runner's operations are recorded: the Program can then be pruned, cloned and trained on.
     with Recorder(program):
         held = {}
         for name, (_, shape, dtype, trainable) in pir.parameters.items():
@@ -296,6 +309,7 @@ def _program(pir: Any) -> tuple[Program, Any]:
             program.scope_symbol(held[name])
         fetches = runner(held, [data(name, shape, dtype) for name, _, shape, dtype in pir.feeds])
     program.fetched = fetches
+    # Until the program is changed, its runs may be those of the file.
     program.file_runner = runner
     return program, fetches
 
@@ -319,6 +333,7 @@ def encode_program(where: str, program: Program) -> bytes:
     """The bytes of the `.json` file of a whole Program: from all its inputs to the results that no
     operation of it uses."""
     used = {symbol for op in program.ops for symbol in op.inputs}
+    # Results that nothing uses.
     ends = [variable(symbol) for op in program.ops for symbol in op.outputs if symbol not in used]
     feeds = [v for v in program.data.values() if held_symbol(v) in used]
     if not feeds or not ends:
@@ -450,6 +465,7 @@ def save(program: Program, model_path: str | PathLike[str], protocol: int = 4, *
         (".pdparams", [n for n in names if n in learned]),
         (".pdopt", [n for n in names if n not in learned]),
     ):
+        # Paddle writes a file of parameters in any case, and one of states only where there are some.
         if chosen or suffix == ".pdparams":
             files.write_arrays({name: np.asarray(values[name]) for name in chosen}, prefix + suffix, protocol)
 
@@ -471,6 +487,7 @@ def load_program_state(
     if not Path(prefix + ".pdparams").is_file():
         raise FileNotFoundError(f"load_program_state: {prefix}.pdparams does not exist")
     state = files.load(prefix + ".pdparams", return_numpy=True)
+    # An inference model has no states.
     if Path(prefix + ".pdopt").is_file():
         state |= files.load(prefix + ".pdopt", return_numpy=True)
     if var_list is None:

@@ -24,6 +24,7 @@ def largest_values(ops: Sequence[Operation], inputs: Mapping[Symbol, Any]) -> It
         ops: the operations.
         inputs: for each Symbol that goes in its array, or its shape and dtype.
     """
+    # In the order of the operations: one maker for each result.
     structs = {symbol: jax.ShapeDtypeStruct(v.shape, v.dtype) for symbol, v in inputs.items()}
     symbols = list(structs)
 
@@ -34,6 +35,7 @@ def largest_values(ops: Sequence[Operation], inputs: Mapping[Symbol, Any]) -> It
         return [env.get(out) for op in ops for out in op.outputs]
 
     makers = [op for op in ops for _ in op.outputs]
+    # Shapes alone: nothing is computed for a message.
     shapes = jax.eval_shape(all_results, list(structs.values()))
     rows = [
         (_byte_count(v), f"{v.dtype}{list(v.shape)}", op.name, op.where)

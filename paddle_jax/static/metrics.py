@@ -51,6 +51,7 @@ def auc_counts(
     score: jax.Array, label: jax.Array, weight: jax.Array | None = None, buckets: int = 4096
 ) -> jax.Array:
     """How many positive and negative samples have a score in each of the buckets: int64 [2, buckets]."""
+    # Scores from 0 to 1; others go to the first or last bucket.
     at = jnp.clip((score[:, -1] * (buckets - 1)).astype(jnp.int32), 0, buckets - 1)
     positive = (label.reshape(-1) > 0).astype(jnp.int64)
     if weight is None:
@@ -65,14 +66,17 @@ def auc_counts(
 def auc_area(counts: jax.Array, curve: str = "ROC") -> jax.Array:
     """The area under a curve of (positive, negative) counts per bucket, by trapezoids from the highest score
     down: float64 []."""
+    # From the highest score down: each bucket adds hits and misses.
     down = counts[:, ::-1].astype(jnp.float64)
     hits, misses = (jnp.concatenate([jnp.zeros(1), jnp.cumsum(row)]) for row in down)
     if curve == "PR":
         found = hits[-1]
+        # No sample so far: the precision is 1 by convention.
         precision = jnp.where(hits + misses > 0, hits / jnp.maximum(hits + misses, 1), 1.0)
         area = ((hits[1:] - hits[:-1]) * (precision[1:] + precision[:-1]) / 2).sum()
         return jnp.where(found > 0, area / jnp.maximum(found, 1), 0.0)
     area = ((misses[1:] - misses[:-1]) * (hits[1:] + hits[:-1]) / 2).sum()
+    # Without both kinds of samples there is no curve.
     return jnp.where((hits[-1] > 0) & (misses[-1] > 0), area / jnp.maximum(hits[-1] * misses[-1], 1), 0.0)
 
 
@@ -139,11 +143,13 @@ def auc(
 
     total = state("auc_counts", (2, buckets))
     total._adopt(total + counts)
+    # 0: over all runs, as in Paddle.
     if slide_steps == 0:
         window = total
     elif slide_steps == 1:
         window = counts
     else:
+        # A window of the last steps: the oldest counts leave.
         last = state("auc_last_counts", (slide_steps, 2, buckets))
         last._adopt(concat([last[1:], counts.unsqueeze(0)], 0))
         window = last.sum(0)

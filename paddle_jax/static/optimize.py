@@ -52,9 +52,11 @@ class Rate:
         """The value for a run: that of the optimizer, or what was put into the Scope by hand
         since the last run."""
         value = self.optimizer.get_lr()
+        # A scheduler has moved on, or the user has set another rate.
         if held is None or value != self.given:
             self.given = value
             return np.float32(value)
+        # Values in the Scope were put there by hand.
         return held
 
 
@@ -85,6 +87,7 @@ def backward(
     callbacks: Sequence[Callable[..., None]] = None,
 ) -> list[tuple[Tensor, Tensor]]:
     """The pairs of Parameter and gradient that an optimizer updates by."""
+    # The parameters given to the optimizer; without any all that the loss depends on.
     chosen = parameters or list(optimizer._all_params()) or None
     pairs = append_backward(loss, chosen, no_grad_set, callbacks)
     return [(p, g) for p, g in pairs if g is not None]
@@ -102,6 +105,7 @@ def apply_gradients(
             f"{type(optimizer).__name__}: there is no Parameter to update: "
             "the loss depends on none that is trainable"
         )
+    # Users' optimizers may overwrite the method, and their code cannot become one operation.
     if optimizer._updates_alone():
         raise NotImplementedError(
             f"{type(optimizer).__name__}: in a static program its _append_optimize_op "
@@ -110,6 +114,7 @@ def apply_gradients(
     recorder = local.ctx.frame
     if not isinstance(program, Program):
         program = recorder.program
+    # One rate for each optimizer in a program.
     rate = next((r for r in program.learning_rates.values() if r.optimizer is optimizer), None) or Rate(
         optimizer, program, startup_program
     )
@@ -117,6 +122,7 @@ def apply_gradients(
         (g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)]) for g in optimizer._groups
     ]
     rest = [(p, grad) for p, grad in pairs if not any(p is q for g in optimizer._groups for q in g.params)]
+    # A single group without parameters of its own has all of them.
     groups = [(g, own if len(groups) > 1 or own else rest) for g, own in groups]
     start = len(program.ops)
     with program_guard(program, startup_program):
@@ -137,6 +143,7 @@ def _update(
     clip = group.settings.get("grad_clip", optimizer._grad_clip)
     _check_parts(optimizer, clip, pairs)
     rule = None
+    # Clipping by norm is part of the rule, so that it sees all gradients at once.
     if clip is not None and optimizer._clips_inside(clip):
         rule = clip.rule()
     elif clip is not None:
@@ -145,6 +152,7 @@ def _update(
     grads = [g for _, g in pairs]
     states = [_states(optimizer, group, p, program, startup) for p in params]
     extras = [optimizer._columns([p], group.settings) for p in params]
+    # Updates differ by more than the settings: states and columns of each parameter.
     layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
     skip = optimizer._skip
     kernel = _kernel(
@@ -153,10 +161,12 @@ def _update(
     recorder = local.ctx.frame
     flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
     symbols = [recorder.symbol(t) for t in flat]
+    # Settings that differ between parameters are operands.
     for columns in extras:
         symbols += [held_symbol(recorder.constant(v)) for v in columns.values()]
     symbols += [] if skip is None else [skip]
     outs = recorder.record(kernel, symbols, [True] * len(symbols))
+    # Parameters and their states stand for the new values, which a run stores.
     for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):
         program.write(target, held_symbol(out))
 
@@ -166,6 +176,7 @@ def _check_parts(optimizer: Optimizer, clip: Any, pairs: Sequence[tuple[Tensor, 
     parts = [param.name for param, _ in pairs if getattr(param, "is_distributed", False)]
     if not parts:
         return
+    # The norm of values is that of each element: parts are no problem there.
     by_norm = clip is not None and not isinstance(clip, ClipGradByValue)
     if by_norm or optimizer._takes_norms:
         raise NotImplementedError(
@@ -184,14 +195,17 @@ def _states(
             f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; "
             "only floating-point ones can be updated."
         )
+    # States of low precision are float32.
     wide = jnp.promote_types(raw.dtype, np.dtype("float32"))
     found = {}
     for slot in optimizer._slots:
         lead, value, dtype = optimizer._slot_init(slot, group.settings)
+        # A state of one number, such as the power of a decay.
         shape = (1,) if lead is None else (*lead, *raw.shape)
         dtype = np.dtype(dtype or wide)
         fill = ft.partial(np.full, shape, value, dtype)
         found[slot] = _held(program, optimizer._state_name(param, slot), shape, dtype, fill, startup)
+    # The copy in float32 takes the small updates that a low precision loses.
     if optimizer._multi_precision and str(raw.dtype) in ("float16", "bfloat16"):
         name = param.name
         found["master"] = _held(
@@ -199,6 +213,7 @@ def _states(
             name + "_fp32_master_0",
             raw.shape,
             np.dtype(wide),
+            # After the parameter itself was filled: initializers run in this order.
             lambda: global_scope().values[name].astype(wide),
             startup,
         )
@@ -231,11 +246,13 @@ def _kernel(
 
     def fn(rate: jax.Array, *flat: jax.Array) -> tuple[jax.Array, ...]:
         values = iter(flat)
+        # Each parameter is a stack of one: the rules work on stacks of equal parameters.
         params, grads = ([[next(values)] for _ in range(count)] for _ in range(2))
         states = [{slot: next(values)[None] for slot in slots} for slots, _ in layout]
         columns = [{name: next(values) for name in names} for _, names in layout]
         results = update.function(states, params, grads, columns, rate, None, next(values) if skips else None)
         kept = iter(results[count:])
+        # The rule gives its states in the order of their names.
         kept = [{slot: next(kept)[0] for slot in sorted(slots)} for slots, _ in layout]
         return (*results[:count], *[kept[i][slot] for i, (slots, _) in enumerate(layout) for slot in slots])
 
@@ -245,6 +262,7 @@ def _kernel(
 def in_static(loss_or_pairs: Any) -> bool:
     """Whether a call of an optimizer concerns a static program."""
     first = loss_or_pairs
+    # Nested pairs: the first Tensor decides.
     while isinstance(first, list | tuple) and first:
         first = first[0]
     return isinstance(first, Tensor) and holds_symbol(first)

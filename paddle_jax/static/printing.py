@@ -76,6 +76,7 @@ def Print(
 
     def show(value: np.ndarray) -> None:
         array = to_numpy(value, "Print")
+        # Counted before, so that values which are not shown count as well.
         if 0 <= first_n <= next(count):
             return
         lines = [f"Variable: {name}"] if print_tensor_name else []
@@ -88,11 +89,14 @@ def Print(
         print("\n".join([*lines, f"  - data: [{' '.join(map(str, shown.tolist()))}]"]))
 
     recorder = local.ctx.frame
+    # In dynamic mode the value is there.
     if not recorder.recording:
         if str(print_phase).upper() != "BACKWARD":
             show(input.numpy())
         return assign(input)
+    # The gradient is not shown, so "backward" shows nothing.
     if str(print_phase).upper() != "BACKWARD":
+        # No result: `effects` of `Program.pruned` keeps such operations.
         kernel = Kernel("print", lambda x: (jax.debug.callback(show, x), ())[1])
         recorder.ops.append(Operation(kernel, [recorder.symbol(input)], (True,), tuple, recorder.name_scope))
         recorder.program.changed()

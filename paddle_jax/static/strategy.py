@@ -89,6 +89,7 @@ class BuildStrategy:
             raise AttributeError(
                 f"BuildStrategy: there is no setting {name!r}; allowed are {', '.join(self.__slots__)}"
             )
+        # None: the setting takes either value.
         kind = type(getattr(self, name))
         if (
             kind is not type(None)

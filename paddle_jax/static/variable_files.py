@@ -34,7 +34,9 @@ def _chosen(
     if not isinstance(program, Program):
         raise TypeError(f"{where}: main_program: got {type(program).__name__}; it must be a Program")
     if variables is None:
+        # In Paddle the predicate says which ones.
         variables = [v for v in program.vars.values() if predicate is None or predicate(v)]
+    # Paddle's order in a common file.
     found = sorted(v if isinstance(v, str) else v.name for v in variables)
     unknown = [name for name in found if name not in program.vars]
     if unknown:
@@ -84,6 +86,7 @@ def save_vars(
         together = [(filename, arrays)]
     else:
         together = [(name, {name: arrays[name]}) for name in names]
+    # All or none: a crash leaves no half of a model.
     replace_files({os.fspath(folder / file): parameters.encode(held) for file, held in together})
     return None
 
@@ -113,6 +116,7 @@ def load_vars(
             held |= {name: read_record(stream) for name in together}
         except (OSError, CorruptFileError) as error:
             raise ValueError(f"load_vars: cannot read {folder / file}: {error}.") from error
+        # More records than variables: another model.
         if stream.read(1):
             raise ValueError(f"load_vars: {folder / file}: bytes follow the last variable.")
     put_all("load_vars", program, held, ValueError)

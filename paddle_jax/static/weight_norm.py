@@ -75,14 +75,17 @@ def normalized(
 
     def named(end: str) -> ParamAttr:
         plain = ParamAttr.__new__(ParamAttr)
+        # Settings of a ParamAttr, without `dim`, which it does not know.
         plain.__dict__.update({k: v for k, v in copy.copy(vars(attr)).items() if k != "dim"})
         plain.name = base + end
         return plain
 
+    # All axes but that one are summed over.
     axes = tuple(i for i in range(len(shape)) if i != attr.dim)
     v = make(shape, named("_v"), default)
     g = make([1 if i in axes else n for i, n in enumerate(shape)], named("_g"), default)
     name = v.name
+    # The length starts as that of the direction, so that their product is `v` at first.
     default_startup_program().initializers[g.name] = lambda: _length(
         np.asarray(global_scope().values[name]), axes
     ).astype(v.avals[0].dtype)

@@ -79,6 +79,7 @@ class OptimizerWithMixedPrecision:
         self._low = set()
 
     def __getattr__(self, name: str) -> Any:
+        # Attributes of the optimizer are found here; without it there would be no end.
         if name == "_optimizer":  # while it is being made or copied
             raise AttributeError(name)
         return getattr(self._optimizer, name)
@@ -114,6 +115,7 @@ class OptimizerWithMixedPrecision:
             cast_model_to_fp16(
                 test_program, self._amp_lists, self._guarded, self._dtype, self._level, self._promote
             )
+        # Level O2 alone has such parameters.
         if self._low:
             masters = {
                 name: self._program.vars[name + "_fp32_master_0"]
@@ -144,6 +146,7 @@ class OptimizerWithMixedPrecision:
             self._level,
             self._promote,
         )
+        # Startup fills them in the low precision, so that `amp_init` finds what it expects.
         for name in self._low & startup.initializers.keys():
             startup.initializers[name] = _lowered(
                 startup.initializers[name], program.vars[name].avals[0].dtype
@@ -162,7 +165,9 @@ class OptimizerWithMixedPrecision:
                     lambda: np.full([1], self._init_loss_scaling, np.float32),
                     startup=startup,
                 )
+                # Small gradients of float16 would become zero; the scaled loss makes them larger.
                 self._scaled_loss = self._scaled_loss * self._scale
+                # One number, as gradients start from a scalar.
                 self._scaled_loss = self._scaled_loss.sum()
             return optimize.backward(
                 self._optimizer, self._scaled_loss, parameter_list, no_grad_set, callbacks
@@ -199,10 +204,12 @@ class OptimizerWithMixedPrecision:
                 ]
                 *grads, found = recorder.record(unscaling(len(pairs)), symbols, [True] * len(symbols))
                 pairs = [(p, g) for (p, _), g in zip(pairs, grads, strict=True)]
+                # The update leaves everything as it is where a gradient is not finite.
                 optimizer._skip = held_symbol(found)
             try:
                 done = optimize.apply_gradients(optimizer, pairs, program, startup)
             finally:
+                # The optimizer may serve other programs as well.
                 optimizer.__dict__.pop("_skip", None)
             if self._dynamic:
                 counts = [
@@ -218,6 +225,7 @@ class OptimizerWithMixedPrecision:
                 ]
                 state = [self._scale, *counts]
                 symbols = [*map(recorder.symbol, state), held_symbol(found)]
+                # New scale and counts: Variables of the program, stored by each run.
                 for variable, new in zip(
                     state, recorder.record(updating(*self._settings), symbols, [True] * 4), strict=False
                 ):
@@ -260,9 +268,11 @@ def _older(
         guard = use_pure_fp16
     else:
         guard = use_fp16_guard
+    # bfloat16 has the range of float32: nothing has to be scaled.
     if use_bf16:
         init_loss_scaling = 1.0
         use_dynamic_loss_scaling = False
+    # Parameters of low precision need float32 copies for small updates.
     optimizer._multi_precision = optimizer._multi_precision or use_pure_fp16
     return OptimizerWithMixedPrecision(
         optimizer,
@@ -299,6 +309,7 @@ def _newer(
 ) -> OptimizerWithMixedPrecision:
     if level not in ("OD", "O1", "O2"):
         raise ValueError(f"decorate: level: got {level!r}; it must be 'OD', 'O1' or 'O2'")
+    # Only float16 needs a scale.
     if use_dynamic_loss_scaling is None:
         dynamic = low_dtype("decorate", dtype) == "float16"
     else:
@@ -356,6 +367,7 @@ def decorate(*args: Any, **kwargs: Any) -> OptimizerWithMixedPrecision:
         >>> _ = paddle.static.Executor().run(startup)
         >>> paddle.disable_static()
     """
+    # The older form of Paddle has the lists or numbers where the newer one has the level.
     older = (
         {"use_pure_fp16", "use_fp16_guard", "use_bf16"} & kwargs.keys()
         or len(args) > 2

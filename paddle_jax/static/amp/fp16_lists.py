@@ -57,6 +57,7 @@ class AutoMixedPrecisionLists:
             )
         self.amp_dtype: str = low_dtype("AutoMixedPrecisionLists", dtype)
         self.black_varnames = custom_black_varnames
+        # A custom list moves a name from one list to the other.
         self.white_list: set[str] = (white_list()[self.amp_dtype]["O1"] | more) - less
         self.black_list: set[str] = (black_list()[self.amp_dtype]["O1"] | less) - more
         self._custom = frozenset(more), frozenset(less)
@@ -64,6 +65,7 @@ class AutoMixedPrecisionLists:
     def policy(self, level: str, dtype: DTypeLike, use_promote: bool) -> Policy:
         """The Policy of these lists at a level."""
         black = frozenset(self.black_list)
+        # At O2 all but the black list has the low precision.
         if level == "O2":
             more, less = self._custom
             black = frozenset(black_list()[dtype]["O2"] | less) - more

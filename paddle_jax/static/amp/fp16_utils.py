@@ -49,6 +49,7 @@ def fp16_guard() -> Iterator[None]:
         ...         y = x * 2.0
         >>> paddle.disable_static()
     """
+    # By the name scope, as operations carry it to `cast_model_to_fp16`.
     with name_scope(_GUARD):
         yield
 
@@ -87,6 +88,7 @@ def cast_model_to_fp16(
         (2, <DataType.BFLOAT16: 16>)
         >>> paddle.disable_static()
     """
+    # Casts between gradients and their operations would break the pairs.
     if any(isinstance(op, Gradient) for op in program.ops):
         raise ValueError(
             "cast_model_to_fp16: program: it has gradients; call it before minimize or append_backward"
@@ -97,9 +99,11 @@ def cast_model_to_fp16(
     kept = set(lists.black_varnames or ())
 
     def lowered(op: Operation) -> bool:
+        # Composites, branches and updates keep the dtypes that they were recorded with.
         made = op.kernel.declaration is not None and (not use_fp16_guard or _GUARD in op.scope)
         return made and not any(s.name in kept for s in (*op.inputs, *op.outputs))
 
+    # Before parameters change: what operations were recorded with.
     before = {s: s.dtype for op in program.ops for s in (*op.inputs, *op.outputs)}
     if level == "O2":
         names = _lower_parameters(program, lowered, LOW[dtype])
@@ -135,12 +139,15 @@ class _Rewriting:
 
     def run(self) -> None:
         program = self.program
+        # In order: each operation sees the new dtypes of its operands.
         for op in program.ops:
             op.inputs = self._inputs(op)
+            # Its results have other dtypes now.
             if op.kernel.declaration is not None:
                 for out, pair in zip(op.outputs, infer(op.kernel, op.inputs).avals, strict=True):
                     out.avals = pair
             self.ops.append(op)
+        # A stored value keeps its dtype in the Scope.
         for name, symbol in program.writes.items():
             program.current_symbols[name] = self._cast(symbol, program.scope_symbols[name].dtype)
         program.ops[:] = self.ops
@@ -162,8 +169,10 @@ class _Rewriting:
         return [self._cast(s, target) if count is None or i < count else s for i, s in enumerate(op.inputs)]
 
     def _cast(self, symbol: Symbol, dtype: np.dtype) -> Symbol:
+        # Only floating dtypes are cast.
         if symbol.dtype not in FLOATS or symbol.dtype == dtype or dtype not in FLOATS:
             return symbol
+        # One cast for all operations that want it.
         found = self.casts.get((symbol, dtype))
         if found is None:
             cast = Operation(OPS["cast"].kernel((-2,), (dtype.name,)), [symbol], (False,))
@@ -185,6 +194,7 @@ def _lower_parameters(program: Program, lowered: Callable[[Operation], bool], dt
     returns their names."""
     kept = set()
     used = set()
+    # A parameter that one operation wants in float32 stays float32.
     for op in program.ops:
         if lowered(op) and op.name not in _NORMS:
             target = used
@@ -242,6 +252,7 @@ def cast_parameters_to_fp16(
     ]
     for name in low if to_fp16_var_names is None else to_fp16_var_names:
         value = values.get(name)
+        # Already cast, or no number that is.
         if value is not None and value.dtype in FLOATS and value.dtype != dtype:
             if rewrite_master_weight and name in master_weights:
                 values[master_weights[name].name] = value.astype(FLOAT32)

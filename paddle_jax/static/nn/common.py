@@ -49,6 +49,7 @@ class Owner:
         default: Initializer | None = None,
     ) -> Any:
         """A Parameter, or None for attr=False."""
+        # A weight that is a product of two parameters.
         if isinstance(attr, WeightNormParamAttr):
             return normalized(
                 attr,
@@ -121,12 +122,14 @@ def fc(
     """
     inputs = list(x) if isinstance(x, list | tuple) else [x]
     owner = Owner("fc", name, *inputs)
+    # One attribute for all inputs, or one for each.
     if isinstance(weight_attr, list | tuple):
         attrs = weight_attr
     else:
         attrs = [weight_attr] * len(inputs)
     total = None
     for one, attr in zip(inputs, attrs, strict=True):
+        # A negative count is from the end.
         if num_flatten_dims < 0:
             axes = num_flatten_dims + one.ndim
         else:
@@ -136,6 +139,7 @@ def fc(
                 f"fc: num_flatten_dims: got {num_flatten_dims} for an input of {one.ndim} axes; "
                 "it must leave one axis at least"
             )
+        # The width is part of the shape of a Parameter.
         width = one.shape[axes:]
         if -1 in width:
             raise ValueError(
@@ -185,6 +189,7 @@ def embedding(
         >>> paddle.disable_static()
     """
     owner = Owner("embedding", None, input)
+    # With parameter servers the rows are there, and not in the program.
     if (is_sparse or is_distributed) and RemoteLookup.record is not None:
         return _remote(owner, input, size, padding_idx, param_attr, dtype)
     table = owner.parameter(list(size), param_attr, dtype)
@@ -316,8 +321,10 @@ def batch_norm(
         owner.parameter(
             [channels], ParamAttr(name=given, initializer=Constant(value), trainable=False), input.dtype
         )
+        # None lets `is_test` decide.
         for given, value in ((moving_mean_name, 0.0), (moving_variance_name, 1.0))
     )
+    # Two axes: rows of channels.
     layout = data_layout if input.ndim > 2 else "NC"
     out = F.batch_norm(
         input, mean, variance, scale, offset, not is_test, momentum, epsilon, layout, use_global_stats or None
@@ -401,6 +408,7 @@ def group_norm(
     """
     owner = Owner("group_norm", name, input)
     channels = input.shape[-1 if data_layout[-1] == "C" else 1]
+    # Without an attribute there is no factor and no offset, as in Paddle.
     weight, bias = owner.affine(
         channels, param_attr, bias_attr, input.dtype, bool(param_attr), bool(bias_attr)
     )
@@ -475,6 +483,7 @@ def prelu(
             f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC"
         )
     owner = Owner("prelu", name, x)
+    # "NC" ends in C, and has its channels on axis 1.
     last = data_format[-1] == "C" and data_format != "NC"
     ones = [1] * (x.ndim - 2)
     shape = {
@@ -483,6 +492,7 @@ def prelu(
         "element": [1, *x.shape[1:]],
     }[mode]
     slope = owner.parameter(shape, param_attr, x.dtype, default=Constant(0.25))
+    # x * 0, as a Variable has no zeros of an unknown length.
     return x.maximum(x * 0) + slope * x.minimum(x * 0)
 
 
@@ -543,6 +553,7 @@ def spectral_norm(
         paddle.Size([3, 4])
         >>> paddle.disable_static()
     """
+    # Checks the arguments; the Layer makes the parameters.
     Owner("spectral_norm", name or "spectral_norm", weight)
     return SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype)(weight)
 
@@ -570,6 +581,7 @@ def row_conv(
     """
     owner = Owner("row_conv", None, input)
     weight = owner.parameter([future_context_size + 1, input.shape[-1]], param_attr, input.dtype)
+    # As many zeros behind the last position as the window looks ahead.
     ahead = F.pad(input, [0, 0, 0, future_context_size, 0, 0], pad_from_left_axis=True)
     length = input.shape[1]
     if length == -1:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def _kind(tensor: Tensor) -> str:
     """ "static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = held_symbol(tensor)
+    # An eager Tensor in static mode becomes a Variable.
     if not isinstance(raw, ABSTRACT_TYPES):
         if in_dynamic_mode():
             return "eager"
@@ -64,6 +65,7 @@ def cond(
     _callable("cond", "true_fn", true_fn)
     _callable("cond", "false_fn", false_fn)
     if not isinstance(pred, Tensor):
+        # Paddle's class differs by mode.
         if in_dynamic_mode():
             error = AssertionError
         else:
@@ -84,6 +86,7 @@ def cond(
         raise AssertionError(f"cond: pred: got shape {list(pred.shape)}; it must have one element")
     if kind == "traced":
         return cond_on_traced(pred, true_fn or _nothing, false_fn or _nothing)
+    # Known: Python's own `if`, without recording the other function.
     chosen = true_fn if bool(pred) else false_fn
     if chosen is None:
         return None
@@ -133,6 +136,7 @@ def while_loop(
     if not in_dynamic_mode():
         return loop(cond, body, loop_vars)
 
+    # Dynamic mode, also inside of a function that is compiled.
     def tested(*state: Any) -> Any:
         answer = cond(*state)
         if isinstance(answer, Tensor) and element_count(answer) != 1:
@@ -192,12 +196,14 @@ def case(
         _callable("case", "pred_fn_pairs", pair[1], optional=False)
     _callable("case", "default", default)
     pairs = list(pred_fn_pairs)
+    # Paddle takes the last function for the default.
     if default is None:
         default = pairs[-1][1]
         pairs = pairs[:-1]
     return _chained(pairs, default)
 
 
+# A chain of conditions: the first one that holds decides.
 def _chained(pairs: Sequence[tuple[Tensor, Callable[[], Any]]], default: Callable[[], Any]) -> Any:
     if not pairs:
         return default()
@@ -243,6 +249,7 @@ def switch_case(
             f"switch_case: branch_fns: got {type(branch_fns).__name__}; it must be a list, tuple or dict"
         )
     items = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    # A list of functions is numbered from 0.
     if items and all(callable(f) for f in items):
         items = list(enumerate(items))
     seen = {}
@@ -260,6 +267,7 @@ def switch_case(
         _callable("switch_case", "branch_fns", function, optional=False)
         seen[number] = function
     _callable("switch_case", "default", default)
+    # In the order of the numbers, as the last one is the default.
     pairs = sorted(seen.items())
     if default is None:
         default = pairs[-1][1]

@@ -37,6 +37,7 @@ def _conv(
     data_format: str,
 ) -> Tensor:
     owner = Owner(kind, name, input)
+    # Channels of the input: their number is part of the weight's shape.
     channels = input.shape[-1 if data_format[-1] == "C" else 1]
     groups = groups or 1
     if channels % groups:
@@ -184,6 +185,7 @@ def _transposed(
     strides = _tuple(stride, n)
     dilations = _tuple(dilation, n)
     if filter_size is None:
+        # Only then the lengths decide the size of the filter.
         if output_size is None or isinstance(padding, str) or -1 in sizes:
             raise ValueError(
                 f"{kind}: filter_size: got None; give it, or output_size with a numeric padding "
@@ -191,6 +193,7 @@ def _transposed(
             )
         wanted = _tuple(output_size, n)
         pads = _tuple(padding, n)
+        # The formula of the length of a transposed convolution, solved for the filter.
         kernel = [
             (o - (s - 1) * k + 2 * p - 1) // d + 1
             for o, s, k, p, d in zip(wanted, sizes, strides, pads, dilations, strict=True)

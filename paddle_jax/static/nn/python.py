@@ -73,6 +73,7 @@ def py_func(
     if not callable(func) or not (backward_func is None or callable(backward_func)):
         raise TypeError("py_func: func and backward_func must be callable")
     recorder = local.ctx.frame
+    # By what they hold: two Variables may stand for one value.
     skipped = {id(held_symbol(v)) for v in _listed(skip_vars_in_backward_input)}
     symbols = [recorder.symbol(v) for v in inputs]
     kept = [id(held_symbol(v)) not in skipped for v in (*inputs, *outs)]
@@ -81,6 +82,7 @@ def py_func(
         _calling(func, backward_func, symbols, [held_symbol(v) for v in outs], kept),
         nondiff=backward_func is None,
     )
+    # Without `backward_func` no gradient flows, whatever the flags say.
     operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.name_scope)
     operation.outputs = [
         Symbol(held_symbol(v).avals, "result", recorder.program, held_symbol(v).name, op=operation)
@@ -90,6 +92,7 @@ def py_func(
     recorder.program.changed()
     flows = backward_func is not None and local.ctx.grad and any(not v.stop_gradient for v in inputs)
     for value, symbol in zip(outs, operation.outputs, strict=True):
+        # The Variables that the user gave stand for the results from here on.
         replace_held(value, symbol)
         value.stop_gradient = not (flows and symbol.dtype.kind in INEXACT)
     return out
@@ -100,6 +103,7 @@ def _struct(symbol: Symbol, symbols: Sequence[Symbol], arrays: Sequence[jax.Arra
     that axis, or of the only one."""
     shape = list(symbol.shape)
     for axis, length in enumerate(shape):
+        # The callback needs shapes: an unknown one is that of an input.
         if length == -1:
             found = [
                 a.shape[axis]
@@ -126,6 +130,7 @@ def _calling(
 
     def called(structs: Sequence[jax.ShapeDtypeStruct]) -> Callable[..., tuple[np.ndarray, ...]]:
         def run(*arrays: jax.Array) -> tuple[np.ndarray, ...]:
+            # The user's function works on NumPy arrays.
             out = _listed(func(*map(np.asarray, arrays)))
             if structs:
                 return tuple(
@@ -137,13 +142,16 @@ def _calling(
 
     def forward(*arrays: jax.Array) -> tuple[jax.Array, ...]:
         structs = tuple([_struct(s, symbols, arrays) for s in outs])
+        # No results: the call is an effect, which must not be left out.
         if not structs:
             jax.debug.callback(called(()), *arrays, ordered=False)
             return ()
+        # Pure: XLA may leave it out where nobody wants its results.
         return jax.pure_callback(called(structs), structs, *arrays)
 
     if backward_func is None:
         return forward
+    # JAX cannot look into a callback, so the gradient is the user's.
     whole = jax.custom_vjp(forward)
 
     def with_residuals(
@@ -166,14 +174,17 @@ def _grads(
     """The gradients of the inputs of a py_func. kept: for each of its inputs and results whether
     backward_func gets it."""
     given = [v for v, keep in zip((*arrays, *out), kept, strict=True) if keep]
+    # Whole numbers have no gradient.
     smooth = [i for i, a in enumerate(arrays) if a.dtype.kind in INEXACT]
     structs = tuple([jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in smooth])
 
     def run(*values: jax.Array) -> tuple[np.ndarray, ...]:
         grads = _listed(backward_func(*map(np.asarray, values)))
+        # The user may give gradients of all inputs, or of these alone.
         grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
         return tuple(
             [
+                # None stands for zeros.
                 np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape)
                 for g, s in zip(grads, structs, strict=True)
             ]
