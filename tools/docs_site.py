@@ -4,7 +4,8 @@
 
 The pages of docs/ are copied. Added are: the home page from README.md, pages of the project from the root,
 the examples, and a reference of all public names from their docstrings. Notebooks are copied with their
-outputs. Links to files that are no page lose their target.
+outputs. The index of messages comes from tools/message_index.py. Links to files that are no page lose their
+target.
 """
 
 import ast
@@ -23,6 +24,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("FLAGS_compile_cache", "off")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+import message_index  # noqa: E402  of this folder
 
 import paddle_jax  # noqa: E402
 
@@ -53,7 +56,7 @@ def pages():
     found = {
         f"docs/{p.relative_to(ROOT / 'docs')}": str(p.relative_to(ROOT / "docs"))
         for p in (ROOT / "docs").rglob("*")
-        if p.suffix in (".md", ".ipynb")
+        if p.suffix in (".md", ".ipynb", ".svg", ".png")
     }
     found |= {name: f"project/{page}.md" for name, page in PROJECT.items()}
     found |= {f"examples/{p.name}": f"examples/{p.stem}.md" for p in (ROOT / "examples").glob("*.py")}
@@ -253,10 +256,15 @@ def main():
         if not file.startswith("examples/"):
             if file.endswith(".ipynb"):
                 write_notebook(file, page, known)
+            elif file.endswith((".svg", ".png")):
+                (SOURCE / page).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / file, SOURCE / page)
             else:
                 write(page, with_links((ROOT / file).read_text(encoding="utf-8"), file, page, known))
     write_examples(known)
     write_reference()
+    for name, text in message_index.pages().items():
+        write(f"messages/{name}", text)
     print(f"{len(list(SOURCE.rglob('*.md')))} pages in {SOURCE.relative_to(ROOT)}")
 
 
