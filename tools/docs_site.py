@@ -231,19 +231,27 @@ def write_reference():
     write("reference/index.md", "\n".join(index) + "\n")
 
 
+def picture(path):
+    """The picture of an example, or nothing."""
+    if not (ROOT / "docs" / "gallery" / f"{path.stem}.png").is_file():
+        return ""
+    return f"![what {path.stem} computes](../gallery/{path.stem}.png){{ width=280 }}"
+
+
 def write_examples(known):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     said = dict(re.findall(r"\| \[`?([^\]`]*)`?\]\(examples/[^)]*\) \| ([^|\n]*) \|", readme))
-    rows = ["# Gallery", "", "| example | shows |", "| --- | --- |"]
+    rows = ["# Gallery", "", "| example | shows | picture |", "| --- | --- | --- |"]
     for path in sorted((ROOT / "examples").glob("*.py")):
         text = path.read_text(encoding="utf-8")
         words = (
             (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
         )
-        rows.append(f"| [{path.stem}]({path.stem}.md) | {said.get(path.stem) or html.escape(words)} |")
+        shown = said.get(path.stem) or html.escape(words)
+        rows.append(f"| [{path.stem}]({path.stem}.md) | {shown} | {picture(path)} |")
         write(f"examples/{path.stem}.md", f"# {path.stem}\n\n```python\n{text}```\n")
     for path in sorted((ROOT / "examples").glob("*.ipynb")):
-        rows.append(f"| [{path.stem}]({path.name}) | a notebook |")
+        rows.append(f"| [{path.stem}]({path.name}) | a notebook | {picture(path)} |")
         write_notebook(f"examples/{path.name}", f"examples/{path.name}", known)
     write("examples/index.md", "\n".join(rows) + "\n")
 

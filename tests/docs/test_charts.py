@@ -1,4 +1,4 @@
-"""Charts of docs/performance.md and the index of messages, both made by tools."""
+"""Charts, pictures of the gallery and the index of messages, all made by tools."""
 
 import importlib.util
 import re
@@ -10,6 +10,7 @@ import pytest
 import paddle_jax as paddle
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the wheel has no documentation")
 
 
 def tool(name):
@@ -19,7 +20,6 @@ def tool(name):
     return module
 
 
-@pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not part of the wheel")
 def test_charts_show_the_tables():
     charts = tool("charts")
     made = charts.charts()
@@ -40,6 +40,15 @@ def test_charts_show_the_tables():
     assert "| topk, cumsum | 5.74, 1.42 us | 4.57, 5.03 us | 1.26, 0.28 |" in page
     assert ("LeNet, batch 64", 0.30) in charts.rows_of("One training step, eager, undecorated")
     assert charts.rows_of("One operation")[0] == ("cumsum", 0.28)
+
+
+def test_pictures_of_the_gallery():
+    pictures = sorted((ROOT / "docs" / "gallery").iterdir())
+    examples = {path.stem for path in (ROOT / "examples").iterdir()}
+    assert len(pictures) >= 10 and {path.stem for path in pictures} <= examples
+    for path in pictures:
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG") and len(content) < 100_000
 
 
 MISTAKES = [

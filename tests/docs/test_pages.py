@@ -5,6 +5,7 @@ import re
 import runpy
 import tomllib
 
+import jax
 import pytest
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
@@ -25,6 +26,28 @@ def test_claimed_versions_agree():
     )
     claimed = re.findall(r"Python (3\.\d+) to (3\.\d+)", (root / "README.md").read_text(encoding="utf-8"))
     assert claimed == [(f"3.{minors[0]}", f"3.{minors[-1]}")]
+
+
+def test_requirements_agree():
+    """JAX has an upper bound that admits the one installed; the conda recipe has the same requirements."""
+    root = DOCS.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[<>=]", line)[0]: line for line in project["dependencies"]}
+    installed = tuple(map(int, jax.__version__.split(".")[:2]))
+    for name in ("jax", "jaxlib"):
+        low, high = re.fullmatch(rf"{name}>=([\d.]+),<([\d.]+)", needed[name]).groups()
+        assert tuple(map(int, low.split("."))) <= installed < tuple(map(int, high.split(".")))
+    recipe = root / "conda" / "recipe.yaml"
+    if not recipe.is_file():
+        pytest.skip("the recipe is not part of the wheel")
+    found = pytest.importorskip("yaml").safe_load(recipe.read_text(encoding="utf-8"))
+    assert found["context"]["version"] == project["version"]
+    python, *others = (line.replace(" ", "") for line in found["requirements"]["run"])
+    assert python == f"python{project['requires-python']}" and sorted(others) == sorted(needed.values())
+    commands = {f"{name} = {place}" for name, place in project["scripts"].items()}
+    assert set(found["build"]["python"]["entry_points"]) == commands
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {project['version']}\n" in citation
 
 
 @pytest.mark.parametrize(
