@@ -2,7 +2,8 @@
 
     python benchmarks/aot_steps.py [--target h100] [NAME ...]
 
-Prints a row of docs/aot.md for each step. The compilers must be installed (docs/aot.md).
+Prints a row of docs/aot.md for each step, and its 64-bit instructions. The compilers must be installed
+(docs/aot.md).
 """
 
 import argparse
@@ -55,6 +56,60 @@ def bert():
     return trained(Bert(), lambda net, x, y: F.cross_entropy(net(x).flatten(0, 1), y.flatten())), batch
 
 
+class RmsNorm(nn.Layer):
+    """Division by the root of the mean square."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.scale = self.create_parameter([width])
+
+    def forward(self, x):
+        wide = x.astype("float32")
+        return (wide * paddle.rsqrt(wide.square().mean(-1, keepdim=True) + 1e-6)).astype(x.dtype) * self.scale
+
+
+class Llama(nn.Layer):
+    """One block of a Llama of 8 billion parameters, with the embedding and the head."""
+
+    def __init__(self, width=4096, heads=32, shared=8, inner=14336, words=32000):
+        super().__init__()
+        self.heads, self.shared, self.size = heads, shared, width // heads
+        self.words = nn.Embedding(words, width)
+        self.norms = nn.LayerList([RmsNorm(width) for _ in range(3)])
+        self.q = nn.Linear(width, width, bias_attr=False)
+        self.kv = nn.Linear(width, 2 * shared * self.size, bias_attr=False)
+        self.out = nn.Linear(width, width, bias_attr=False)
+        self.up = nn.Linear(width, 2 * inner, bias_attr=False)
+        self.down = nn.Linear(inner, width, bias_attr=False)
+        self.head = nn.Linear(width, words, bias_attr=False)
+
+    def rotated(self, x):
+        """Rotary embeddings of the positions."""
+        rates = 10000.0 ** (-paddle.arange(0, self.size, 2, dtype="float32") / self.size)
+        angles = paddle.arange(x.shape[1]).astype("float32").unsqueeze(1) * rates
+        cos = paddle.cos(angles).astype(x.dtype).unsqueeze(1)
+        sin = paddle.sin(angles).astype(x.dtype).unsqueeze(1)
+        a, b = x.chunk(2, axis=-1)
+        return paddle.concat([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    def forward(self, ids):
+        x = self.words(ids)
+        h = self.norms[0](x)
+        q = self.q(h).reshape([*ids.shape, self.heads, self.size])
+        k, v = self.kv(h).reshape([*ids.shape, 2 * self.shared, self.size]).chunk(2, axis=2)
+        mixed = F.scaled_dot_product_attention(self.rotated(q), self.rotated(k), v, is_causal=True)
+        x = x + self.out(mixed.flatten(2))
+        gate, up = self.up(self.norms[1](x)).chunk(2, axis=-1)
+        x = x + self.down(F.silu(gate) * up)
+        return self.head(self.norms[2](x))
+
+
+def llama():
+    batch = InputSpec([1, 2048], "int64"), InputSpec([1, 2048], "int64")
+    net = Llama().bfloat16()
+    return trained(net, lambda net, x, y: F.cross_entropy(net(x).flatten(0, 1), y.flatten())), batch
+
+
 class Lstm(nn.Layer):
     def __init__(self):
         super().__init__()
@@ -96,7 +151,7 @@ def gnn():
     return trained(net, loss_of), batch
 
 
-STEPS = {"resnet50": resnet50, "bert": bert, "lstm": lstm, "pinn": pinn, "gnn": gnn}
+STEPS = {"resnet50": resnet50, "bert": bert, "llama": llama, "lstm": lstm, "pinn": pinn, "gnn": gnn}
 
 
 def row(name, target):
@@ -116,7 +171,8 @@ def row(name, target):
         f"{report.wide_instructions} ({size_text(wide)})",
         f"{report.compile_seconds:.0f} s",
     ]
-    return f"| {' | '.join(cells)} |"
+    lines = [f"| {' | '.join(cells)} |", *[f"    {each}" for each in report.wide]]
+    return "\n".join(lines)
 
 
 def main():

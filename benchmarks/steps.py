@@ -349,7 +349,7 @@ def arguments(argv):
     parser.add_argument(
         "--threads", type=int, default=1, help="threads for every peer; 0: what each takes by itself"
     )
-    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--device", choices=("cpu", "gpu", "tpu"), default="cpu")
     parser.add_argument("--limit", type=int, default=600, help="seconds one process may take")
     for name in ("first", "memory", "list"):
         parser.add_argument(f"--{name}", action="store_true")

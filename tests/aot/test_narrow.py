@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core.kernels import random_counts
+from paddle_jax._core.kernels import loop_counts, random_counts
 from paddle_jax.aot import capture, compilers, hlo
 from paddle_jax.aot import compile as compile_for
 from paddle_jax.aot.chips import CHIPS
@@ -41,6 +41,30 @@ def test_counters(shape):
     upper, lower = jax.jit(lambda: random_counts.halves(shape=shape))()
     assert upper.dtype == lower.dtype == jnp.uint32 and not np.any(upper)
     np.testing.assert_array_equal(lower, np.arange(np.prod(shape)).reshape(shape))
+
+
+@pytest.mark.parametrize(("reverse", "unroll"), [(False, 1), (True, 1), (False, 2), (True, 3)])
+def test_scans_count_in_32_bits(reverse, unroll):
+    """The rule for GPUs and TPUs against `lax.scan` on the CPU, and no 64-bit counter in what is lowered."""
+
+    def cumulated(xs):
+        def step(total, x):
+            return total + x, total * x
+
+        return jax.lax.scan(step, jnp.float32(0.5), xs, reverse=reverse, unroll=unroll)
+
+    xs = np.arange(1, 8, dtype="float32")
+    (equation,) = jax.make_jaxpr(cumulated)(xs).eqns
+    settings = equation.params | {"length": np.int32(7)}
+    found = jax.jit(lambda *operands: loop_counts._implementation(*operands, **settings))(np.float32(0.5), xs)
+    for got, want in zip(found, cumulated(xs), strict=True):
+        np.testing.assert_array_equal(got, want)
+    traced = jax.jit(cumulated).trace(xs)
+    assert "i64>" in traced.lower(lowering_platforms=("cpu",)).as_text().replace("dense", "")
+    for platform in ("cuda", "tpu"):
+        assert not re.search(
+            r"stablehlo.*tensor<i64>", traced.lower(lowering_platforms=(platform,)).as_text()
+        )
 
 
 def test_many_counters_keep_64_bits():

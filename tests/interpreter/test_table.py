@@ -9,7 +9,7 @@ from paddle_jax._core.numpy_backend import RULES
 from paddle_jax._core.numpy_backend.flatten import CALLS
 from paddle_jax._core.ops.op import OPS
 from tests.interpreter import table
-from tests.ops.test_ops import find, public_path
+from tests.ops.table import find, public_path
 
 NAMES = sorted(OPS)
 GROUP = 8  # ops whose kernels are compiled as one program

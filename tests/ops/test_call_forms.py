@@ -6,7 +6,7 @@ import pytest
 import paddle_jax
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-from tests.ops.test_ops import find, public_path
+from tests.ops.table import find, public_path
 
 NAMES = sorted(n for n in OPS if not OPS[n].random and public_path(n))
 # their positional arguments are the operands; Paddle's meshgrid ignores any keyword

@@ -5,8 +5,6 @@ The cases come from the declarations (`cases=` of `op` and `composite`). A case 
 compared by dtype and shape only.
 """
 
-import importlib
-
 import jax
 import numpy as np
 import pytest
@@ -14,42 +12,7 @@ import pytest
 import paddle_jax
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-
-NAMESPACES = [
-    "",
-    "nn.functional",
-    "linalg",
-    "fft",
-    "signal",
-    "special",
-    "geometric",
-    "incubate",
-    "vision.ops",
-    "nn.utils",
-    "metric",
-    "autograd",
-]
-NAMES = sorted(OPS)
-
-
-def public_path(name):
-    """Where a user finds the op: `tanh`, `nn.functional.relu`, or `Tensor.method`; None when nowhere."""
-    op = OPS[name]
-    for namespace in NAMESPACES:
-        owner = paddle_jax
-        try:
-            owner = importlib.import_module("paddle_jax." + namespace) if namespace else paddle_jax
-        except ImportError:
-            continue
-        if getattr(owner, name, None) is op.public:
-            return f"{namespace}.{name}".lstrip(".")
-    return f"Tensor.{op.method}" if getattr(paddle_jax.Tensor, op.method, None) is op.public else None
-
-
-def find(module, path):
-    for part in path.split("."):
-        module = getattr(module, part)
-    return module
+from tests.ops.table import NAMES, find, public_path
 
 
 @pytest.mark.parametrize("name", NAMES)

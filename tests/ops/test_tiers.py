@@ -7,7 +7,7 @@ import pytest
 import paddle_jax
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-from tests.ops.test_ops import NAMES, find, public_path
+from tests.ops.table import NAMES, find, public_path
 
 CASES = 1  # of each op: every further one costs some compilations
 

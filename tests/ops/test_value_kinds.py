@@ -17,7 +17,7 @@ from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.runner import compiled_segment, tiering
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from tests.ops import harness as h
-from tests.ops.test_ops import NAMES, find, public_path
+from tests.ops.table import NAMES, find, public_path
 
 DTYPES = [
     "bool",
