@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 import pathlib
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -95,9 +96,9 @@ def warning(text: Any) -> Markup:
     return element("span", text, class_="bad")
 
 
-def fold(summary: Any, *children: Any, shown: bool = False) -> Markup:
-    """Contents that a click on a line shows or hides."""
-    return element("details", element("summary", summary), *children, open=shown)
+def fold(summary: Any, *children: Any, shown: bool = False, group: str | None = None) -> Markup:
+    """Contents that a click on a line shows or hides; of those of a group one is shown at a time."""
+    return element("details", element("summary", summary), *children, open=shown, name=group)
 
 
 def code(text: str) -> Markup:
@@ -133,6 +134,28 @@ def table(names: Sequence[str], rows: Sequence[Sequence[Any]], most: int = 200) 
     if len(rows) <= most:
         return body
     return joined([body, element("div", soft(f"{len(rows) - most} more rows"))])
+
+
+def sorted_tables(
+    title: str, names: Sequence[str], rows: Sequence[Sequence[Any]], by: Sequence[int], most: int = 20
+) -> Markup:
+    """A table in several orders, of which a click shows one; numbers begin with the greatest.
+
+    Args:
+        title: what the rows are.
+        names: heads of the columns.
+        rows: cells, as for `table`.
+        by: the columns to sort by, the first of which is shown.
+        most: how many rows each table has.
+    """
+    group = f"pv-{secrets.token_hex(4)}"  # of this view alone: a page may have several
+    folds = []
+    for position, column in enumerate(by):
+        numbers = all(is_number(line[column]) for line in rows)
+        ordered = sorted(rows, key=lambda line, column=column: line[column], reverse=numbers)
+        words = f"{title} by {names[column]}"
+        folds.append(fold(words, table(names, ordered, most), shown=position == 0, group=group))
+    return joined(folds)
 
 
 def _cell(tag: str, value: Any, right: bool) -> Markup:

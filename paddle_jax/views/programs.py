@@ -11,6 +11,7 @@ from paddle_jax._program.guards.messages import read_values
 from paddle_jax._program.operation import Operation, type_text
 from paddle_jax._program.program import Program
 from paddle_jax.jit.function import StaticFunction
+from paddle_jax.views.graphs import program_graph
 from paddle_jax.views.markup import (
     Markup,
     chip,
@@ -86,13 +87,14 @@ def _guards(arguments: str, program: CompiledFunction) -> Markup:
 
 
 def program_view(program: Program) -> Markup:
-    """The view of a static Program: its inputs and its operations in order."""
+    """The view of a static Program: its graph, and its operations in order."""
     facts = [head("Program"), chip(counted(len(program.ops), "operation"))]
     facts += [chip(counted(len(program.vars), "variable")), *_inputs(program)]
     names_of = _Names()
     rows = [_operation_row(index, op, names_of) for index, op in enumerate(program.ops)]
     names = ("", "operation", "operands", "results", "line")
-    return view(row(*facts), table(names, rows), fold("text", code(str(program))))
+    graph = fold("graph", program_graph(program), shown=True)
+    return view(row(*facts), graph, fold("operations", table(names, rows)), fold("text", code(str(program))))
 
 
 def _inputs(program: Program) -> list[Markup]:

@@ -84,6 +84,8 @@ def test_views_in_a_browser(pages):
     assert counts["mesh"] == (1, 0, 0) and counts["mesh of three"] == (2, 0, 0)
     assert counts["Layer"] == (0, 0, 1)
     assert counts["function"] == (0, 3, 2)
+    assert counts["Program"] == (1, 1, 3)
+    assert counts["Profiler"] == (1, 7, 7)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no chromium on PATH")

@@ -16,7 +16,7 @@ import pytest
 
 import paddle_jax as paddle
 from paddle_jax import views
-from paddle_jax.views import statistics
+from paddle_jax.views import markup, statistics
 from paddle_jax.views.statistics import sample, statistics_of
 from paddle_jax.views.training import next_rates
 
@@ -332,6 +332,78 @@ def test_a_model_has_its_history():
     assert page.rows[0] == ["epoch", "loss", "acc", "eval loss", "eval acc"]
     assert [row[:2] for row in page.rows[1:4]] == [[str(n), loss] for n, loss in enumerate(losses.found)]
     assert sum(tag == "path" for tag, _ in page.elements) == 2
+
+
+def attributes(page, tag):
+    return [found for name, found in page.elements if name == tag]
+
+
+def test_graphs_have_boxes_and_lines():
+    paddle.enable_static()
+    try:
+        main = paddle.static.Program()
+        with paddle.static.program_guard(main):
+            x = paddle.static.data("x", [4])
+            y = paddle.static.data("y", [4])
+            (paddle.tanh(x) * paddle.exp(x) + y).sum()
+    finally:
+        paddle.disable_static()
+    page = parsed(main)
+    boxes = attributes(page, "rect")
+    assert len(boxes) == 2 + 5  # tanh, exp, multiply, add, sum
+    # x to tanh and exp, both to multiply; that and y to add; add to sum
+    assert len(attributes(page, "path")) == 2 + 2 + 2 + 1
+    tops = [float(box["y"]) for box in boxes]
+    x_top, y_top, tanh, exp, multiply, add, total = tops
+    assert x_top == y_top < tanh == exp < multiply < add < total
+    for one in boxes:
+        for other in boxes:
+            if one is not other and one["y"] == other["y"]:
+                first, second = sorted((one, other), key=lambda box: float(box["x"]))
+                assert float(first["x"]) + float(first["width"]) < float(second["x"])
+
+
+def test_large_graphs_are_not_drawn():
+    paddle.enable_static()
+    try:
+        main = paddle.static.Program()
+        with paddle.static.program_guard(main):
+            x = paddle.static.data("x", [4])
+            for _ in range(151):
+                x = paddle.tanh(x)
+    finally:
+        paddle.disable_static()
+    page = parsed(main)
+    assert not attributes(page, "rect") and "more than 150 operations are not drawn" in page.text()
+
+
+def test_tables_in_several_orders():
+    rows = [["b", 2, 0.5], ["a", 1, 3.0], ["c", 3, 1.0]]
+    page = Parser(markup.sorted_tables("things", ("name", "count", "ms"), rows, (2, 1, 0), most=2))
+    names = [row[0] for row in page.rows if row[0] != "name"]
+    assert names == ["a", "c", "c", "b", "a", "b"]
+    folds = attributes(page, "details")
+    assert ["open" in fold for fold in folds] == [True, False, False]
+    assert len({fold["name"] for fold in folds}) == 1
+    assert [text for text in page.texts if text.startswith("things")] == [
+        "things by ms",
+        "things by count",
+        "things by name",
+    ]
+
+
+def test_timelines_have_a_bar_for_each_event():
+    profiler = a_recording()
+    page = parsed(profiler)
+    events = profiler.profiler_result.events
+    bars = attributes(page, "rect")
+    assert len(bars) == len(events)
+    for bar in bars:
+        assert float(bar["x"]) >= 0 and float(bar["x"]) + float(bar["width"]) <= 700.01
+    start, end = profiler.profiler_result.span
+    widest = max(events, key=lambda event: event.duration)
+    expected = 700 * (min(widest.end_ns, end) - widest.start_ns) / (end - start)
+    assert max(float(bar["width"]) for bar in bars) == pytest.approx(expected, abs=1)
 
 
 def test_recordings_name_operations():
