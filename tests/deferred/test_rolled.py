@@ -80,7 +80,7 @@ def test_a_loop_is_compiled_sooner_than_a_line_of_as_many_operations(paddle):
 
     def times(count):
         with differential.tier(paddle, deferred="sync", deferred_min_repeats=0, interpreter=True):
-            for n in range(1, 400):
+            for n in range(1, 2000):
                 before = paddle.explain().compiles
                 writing(paddle, count).numpy()
                 if paddle.explain().compiles > before:

@@ -75,6 +75,14 @@ def start() -> None:
     atexit.register(prune, path)
 
 
+def directory() -> Path | None:
+    """The cache directory in use, where it is one of this machine."""
+    name = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    if name is None or "://" in name:  # JAX takes addresses of stores, too
+        return None
+    return Path(name)
+
+
 def _make(path: Path) -> None:
     """Makes the directory, and the missing ones above it, for the user alone."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]

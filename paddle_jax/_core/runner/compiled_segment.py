@@ -6,11 +6,13 @@ the leaves.
 
 from __future__ import annotations
 
+import atexit
 import collections
 import contextlib
 import functools as ft
 import math
 import operator
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -36,14 +38,14 @@ from paddle_jax._core.lazy.segment import Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
-from paddle_jax._core.runner import loop_rolling
+from paddle_jax._core.runner import compile_history, loop_rolling
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
     compiles_in_background,
     submit_segment,
 )
 from paddle_jax._core.runner.explain import reason
-from paddle_jax._core.runner.tiering import runs_before_compiling
+from paddle_jax._core.runner.tiering import may_interpret, runs_before_compiling
 
 if TYPE_CHECKING:
     from paddle_jax._core.lazy.aval import Aval
@@ -82,16 +84,22 @@ class _Cache:
         programs: dict from Key to CompiledSegment, least recently used first.
         run_counts: dict from the hash of a Key to the number of its runs so far.
         thresholds: dict from (hash of a Key, device, interpreter setting) to the run at which it is compiled.
+        left_alone: set of the hashes of Keys that are not compiled although they have come often enough.
         variant_counts: dict from the hash of a sequence of kernels to the number of its compiled forms.
         last: CompiledSegment that was called last.
+        earlier_runs: dict from the hash of a Key to (its name in the history, runs in earlier processes).
+        process: int, id of the process that counts the runs.
         lock: held while a program is made.
     """
 
     programs: collections.OrderedDict[Key, CompiledSegment] = collections.OrderedDict()
     run_counts: dict[int, int] = {}
     thresholds: dict[Any, float] = {}
+    left_alone: set[int] = set()
     variant_counts: dict[int, int] = {}
     last: CompiledSegment | None = None
+    earlier_runs: dict[int, tuple[str, int]] = {}
+    process = 0
     lock = threading.Lock()
 
 
@@ -100,7 +108,9 @@ def clear() -> None:
     _Cache.programs.clear()
     _Cache.run_counts.clear()
     _Cache.thresholds.clear()
+    _Cache.left_alone.clear()
     _Cache.variant_counts.clear()
+    _Cache.earlier_runs.clear()
     _Cache.last = None
 
 
@@ -121,10 +131,12 @@ def program_for(
     live: tuple[int, ...],
     cause: str,
     device: Any,
-) -> CompiledSegment | None:
+) -> tuple[CompiledSegment | None, bool]:
     """The compiled form of a segment on a device, if there is one or it is time to make one.
 
-    None: the segment runs op by op.
+    Returns:
+        The program, and whether the segment is recurring: it will be compiled if it goes on so. With None the
+        segment runs op by op.
     """
     hosts = tuple(
         [
@@ -136,17 +148,23 @@ def program_for(
     program = _Cache.programs.get(key)
     if program is not None:
         if not program.is_ready():
-            return None
+            return None, True
         if program.background_job is not None and program.background_job.error is not None:
             drop_failed(program, program.background_job.error)
-            return None
+            return None, False
         log.compiled_runs += 1
-        return program
+        return program, True
     with _Cache.lock:
         # None where another thread has just made it
-        if key not in _Cache.programs:
-            return _new_program(key, leaves, cause, device)
-        return None
+        if key in _Cache.programs:
+            return None, True
+        program = _new_program(key, leaves, cause, device)
+        return program, _is_recurring(hash(key))
+
+
+def _is_recurring(key_hash: int) -> bool:
+    """Whether a segment has come again and will be compiled some time."""
+    return _Cache.run_counts.get(key_hash, 0) > 1 and key_hash not in _Cache.left_alone
 
 
 def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any) -> CompiledSegment | None:
@@ -156,6 +174,9 @@ def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any)
     if len(_Cache.run_counts) > _MAX_COUNTED_KEYS:
         _Cache.run_counts.clear()
         _Cache.thresholds.clear()
+        _Cache.left_alone.clear()
+    if count == 1 and not settings.min_repeats and may_interpret(device):
+        return None  # most segments never come again, and the decision costs time
     threshold_key = key_hash, device, settings.interpreter
     threshold = settings.min_repeats or _threshold(threshold_key, key, leaves, device)
     if count < threshold:
@@ -165,10 +186,12 @@ def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any)
         if count == threshold:
             log.add(f"left to run op by op: {len(key.ops)} ops at {user_line()}, {reason_not_to}")
         _Cache.thresholds[threshold_key] = math.inf
+        _Cache.left_alone.add(key_hash)
         return None
     kernels_hash = hash(tuple([entry[0].kernel for entry in key.ops]))
     variants = _Cache.variant_counts.get(kernels_hash, 0)
     if variants >= _MAX_VARIANTS and count < threshold << min(variants - _MAX_VARIANTS + 1, 20):
+        _Cache.left_alone.add(key_hash)
         if variants == _MAX_VARIANTS and count == threshold:
             log.add(
                 f"left to run op by op: {len(key.ops)} ops at {user_line()} have been compiled "
@@ -192,9 +215,39 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
     """The run at which a segment is compiled."""
     threshold = _Cache.thresholds.get(threshold_key)
     if threshold is None:
+        earlier_runs = 0.0
+        # without the thread, a program compiles at the same step in every run: docs/determinism.md
+        if compiles_in_background(device):
+            name = compile_history.name_of(key.ops, key.live)
+            earlier_runs = compile_history.runs_before(name)
+            _remember_runs(threshold_key[0], name, earlier_runs)
         repetition = loop_rolling.find_repetition(key.ops, key.live, [v.aval for v in leaves], key.hosts)
-        threshold = _Cache.thresholds[threshold_key] = runs_before_compiling(key.ops, device, repetition)
+        threshold = runs_before_compiling(key.ops, device, repetition, earlier_runs)
+        _Cache.thresholds[threshold_key] = threshold
     return threshold
+
+
+def _remember_runs(key_hash: int, name: str, earlier_runs: float) -> None:
+    """Has the end of the process add the runs of a segment to those of earlier processes."""
+    if _Cache.process != os.getpid():
+        _Cache.process = os.getpid()
+        _Cache.earlier_runs.clear()
+        atexit.register(_write_runs)
+    if not math.isinf(earlier_runs):  # compiled before
+        _Cache.earlier_runs[key_hash] = name, int(earlier_runs)
+
+
+def _write_runs() -> None:
+    if _Cache.process != os.getpid():  # a forked child
+        return
+    compiled = {hash(key) for key in _Cache.programs}
+    compile_history.write_runs(
+        {
+            name: runs + _Cache.run_counts.get(key_hash, 0)
+            for key_hash, (name, runs) in _Cache.earlier_runs.items()
+            if key_hash not in compiled
+        }
+    )
 
 
 def _reason_not_to_compile(key: Key) -> str | None:
@@ -360,6 +413,7 @@ class CompiledSegment:
 
     def _log_compilation(self, seconds: float) -> None:
         self.is_new = False
+        compile_history.mark_compiled(compile_history.name_of(self.key.ops, self.key.live))
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(

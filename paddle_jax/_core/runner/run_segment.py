@@ -222,12 +222,13 @@ def _run_ops(segment: Segment, may_close: bool, reason: str, ctx: Context) -> No
             value.signature = ops[value.position & OP_MASK][0]
     device = _device_of(segment)
     program = None
+    is_recurring = False
     if len(ops) > 1 and is_clean:
-        program = program_for(ops, segment.leaves, tuple(results), reason, device)
+        program, is_recurring = program_for(ops, segment.leaves, tuple(results), reason, device)
     if program is None or not _try_program(program, segment, may_close, results):
         # the segment does not depend on a trace around it
         with np.errstate(all="ignore"), _NO_CONTEXT if is_clean else eager_evaluation():
-            run_op_by_op(ops, segment.leaves, results, may_interpret(device))
+            run_op_by_op(ops, segment.leaves, results, may_interpret(device), is_recurring)
     else:
         ctx.next_limit = len(ops) + 1
     is_op_by_op = log.compiled_runs == compiled_runs
@@ -261,6 +262,7 @@ def run_op_by_op(
     leaves: Sequence[LazyArray],
     results: Mapping[int, LazyArray],
     on_host: bool,
+    is_recurring: bool = False,
 ) -> None:
     """Runs a segment op by op. If an operation fails, the results before it have their arrays.
 
@@ -269,11 +271,12 @@ def run_op_by_op(
         leaves: the leaves of the segment.
         results: the LazyArrays to compute, by position.
         on_host: whether operations may be interpreted. Else their compiled kernels run.
+        is_recurring: whether the segment will be compiled if it goes on recurring.
     """
     plan: _Plan = _ONLY_OP
     if len(ops) > 1:
         plan = needed_ops(ops, tuple(results))
-    _run_plan(plan, ops, leaves, results, on_host)
+    _run_plan(plan, ops, leaves, results, on_host, is_recurring)
 
 
 def _run_plan(
@@ -282,6 +285,7 @@ def _run_plan(
     leaves: Sequence[LazyArray],
     results: Mapping[int, LazyArray],
     on_host: bool,
+    is_recurring: bool = False,
 ) -> None:
     """Runs some operations of a segment; see `run_op_by_op`."""
     read_leaf = materialize if on_host else to_array
@@ -292,7 +296,7 @@ def _run_plan(
             read_leaf(leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p) for p in positions
         ]
         try:
-            result = interpret(signature, operands) if on_host else None
+            result = interpret(signature, operands, is_recurring) if on_host else None
             if result is None:
                 result = compute(signature.kernel, list(map(put_if_large, operands)))
             env[i] = result

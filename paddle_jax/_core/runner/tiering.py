@@ -6,6 +6,7 @@ New operations are interpreted as long as that costs less than compiling them.
 from __future__ import annotations
 
 import functools as ft
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,14 @@ _CALL = 1e-5  # seconds that an op takes beside what it computes
 _KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the transfer of its operands and results
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
-_SHARE = 0.3  # of the time to compile a segment: if interpreting it has taken that long, it is compiled
-_IDLE_SHARE = 0.1  # the same where another thread compiles it on a processor that the program does not need
+# of the estimated seconds in NumPy, what a compiled program saves: 0.13 to 0.68 in twelve programs
+_SAVED = 0.3
+_SHARE = 0.5  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
+_IDLE_SHARE = 0.03  # the same where another thread compiles it on a processor that the program does not need
+_LOADED_SHARE = 0.1  # of the time to compile a segment, what it takes to load it from the persistent cache
 _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
+# An op of a segment that is going to be compiled is compiled alone if that pays that often.
+_TIMES_IN_RECURRING_SEGMENT = 3
 _MIN_RUNS = 2  # a segment is compiled at its second run at the earliest
 
 
@@ -98,14 +104,19 @@ def may_interpret(device: Any) -> bool:
     return settings.interpreter and device is default_device() and device.platform == "cpu"
 
 
-def interpret(signature: OpSignature, operands: Sequence[Any]) -> Any:
+def interpret(signature: OpSignature, operands: Sequence[Any], is_recurring: bool = False) -> Any:
     """The results of an operation as NumPy arrays; None if it is to be compiled.
 
     The caller has NumPy's warnings off.
+
+    Args:
+        signature: the operation.
+        operands: its operands, as arrays.
+        is_recurring: whether it belongs to a segment that will be compiled if it goes on recurring.
     """
     state = signature.tier_state or tier_state(signature)
-    wasted = state.wasted + max(state.cost - _KERNEL, 0.0)
-    if state.plan is None or (wasted > state.compile_cost and not _goes_on(signature, state)):
+    wasted = state.wasted + max(_SAVED * state.cost - _KERNEL, 0.0)
+    if state.plan is None or (wasted > state.compile_cost and not _goes_on(signature, state, is_recurring)):
         return None
     try:
         results = state.plan.quietly([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
@@ -120,15 +131,20 @@ def interpret(signature: OpSignature, operands: Sequence[Any]) -> Any:
     return signature.equations.structured(results)
 
 
-def _goes_on(signature: OpSignature, state: TierState) -> bool:
-    """Whether an operation that is worth compiling is interpreted until another thread has compiled it.
+def _goes_on(signature: OpSignature, state: TierState, is_recurring: bool) -> bool:
+    """Whether an operation that is worth compiling is interpreted for now.
 
-    The program waits for an operation that one run in NumPy takes longer for than the compiler. While a whole
-    segment is compiled, the others in it are not compiled one by one.
+    It is until another thread has compiled it, and in a segment that will be compiled soon. The program waits
+    for the compiler if that pays for one run. While a whole segment is
+    compiled, the others in it are not compiled one by one.
     """
     if state.job is not None:
         return not state.job.done
-    if state.cost > state.compile_cost or not compiles_in_background(default_device()):
+    if _SAVED * state.cost > state.compile_cost:
+        return False
+    if is_recurring and state.wasted < _TIMES_IN_RECURRING_SEGMENT * state.compile_cost:
+        return True
+    if not compiles_in_background(default_device()):
         return False
     if not is_compiling_segments():
         state.job = submit_operation(ft.partial(_compile_operation, signature))
@@ -141,23 +157,35 @@ def _compile_operation(signature: OpSignature) -> None:
 
 
 def runs_before_compiling(
-    ops: Sequence[tuple[Any, ...]], device: Any, repetition: RepeatedOps | None = None
+    ops: Sequence[tuple[Any, ...]],
+    device: Any,
+    repetition: RepeatedOps | None = None,
+    earlier_runs: float = 0,
 ) -> int:
     """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
 
     On an accelerator and on several devices that is the first run, because compiling its operations one by
     one takes longer.
+
+    Args:
+        ops: the recorded operations.
+        device: where they run.
+        repetition: the operations that become a loop, or None.
+        earlier_runs: runs in earlier processes; infinite if the persistent cache has the program.
     """
     if not may_interpret(device):
         if getattr(device, "platform", "several") == "cpu":
             return _MIN_RUNS
         return 1
     states = [tier_state(entry[0]) for entry in ops]
-    saved = sum(state.cost + _CALL for state in states) - _PROGRAM
+    saved = _SAVED * sum(state.cost + _CALL for state in states) - _PROGRAM
     if repetition is not None:  # compiled as a loop: the first period, and the body
         first = states[: repetition.start + 2 * repetition.period]
         states = first + states[repetition.op_range.stop :]
     compile_cost = COMPILE_BASE + sum(state.compile_cost - COMPILE_BASE for state in states)
+    if math.isinf(earlier_runs):
+        compile_cost *= _LOADED_SHARE
+        earlier_runs = 0
     has_idle_processor = compiles_in_background(device) and processors() > _MANY_PROCESSORS
     share = _IDLE_SHARE if has_idle_processor else _SHARE
-    return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9)))
+    return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier_runs))

@@ -1,0 +1,112 @@
+"""What a process knows about the segments of earlier processes."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import pytest
+
+from paddle_jax._core.runner import background_compiler, compile_history
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import json, sys
+import numpy as np
+import paddle_jax as paddle
+from paddle_jax._core.runner import background_compiler, compiled_segment
+
+weight = paddle.ones([64, 64])
+for _ in range(int(sys.argv[1])):
+    h = paddle.ones([64, 64])
+    for _ in range(8):
+        h = paddle.tanh(h @ weight)
+    h.numpy()
+background_compiler._worker.submit(int).wait()
+names = [name for name, _ in compiled_segment._Cache.earlier_runs.values()]
+thresholds = [t for t in compiled_segment._Cache.thresholds.values() if t < 1e5]
+print(json.dumps([names, thresholds, paddle.explain().compiles]))
+"""
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """The cache directory of this process."""
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    yield tmp_path
+    jax.config.update("jax_compilation_cache_dir", before)
+
+
+def run(folder, steps, **settings):
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "FLAGS_compile_cache": str(folder),
+        "FLAGS_deferred_background": "1",
+        "PYTHONHASHSEED": "random",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(steps)],
+        capture_output=True,
+        text=True,
+        env=environment | settings,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
+def test_runs_of_earlier_processes_count(tmp_path):
+    tmp_path.chmod(0o700)
+    (name,), (first,), compiled = run(tmp_path, 20)
+    file = tmp_path / f"segment-{name}"
+    assert compiled == 0 and file.read_text() == "20"
+    (same_name,), (second,), compiled = run(tmp_path, 30)
+    assert same_name == name and second == first - 20 and compiled == 0
+    assert file.read_text() == "50"
+    # at the same step in each run
+    (alone,) = run(tmp_path, 20, FLAGS_deferred_background="0")[1]
+    assert alone == first and file.read_text() == "50"
+    file.write_text(str(int(first)))
+    assert run(tmp_path, 20)[1:] == [[2], 1]
+    assert file.read_text() == "compiled"
+    names, (loaded,), compiled = run(tmp_path, 20)
+    assert not names and 2 <= loaded < first
+
+
+@pytest.mark.parametrize(
+    "text, runs",
+    [
+        ("7", 7),
+        ("compiled", math.inf),
+        ("", 0),
+        ("-3", 0),
+        ("1e9", 0),
+        ("9" * 40, 0),
+        ("\udcff", 0),
+    ],
+)
+def test_files_of_others_do_no_harm(cache, text, runs):
+    (cache / "segment-abc").write_bytes(text.encode(errors="surrogateescape"))
+    assert compile_history.runs_before("abc") == runs
+
+
+def test_only_frequent_segments_have_files(cache):
+    compile_history.write_runs({f"s{n}": n for n in range(1000)})
+    files = sorted(cache.iterdir())
+    assert len(files) == 64 and all(int(file.read_text()) >= 936 for file in files)
+    compile_history.write_runs({"rare": 7})
+    assert not (cache / "segment-rare").exists()
+
+
+def test_without_a_directory_nothing_is_written(cache):
+    jax.config.update("jax_compilation_cache_dir", str(cache / "gone"))
+    compile_history.mark_compiled("abc")
+    jax.config.update("jax_compilation_cache_dir", None)
+    compile_history.mark_compiled("abc")
+    assert not list(cache.iterdir()) and compile_history.runs_before("abc") == 0
