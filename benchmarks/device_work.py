@@ -177,7 +177,7 @@ def curve(build):
     paddle.seed(7)
     np.random.seed(7)
     work = build()
-    return [float(work.read(work.step())) for _ in range(STEPS)]
+    return [float(np.sum(work.read(work.step()))) for _ in range(STEPS)]
 
 
 def curves(device, names, every, static=False):

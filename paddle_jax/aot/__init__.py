@@ -13,6 +13,7 @@ from typing import Any
 from jax._src.interpreters import mlir  # for the bytecode of a module, which JAX has no public way to give
 
 from paddle_jax._core.base.errors import first_line
+from paddle_jax._core.lazy.devices import lowered_for
 from paddle_jax.aot import capture as capture, compilers as compilers, hlo as hlo, work as work
 from paddle_jax.aot.chips import CHIPS
 from paddle_jax.aot.collectives import collectives as collectives
@@ -94,7 +95,8 @@ def report_of(traced: capture.Traced, target: Target, timeout: float | None = No
         )
     _count_work(report, traced)
     try:
-        lowered = traced.traced.lower(lowering_platforms=(target.platform,))
+        with lowered_for(target.chip.capability):
+            lowered = traced.traced.lower(lowering_platforms=(target.platform,))
         module = mlir.module_to_bytecode(lowered.compiler_ir("stablehlo"))
         reply, text = compilers.compile_module(target, module, report.devices, timeout=timeout)
     except NotImplementedError as error:

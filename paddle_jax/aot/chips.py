@@ -23,6 +23,7 @@ class Chip:
         rates: dict from a dtype of HLO to operations per second; "tf32" is float32 with fewer digits.
         source: str, page of the figures.
         description: str, for a GPU the GpuTargetConfigProto of XLA as text.
+        capability: str, for a GPU its compute capability, such as "9.0"; else None.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Chip:
     rates: dict[str, float] = dataclasses.field(default_factory=dict)
     source: str = ""
     description: str = ""
+    capability: str | None = None
 
 
 _GPU = """\
@@ -111,7 +113,8 @@ def _gpu(
         bandwidth=bandwidth,
         extension=extension,
     )
-    return Chip(name, title, "cuda", memory, bandwidth, network, rates, source, description)
+    capability = f"{major}.0"
+    return Chip(name, title, "cuda", memory, bandwidth, network, rates, source, description, capability)
 
 
 def _tpu(

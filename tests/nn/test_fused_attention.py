@@ -1,6 +1,7 @@
 """Attention by the fused kernels of GPUs and TPUs: what is lowered, values, gradients and memory."""
 
 import re
+import types
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
+from paddle_jax._core.lazy.devices import lowered_for
 from paddle_jax.aot import capture, compilers
 from paddle_jax.aot import compile as compile_for
 from paddle_jax.aot.chips import CHIPS
-from paddle_jax.nn.functional import fused_attention, pallas_attention, sdpa
+from paddle_jax.nn.functional import fused_attention, kernel_versions, pallas_attention, sdpa
 from paddle_jax.static import InputSpec
 
 F = paddle.nn.functional
@@ -77,6 +79,40 @@ def test_kernels(key_heads, width, dtype, causal, mask, cuda, tpu):
     for platform in ("rocm", "cpu"):
         text = lowered(function, operands, platform)
         assert CUDNN not in text and PALLAS not in text
+
+
+@pytest.mark.parametrize(
+    ("capability", "width", "kernels"), [("8.0", 256, 0), ("9.0", 256, 2), ("9.0", 264, 0)]
+)
+def test_wide_heads(capability, width, kernels):
+    """cuDNN takes heads of 256 from Hopper on."""
+    operands = specs(192, 4, 4, width, "bfloat16")
+    with lowered_for(capability):
+        found = lowered(with_gradients(True), operands, "cuda")
+    assert len(set(re.findall(r"@(__cudnn\$fmha\w+)", found))) == kernels
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda module: None, "has no module for them"),
+        (lambda module: types.SimpleNamespace(), "has no _flash_attention_impl"),
+        (
+            lambda module: types.SimpleNamespace(**(vars(module) | {"_flash_attention_bwd_dq": lambda q: q})),
+            "has other parameters of _flash_attention_bwd_dq",
+        ),
+    ],
+)
+def test_another_version_of_jax(monkeypatch, change, words):
+    """Kernels with other private functions are not called, and one warning says why."""
+    changed = change(pallas_attention._kernels())
+    monkeypatch.setattr(pallas_attention, "_kernels", lambda: changed)
+    monkeypatch.setattr(kernel_versions, "_verdicts", {})
+    operands = specs(192, 4, 4, 64, "bfloat16")
+    with pytest.warns(UserWarning, match=f"JAX {re.escape(jax.__version__)} {words}") as caught:
+        text = lowered(with_gradients(True), operands, "tpu")
+    assert PALLAS not in text
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize("platform", ["cuda", "tpu"])

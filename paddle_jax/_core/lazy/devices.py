@@ -55,6 +55,24 @@ class _Devices:
 _target = jax.make_user_context(None)
 
 
+# None, or the compute capability of the GPU that a program is lowered for, such as "9.0"
+_capability = jax.make_user_context(None)
+
+
+def lowered_for(capability: str | None) -> AbstractContextManager[None]:
+    """A block in which programs are lowered for a GPU that is not there."""
+    return _capability(capability)
+
+
+def compute_capability() -> tuple[int, int]:
+    """The compute capability of the GPU that programs are lowered for; (0, 0) where there is none."""
+    found = _capability.value or getattr(default_device(), "compute_capability", None) or "0.0"
+    major, _, minor = str(found).partition(".")
+    if not major.isdigit():  # an AMD GPU has a name there
+        return 0, 0
+    return int(major), int(minor or 0)
+
+
 def traced_for(platform: str) -> AbstractContextManager[None]:
     """A block in which programs are traced for another platform than that of this machine."""
     return _target(platform)

@@ -1,4 +1,4 @@
-"""Attention by cuDNN's fused kernels, on NVIDIA GPUs: bfloat16 and float16, widths up to 128.
+"""Attention by cuDNN's fused kernels, on NVIDIA GPUs: bfloat16 and float16, widths up to 128, on Hopper 256.
 
 The calls are those of `jax.nn.dot_product_attention(implementation="cudnn")`. That function asks the GPU of
 this machine whether it can run them; the calls here can also be compiled where there is none.
@@ -11,21 +11,42 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.lazy.devices import compute_capability
+from paddle_jax.nn.functional.kernel_versions import Expected, usable
+
 try:
     from jax._src.cudnn import fused_attention_stablehlo as cudnn
 except ImportError:  # another version of JAX
     cudnn = None
 
-_WIDEST = 128  # heads wider than this need a Hopper GPU
+_HOPPER = (9, 0)
+_WIDEST = 128
+_WIDEST_ON_HOPPER = 256
 _LARGEST_MASK = 1 << 28  # numbers of a mask that is written out for the kernel
+_INPUTS = "query key value bias q_seqlen kv_seqlen q_offsets kv_offsets page_table_k page_table_v".split()
+_SETTINGS = "scale seed dropout_rate variadic_args mask_type layout sliding_window_length".split()
+_EXPECTED: Expected = {
+    "_dot_product_attention_fwd_impl": [*_INPUTS, *_SETTINGS, "is_training"],
+    "_dot_product_attention_bwd_impl": [
+        *_INPUTS,
+        *"activation fwd_output grad_output".split(),
+        *_SETTINGS,
+    ],
+    "get_large_negative_number": ["dtype"],
+    "MaskType": None,
+    "AttentionLayout": None,
+}
 
 
 def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> bool:
     """Whether the kernels can compute attention of these operands."""
-    if cudnn is None or q.dtype not in (jnp.bfloat16, jnp.float16):
+    if q.dtype not in (jnp.bfloat16, jnp.float16):
         return False
+    widest = _WIDEST_ON_HOPPER if compute_capability() >= _HOPPER else _WIDEST
     width = q.shape[3]
-    if width != v.shape[3] or width % 8 or width > _WIDEST:
+    if width != v.shape[3] or width % 8 or width > widest:
+        return False
+    if not usable("cuDNN", cudnn, _EXPECTED):
         return False
     if mask is None:
         return True

@@ -14,19 +14,42 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import jax
 import jax.numpy as jnp
 
+from paddle_jax.nn.functional.kernel_versions import Expected, usable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _T = TypeVar("_T")
 _BLOCK = 128
 _BLOCKS = (512, 256, 128)
+_OPERANDS = "q k v ab segment_ids".split()
+_OF_GRADIENTS = [*_OPERANDS, *"l m do di".split()]
+_EXPECTED: Expected = {
+    "_flash_attention_impl": [
+        *_OPERANDS,
+        *"save_residuals causal sm_scale block_b block_q block_k_major block_k debug".split(),
+    ],
+    "_flash_attention_bwd_dkv": [
+        *_OF_GRADIENTS,
+        *"block_q_major block_q block_k_major block_k sm_scale causal mask_value debug".split(),
+    ],
+    "_flash_attention_bwd_dq": [
+        *_OF_GRADIENTS,
+        *"block_q_major block_k_major block_k sm_scale causal mask_value debug".split(),
+    ],
+    "SegmentIds": None,
+    "DEFAULT_MASK_VALUE": None,
+}
 _SEEN = 1  # the segment of queries, and of keys that they see
 
 
 def _kernels() -> Any:
-    # lazy: Pallas takes 0.5 s to import, and only programs for TPUs need it
-    from jax.experimental.pallas.ops.tpu import flash_attention
-
+    """The module of the kernels, None where this JAX has none."""
+    try:
+        # lazy: Pallas takes 0.5 s to import, and only programs for TPUs need it
+        from jax.experimental.pallas.ops.tpu import flash_attention
+    except ImportError:  # another version of JAX
+        return None
     return flash_attention
 
 
@@ -34,7 +57,9 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
     """Whether the kernels can compute attention of these operands: one width, and no mask but one of keys."""
     if q.dtype == jnp.float16 or q.shape[3] != v.shape[3]:
         return False
-    return mask is None or (mask.dtype == jnp.bool_ and mask.shape[1:3] == (1, 1))
+    if mask is not None and (mask.dtype != jnp.bool_ or mask.shape[1:3] != (1, 1)):
+        return False
+    return usable("Pallas", _kernels(), _EXPECTED)
 
 
 def _with_settings(function: Callable[..., _T]) -> Callable[..., _T]:
