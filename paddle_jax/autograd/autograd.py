@@ -75,16 +75,22 @@ class LazyRows:
     def __init__(
         self, ys: Tensor, xs: Sequence[Tensor], batched: bool, squeeze: Any = (False, False)
     ) -> None:
-        self._batch = list(ys.shape[:1]) if batched else []
+        self._batch = list(ys.shape[: int(batched)])
         self._ys = reshape(ys, [*self._batch, -1])
         self._xs = xs
         self._squeeze = squeeze
         self._known = {}
         count = self._ys.shape[-1]
-        # Columns: the elements of all `xs`, per sample. A batch of length 0 has no width to divide.
-        width = sum(int(x.size) for x in xs) // (self._batch[0] if batched and self._batch[0] else 1)
+        # Columns: the elements of all `xs`, per sample.
+        width = sum(int(x.size) for x in xs)
+        # A batch of length 0 has no width to divide.
+        if batched and self._batch[0]:
+            width //= self._batch[0]
         self._rows_at = len(self._batch)  # the axis of rows
-        self._lengths = [*self._batch, *([] if squeeze[0] else [count]), *([] if squeeze[1] else [width])]
+        self._lengths = list(self._batch)
+        for dropped, length in zip(squeeze, (count, width), strict=True):
+            if not dropped:
+                self._lengths.append(length)
 
     @property
     def shape(self) -> list[int]:
@@ -97,22 +103,28 @@ class LazyRows:
             # samples at once.
             one = (arange(self._ys.shape[-1]) == i).astype(self._ys.dtype).expand(self._ys.shape)
             flat = [reshape(g, [*self._batch, -1]) for g in gradients([self._ys], self._xs, [one])]
-            self._known[i] = flat[0] if len(flat) == 1 else concat(flat, -1)
+            # One input needs no copy.
+            if len(flat) == 1:
+                self._known[i] = flat[0]
+            else:
+                self._known[i] = concat(flat, -1)
         return self._known[i]
 
     def _of(self, rows: Sequence[int]) -> Tensor:
         """The Tensor of the given rows, without the axes to be dropped."""
         drop_rows, drop_columns = self._squeeze
-        width = [] if drop_columns else self.shape[-1:]
         # No row to take the width from.
         if not rows:
+            width = self.shape[-1:] * (not drop_columns)
             return zeros([*self._batch, 0, *width], self._ys.dtype)
         if drop_rows:
             made = self._row(rows[0])
         else:
             made = stack([self._row(i) for i in rows], self._rows_at)
+        if drop_columns and drop_rows:
+            return reshape(made, self._batch)
         if drop_columns:
-            return reshape(made, [*self._batch, *([] if drop_rows else [len(rows)])])
+            return reshape(made, [*self._batch, len(rows)])
         return made
 
     def _all(self) -> Tensor:
@@ -160,7 +172,9 @@ def _operator(name: str) -> Callable[..., Any]:
     function = getattr(operator, name)
 
     def method(self, other: Any) -> Tensor:
-        return function(self._all(), other._all() if isinstance(other, LazyRows) else other)
+        if isinstance(other, LazyRows):
+            other = other._all()
+        return function(self._all(), other)
 
     method.__name__ = method.__qualname__ = f"__{name}__"
     return method
@@ -197,9 +211,9 @@ class Hessian(LazyRows):
 def _check_axes(name: str, t: Tensor, batched: bool) -> None:
     ndim = int(batched)
     if not ndim <= t.ndim <= ndim + 1:
+        batch_axis = {True: 0, False: None}[bool(batched)]
         raise ValueError(
-            f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is "
-            f"{0 if batched else None}"
+            f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is {batch_axis}"
         )
 
 

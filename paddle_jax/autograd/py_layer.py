@@ -36,9 +36,10 @@ class PyLayerContext:
         if packing is None:
             self._saved = tensors
         else:
-            self._saved = [
-                PackedOperand(packing, held_value(t)) if isinstance(t, Tensor) else t for t in tensors
-            ]
+            self._saved = kept = list(tensors)
+            for i, t in enumerate(tensors):
+                if isinstance(t, Tensor):
+                    kept[i] = PackedOperand(packing, held_value(t))
 
     def saved_tensor(self) -> Any:
         """What `save_for_backward` kept, as a tuple; None when nothing was."""
@@ -278,8 +279,12 @@ class PyLayer:
                 raise ValueError(
                     f"{cls.__name__}: forward returned no Tensor; at least one output must be a Tensor"
                 )
-            outputs, node = _attach(cls, context, tensors, outputs) if recorded else (outputs, None)
-            return type(result)(outputs) if isinstance(result, tuple | list) else outputs[0], outputs, node
+            node = None
+            if recorded:
+                outputs, node = _attach(cls, context, tensors, outputs)
+            if isinstance(result, tuple | list):
+                return type(result)(outputs), outputs, node
+            return outputs[0], outputs, node
 
         def taped() -> Tensor | tuple[Tensor, ...]:
             result, outputs, node = call(inputs)
@@ -331,9 +336,11 @@ def _attach(cls, context: Any, inputs: Sequence[Tensor], outputs: Sequence[Tenso
                 out = wrap(held_value(out), False, node, i)
         attached.append(out)
     places = {id(t): i for i, t in enumerate(attached) if isinstance(t, Tensor) and t._node is node}
-    saved = context._saved
-    # A saved output is kept without its node, see `_Output`.
-    context._saved = saved and [
-        _Output(held_value(t), places[id(t)]) if id(t) in places and id(t) not in given else t for t in saved
-    ]
+    if context._saved:
+        kept = list(context._saved)
+        # A saved output is kept without its node, see `_Output`.
+        for k, t in enumerate(kept):
+            if id(t) in places and id(t) not in given:
+                kept[k] = _Output(held_value(t), places[id(t)])
+        context._saved = kept
     return attached, node

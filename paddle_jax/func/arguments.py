@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from paddle_jax._core.execution.trace import Traced
 
 
+def numbers_of(argnums: Sequence[int] | int) -> Sequence[int]:
+    """`argnums` of a transform as a sequence."""
+    if isinstance(argnums, int):
+        return (argnums,)
+    return argnums
+
+
 class Arguments:
     """The arguments of one call, taken apart: `tensors` in them (arrays count as Tensors), and
     where they stood.
@@ -70,8 +77,7 @@ class Arguments:
         """Positions in `tensors` of what is differentiated: the floating Tensors of the
         arguments `argnums`."""
         found = []
-        # As in JAX: one number gives one result, a tuple a tuple.
-        for k in (argnums,) if isinstance(argnums, int) else argnums:
+        for k in numbers_of(argnums):
             if not -len(self.args) <= k < len(self.args):
                 raise ValueError(
                     f"{name}: argnums: got {argnums}; "

@@ -59,12 +59,10 @@ def vmap(
         size = _size(given.tensors, axes)
         structs = [_one(t, axis) for t, axis in zip(given.tensors, axes, strict=True)]
         indexed = randomness == "different"
-        # With "different" the number of the sample goes into the keys of random numbers.
-        run = trace(
-            lambda *tensors: given.call(func, tensors),
-            [*structs, jax.ShapeDtypeStruct((), "uint32")] if indexed else structs,
-            indexed,
-        )
+        # The number of the sample goes into the keys of random numbers.
+        if indexed:
+            structs.append(jax.ShapeDtypeStruct((), "uint32"))
+        run = trace(lambda *tensors: given.call(func, tensors), structs, indexed)
         n = len(run.structs) - len(run.changed)
         # A Tensor outside has one value for all samples.
         outs = tuple(_out_axes(run, out_axes, n)) + (None,) * len(run.changed)
@@ -158,9 +156,9 @@ def _size(tensors: Sequence[Tensor], axes: Sequence[int | None]) -> int:
 
 def _one(tensor: Tensor, axis: int | None) -> Any:
     shape = plain_shape(tensor)
-    return jax.ShapeDtypeStruct(
-        shape if axis is None else shape[:axis] + shape[axis + 1 :], numpy_dtype(tensor)
-    )
+    if axis is not None:
+        shape = shape[:axis] + shape[axis + 1 :]
+    return jax.ShapeDtypeStruct(shape, numpy_dtype(tensor))
 
 
 def _out_axes(run: Traced, out_axes: Sequence[int] | int | None, n: int) -> list[int | None]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from paddle_jax.func.arguments import Arguments, dispatch, finish, is_inexact
 from paddle_jax.func.reverse import grad
-from paddle_jax.func.series import series
+from paddle_jax.func.series import full_terms, series
 from paddle_jax.tensor.creation import ones_like
 
 if TYPE_CHECKING:
@@ -113,8 +113,13 @@ def hvp(
         >>> paddle.func.hvp(lambda x: (x ** 3).sum(), (x,), (v,)).tolist()
         [6.0, 12.0]
     """
+    # The product has no tuple around it for one argument.
+    if len(primals) == 1:
+        gradient = grad(func)
+    else:
+        gradient = grad(func, tuple(range(len(primals))))
     # Forward over reverse: one product, at the cost of a few gradients.
-    return jvp(grad(func, 0 if len(primals) == 1 else tuple(range(len(primals)))), primals, tangents)[1]
+    return jvp(gradient, primals, tangents)[1]
 
 
 def taylor(func: Callable[..., Any], x: Tensor, direction: Tensor | None = None, order: int = 2) -> list[Any]:
@@ -146,7 +151,9 @@ def taylor(func: Callable[..., Any], x: Tensor, direction: Tensor | None = None,
         raise ValueError(f"taylor: order: got {order}; it must be at least 1")
     given = Arguments((x,), {})
     given.chosen("taylor", 0)
-    v = _directions("taylor", given, (ones_like(given.tensors[0]) if direction is None else direction,))
+    if direction is None:
+        direction = ones_like(given.tensors[0])
+    v = _directions("taylor", given, (direction,))
     run = given.traced(func)
 
     def make(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -171,14 +178,8 @@ def _derivatives(
     # The curve is x + t v: its first derivative is v, the others are zero.
     out = series(fn.jaxpr, taken, [(x, [v, *[None] * (order - 1)])], order)
     # A result that does not depend on x has no terms.
-    terms = [[None] * order if terms is None else terms for _, terms in out]
-    return [
-        [p for p, _ in out],
-        *[
-            [jnp.zeros_like(p) if t[j] is None else t[j] for (p, _), t in zip(out, terms, strict=True)]
-            for j in range(order)
-        ],
-    ]
+    terms = [full_terms(p, terms or [None] * order) for p, terms in out]
+    return [[p for p, _ in out], *[[t[j] for t in terms] for j in range(order)]]
 
 
 def laplacian(func: Callable[..., Any], x: Tensor) -> tuple[Any, Any]:

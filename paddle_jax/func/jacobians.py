@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from paddle_jax._core.tensors.held_values import numpy_dtype
-from paddle_jax.func.arguments import Arguments, dispatch, finish, split_aux
+from paddle_jax.func.arguments import Arguments, dispatch, finish, numbers_of, split_aux
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -65,15 +65,12 @@ class _Plan:
         for r in range(len(self.rows)):
             # A row of blocks: the derivatives of one result by all chosen Tensors.
             by_place = dict(zip(self.chosen, blocks[r * width : (r + 1) * width], strict=True))
-            if isinstance(self.argnums, int):
-                numbers = (self.argnums,)
-            else:
-                numbers = self.argnums
             parts = tuple(
                 # Tensors of the argument that were not chosen (whole numbers) have None.
                 self.given.replaced(k, [by_place.get(i) for i in self.given.spans[k]])
-                for k in numbers
+                for k in numbers_of(self.argnums)
             )
+            # As in JAX: one number gives one result, a tuple a tuple.
             rows.append(parts[0] if isinstance(self.argnums, int) else parts)
         return jax.tree.unflatten(jax.tree.structure(self.places), rows)
 

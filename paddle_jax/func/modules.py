@@ -34,8 +34,10 @@ def functional_call(layer: Layer, state: dict[str, Any], args: Any = (), kwargs:
         >>> paddle.func.functional_call(net, state, paddle.ones([1, 2])).tolist()
         [[3.0]]
     """
+    if not isinstance(args, tuple):
+        args = (args,)
     with _replaced(layer, state):
-        return layer(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+        return layer(*args, **(kwargs or {}))
 
 
 @contextlib.contextmanager
@@ -48,7 +50,8 @@ def _replaced(layer: Layer, state: dict[str, Any]) -> Iterator[None]:
             for name, tensor in store.items():
                 if tensor is not None:
                     homes.setdefault(id(tensor), []).append((store, name, tensor))
-                    named[f"{prefix}.{name}" if prefix else name] = tensor
+                    # The layer itself has an empty prefix.
+                    named[f"{prefix}.{name}".removeprefix(".")] = tensor
     swapped = []
     try:
         for name, new in state.items():

@@ -15,7 +15,7 @@ from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
-from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
+from paddle_jax.func.arguments import Arguments, is_inexact, numbers_of, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
 
 
@@ -97,17 +97,11 @@ def _shaped(given: Arguments, argnums: Sequence[int] | int, found: Any) -> Any:
     """Gradients in the structure of the arguments they belong to."""
     parts = []
     found = iter(found)
+    for k in numbers_of(argnums):
+        tensors = [given.tensors[i] for i in given.spans[k]]
+        # Whole numbers were not differentiated; the structure has a place for them.
+        parts.append(given.replaced(k, [next(found) if is_inexact(t) else zeros_like(t) for t in tensors]))
     # As in JAX: one number gives one result, a tuple a tuple.
-    for k in (argnums,) if isinstance(argnums, int) else argnums:
-        parts.append(
-            given.replaced(
-                k,
-                [
-                    next(found) if is_inexact(given.tensors[i]) else zeros_like(given.tensors[i])
-                    for i in given.spans[k]
-                ],
-            )
-        )
     if isinstance(argnums, int):
         return parts[0]
     return tuple(parts)
@@ -146,7 +140,10 @@ def value_and_grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Callab
         leaves, tree = jax.tree.flatten((value, aux), is_leaf=is_tensor)
         released = iter(run.released([x for x in leaves if is_tensor(x)]))
         value, aux = jax.tree.unflatten(tree, [next(released) if is_tensor(x) else x for x in leaves])
-        return ((value, aux) if has_aux else value), _shaped(given, argnums, found)
+        gradients = _shaped(given, argnums, found)
+        if has_aux:
+            return (value, aux), gradients
+        return value, gradients
 
     return differentiated
 

@@ -75,9 +75,8 @@ def _step(eqn: Any, operands: Sequence[Any], order: int) -> list[Any]:
     if not moving or name == "stop_gradient":
         return [(p, None) for p in apply(*primals)]
     # A call, such as of a compiled function: its jaxpr is run on the series.
-    inner = params.get("jaxpr") if name in CALLS else None
-    if inner is not None:
-        return series(*open_jaxpr(inner), operands, order)
+    if name in CALLS and params.get("jaxpr") is not None:
+        return series(*open_jaxpr(params["jaxpr"]), operands, order)
     # Linear in the one operand that moves.
     if name in _LINEAR or (name in _BILINEAR and len(moving) == 1) or (name == "div" and moving == [0]):
         return [
@@ -89,7 +88,7 @@ def _step(eqn: Any, operands: Sequence[Any], order: int) -> list[Any]:
     # Linear in both together: terms are added one by one.
     if name in _ADDITIVE:
         return [(apply(*primals)[0], [_sum(name, operands, j, apply) for j in range(order)])]
-    return _general(apply, primals, moving, [_full(*operands[i]) for i in moving], order, eqn)
+    return _general(apply, primals, moving, [full_terms(*operands[i]) for i in moving], order, eqn)
 
 
 def _with(primals: Sequence[jax.Array], moving: Sequence[int], values: Sequence[jax.Array]) -> list[Any]:
@@ -99,7 +98,8 @@ def _with(primals: Sequence[jax.Array], moving: Sequence[int], values: Sequence[
     return full
 
 
-def _full(primal: jax.Array, terms: Sequence[jax.Array | None]) -> list[jax.Array | Any]:
+def full_terms(primal: jax.Array, terms: Sequence[jax.Array | None]) -> list[jax.Array | Any]:
+    """Terms with an array of zeros for each None."""
     return [jnp.zeros_like(primal) if t is None else t for t in terms]
 
 
@@ -109,9 +109,11 @@ def _sum(name: str, operands: Sequence[Any], j: int, apply: Callable[..., Any]) 
     if two is None:
         return one
     # The second operand of a difference alone has its sign changed.
-    if one is not None or name == "sub":
-        return apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0]
-    return two
+    if one is None and name == "sub":
+        one = jnp.zeros_like(operands[0][0])
+    if one is None:
+        return two
+    return apply(one, two)[0]
 
 
 def _general(
