@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.lazy.lengths import Length, expression_of, is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder import Value
+from paddle_jax.framework.model_files.plain_values import as_list
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
@@ -41,7 +42,7 @@ def axes_of(axis: Any, ndim: Any) -> list[int] | list[Any | int]:
     """All axes for None, a list of axes counted from the front otherwise."""
     if axis is None:
         return list(range(ndim))
-    return [positive(i, ndim) for i in (axis if isinstance(axis, tuple | list) else [axis])]
+    return [positive(i, ndim) for i in as_list(axis)]
 
 
 def reshape(w: Builder, x: Value, shape: Any) -> Any:
@@ -72,6 +73,13 @@ def same_length(one: Length | int, other: Length | int) -> bool:
 def same_shape(one: Any, other: Any) -> bool:
     """Whether two shapes are the same for all inputs."""
     return len(one) == len(other) and all(map(same_length, one, other))
+
+
+def expanded(w: Builder, x: Value, shape: Any) -> Any:
+    """x broadcast to a shape."""
+    if same_shape(x.shape, shape):
+        return x
+    return w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
 def squeeze(w: Builder, x: Value, axes: Any) -> Any:
@@ -121,9 +129,9 @@ def average(w: Builder, loss: Value, reduction: str, out: Any) -> Value:
     """A loss per element as it is, summed, or averaged."""
     if reduction == "none":
         return loss
-    return reduced(
-        w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False, (loss.dtype, [])
-    )
+    # Paddle's losses average for anything but "sum".
+    name = {"sum": "sum"}.get(reduction, "mean")
+    return reduced(w, name, loss, list(range(loss.ndim)), False, (loss.dtype, []))
 
 
 def constant_of(w: Any, value: Any) -> Any:

@@ -27,6 +27,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._paths import Paths
 from paddle_jax.framework.model_files import c_rules
 from paddle_jax.framework.model_files.interpreter import WRITTEN, to_tensor
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.reading import rule_of
 
 _TENSORS = ("t", "o", "l", "lo")
@@ -124,7 +125,7 @@ def _function(
         values = _bound(name, arguments, args, kwargs)
         # Before anything is computed: a leaf that wants a gradient must not change.
         for place in written.values():
-            for target in values[place] if isinstance(values[place], list) else [values[place]]:
+            for target in as_list(values[place]):
                 if target is not None:
                     check_inplace(name, target, leaf=name in c_rules.OPTIMIZERS)
         operands = []
@@ -175,18 +176,9 @@ def _bound(name: str, arguments: Sequence[Any], args: Sequence[Any], kwargs: dic
     values = list(args)
     for one, kind, default in arguments[len(args) :]:
         # Optional Tensors are None where C++ has no default for them.
-        values.append(
-            kwargs.pop(
-                one,
-                (
-                    default
-                    if kind not in ("o", "lo")
-                    else None
-                    if default is inspect.Parameter.empty
-                    else default
-                ),
-            )
-        )
+        if kind in ("o", "lo") and default is inspect.Parameter.empty:
+            default = None
+        values.append(kwargs.pop(one, default))
     if kwargs:
         raise ArgumentError(
             f"{name}() has no argument {next(iter(kwargs))!r}; "
@@ -251,7 +243,7 @@ def _as_results(found: Any, results: str, written: dict[str, Any]) -> Any:
     # A rule may give fewer results than the C++ function, whose others are for gradients.
     if results[0] != "l":
         count = int(results.rstrip("i"))
-        found = [*(found if isinstance(found, tuple | list) else [found]), *[None] * count][:count]
+        found = [*as_list(found), *[None] * count][:count]
     given = [one if one is None or isinstance(one, Tensor | list) else to_tensor(one) for one in found]
     # A Tensor that is changed in place gets the new value, and stays the object that it is.
     for k, target in written.items():

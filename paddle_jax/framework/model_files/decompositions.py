@@ -15,6 +15,7 @@ from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.gradient_rules import RULES
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import lowering_of
 
@@ -100,7 +101,7 @@ def _promoted(op: Callable[..., Any], operands: Sequence[Any]) -> Any:
     else:
         names = op.tensors
     chosen = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
-    tensors = [t for i in chosen for t in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
+    tensors = [t for i in chosen for t in as_list(operands[i])]
     # "wide" and "mixed": a 0-D operand does not raise the dtype of others.
     if isinstance(op.promote, str) and min(t.ndim for t in tensors) == 0:
         common = dtypes.mixed_np(*[held_value(t) for t in tensors], op.promote == "wide")

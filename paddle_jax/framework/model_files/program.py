@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
 VERSION = 4
@@ -197,7 +198,7 @@ def _attribute(raw: dict[str, Any]) -> Any:
     if raw["#"] == "0.a_array":
         return [_attribute(one) for one in value]
     # Kinds with structures, which no operation here reads.
-    if any(isinstance(one, dict) for one in (value if isinstance(value, list) else [value])):
+    if any(isinstance(one, dict) for one in as_list(value)):
         raise CorruptFileError(f"an attribute of kind {raw['#']!r} has no plain value")
     return value
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.kernels.op_record import READS
 from paddle_jax._core.ops.op import OPS
 from paddle_jax.framework.model_files.paddle_only_ops import RULES
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.reading_helpers import (
     as_number,
     as_numbers,
@@ -112,6 +113,6 @@ def _placed(results: Any, found: Tensor) -> Any:
     # A list of all results.
     if results == ["[]"]:
         return list(found)
-    ours = iter(found if isinstance(found, tuple | list) else [found])
+    ours = iter(as_list(found))
     # Paddle's further results (masks, indices for gradients) are not used.
     return [next(ours) if one == "out" else None for one in results]

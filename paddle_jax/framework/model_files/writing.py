@@ -20,6 +20,7 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder import Value
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.extension_ops import PREFIX, encode, find, identity
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.records import TENSORS, lowering_of, pir_record
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _promoted(w: Builder, op: Callable[..., Any], operands: Sequence[Value]) -> 
         names = op.tensors
     at = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
     # Lists of operands count with their items.
-    values = [v for i in at for v in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
+    values = [v for i in at for v in as_list(operands[i])]
     if isinstance(op.promote, str) and min(v.ndim for v in values) == 0:
         common = dtypes.mixed_np(*map(_like, values), op.promote == "wide")
     else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax.framework.model_files.builder_helpers import binary, positive
+from paddle_jax.framework.model_files.plain_values import image_format
 from paddle_jax.framework.model_files.records import Lowering
 
 if TYPE_CHECKING:
@@ -42,19 +43,17 @@ def _onnx_gelu(g: Graph, op: Any, x: str) -> str:
 def _prelu(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
     # "NC" ends in C as well, and has its channels on axis 1.
     last = a.data_format[-1] == "C" and a.data_format != "NC"
-    return w.op(
-        "prelu",
-        [x, weight],
-        out[0],
-        data_format="NHWC" if last else "NCHW",
-        mode="all" if math.prod(weight.shape) == 1 else "channel",
-    )
+    mode = "channel"
+    if math.prod(weight.shape) == 1:
+        mode = "all"
+    return w.op("prelu", [x, weight], out[0], data_format=image_format(last), mode=mode)
 
 
 def _onnx_prelu(g: Any, op: Any, x: Any, w: Any) -> Any:
     shape = [1] * max(op.ndim() - 1, 1)
     # ONNX broadcasts the slope from the last axis, so it gets an axis for each of x behind the channels.
-    shape[0] = -1 if op.ndim() > 1 and op.mode != "all" else 1
+    if op.ndim() > 1 and op.mode != "all":
+        shape[0] = -1
     return g.node("PRelu", [x, g.node("Reshape", [w, g.ints(shape)])])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
 from paddle_jax.framework.model_files.decompositions import is_empty
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
@@ -42,7 +43,7 @@ def vector_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
         return P.sum(P.cast(size != 0, size.dtype), list(axes), keepdim=keepdim)
     if math.isinf(p):
         # The limits of p are the largest and the smallest element.
-        return (P.max if p > 0 else P.min)(size, list(axes), keepdim)
+        return _extreme(p)(size, list(axes), keepdim)
     return P.pow(P.sum(P.pow(size, float(p)), list(axes), keepdim=keepdim), 1 / p)
 
 
@@ -52,10 +53,17 @@ def _typed(x: Any, dtype: Any) -> Any:
     return P.cast(x, dtype)
 
 
+def _extreme(p: float) -> Callable[..., Any]:
+    """The reduction of a norm: positive orders take the largest value, negative ones the smallest."""
+    if p > 0:
+        return P.max
+    return P.min
+
+
 def _all_axes(axis: int, ndim: int) -> list[int] | list[Any]:
     if axis is None or axis == ():
         return list(range(ndim))
-    return [i % ndim for i in (axis if isinstance(axis, tuple | list) else [axis])]
+    return [i % ndim for i in as_list(axis)]
 
 
 def matrix_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
@@ -70,14 +78,17 @@ def matrix_length(x: Any, p: Any, axes: Any, keepdim: Any) -> Any:
         if p == "nuc":
             found = P.sum(values, -1)
         else:
-            found = (P.max if p == 2 else P.min)(values, -1)
+            found = _extreme(p)(values, -1)
         if keepdim:
             return P.unsqueeze(found, sorted([first, second]))
         return found
     # 1 and -1 add up columns, infinity and -infinity rows; the sign picks the largest or the smallest sum.
-    added, chosen = (first, second) if abs(p) == 1 else (second, first)
+    if abs(p) == 1:
+        added, chosen = first, second
+    else:
+        added, chosen = second, first
     sums = P.sum(P.abs(x), added, keepdim=True)
-    found = (P.max if p > 0 else P.min)(sums, chosen, True)
+    found = _extreme(p)(sums, chosen, True)
     if keepdim:
         return found
     return P.squeeze(found, sorted([first, second]))
@@ -97,12 +108,15 @@ def _norm(a: Any, x: Tensor) -> Any:
         return None
     is_pair = isinstance(a.axis, tuple) and len(a.axis) == 2
     if is_pair or a.p == "nuc":
-        axes = range(x.ndim) if a.axis is None else a.axis
-        return matrix_length(_typed(x, a.dtype), 2 if a.p is None else a.p, axes, a.keepdim)
+        axes = a.axis
+        if axes is None:
+            axes = range(x.ndim)
+        return matrix_length(_typed(x, a.dtype), _order(a.p), axes, a.keepdim)
     axes = _all_axes(a.axis, x.ndim)
     if len(axes) < 2 or (len(axes) == x.ndim and a.axis is None):
         return None
-    return vector_length(_typed(x, a.dtype), 2 if a.p in (None, "fro") else a.p, axes, a.keepdim)
+    # Frobenius' norm is the length of the elements as a vector.
+    return vector_length(_typed(x, a.dtype), {"fro": 2}.get(a.p, _order(a.p)), axes, a.keepdim)
 
 
 def _matrix_norm(a: Any, x: Any) -> Any:
@@ -113,8 +127,15 @@ def _matrix_norm(a: Any, x: Any) -> Any:
     return matrix_length(x, a.p, a.axis, a.keepdim)
 
 
+def _order(p: Any) -> Any:
+    """The order of a norm, which is 2 unless it is given."""
+    if p is None:
+        return 2
+    return p
+
+
 def _cond(a: Any, x: Any) -> Any:
-    p = 2 if a.p is None else a.p
+    p = _order(a.p)
     if p in (2, -2):
         values = P.svdvals(x)
         high = P.max(values, -1)
@@ -174,13 +195,22 @@ def _contract(a: Any, x: Any, y: Any) -> Any:
     return P.reshape(P.matmul(rows, columns), shape)
 
 
+def _conjugate(x: Any) -> Any:
+    # A real value needs no operation.
+    if x.dtype.is_complex:
+        return P.conj(x)
+    return x
+
+
 def _vecdot(a: Any, x: Any, y: Any) -> Any:
-    return P.sum((P.conj(x) if x.dtype.is_complex else x) * y, a.axis, dtype=x.dtype)
+    return P.sum(_conjugate(x) * y, a.axis, dtype=x.dtype)
 
 
 def _cross(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
     # 9 is Paddle's value for an axis that is not given: the first one of length 3.
-    axis = x.shape.index(3) if a.axis in (9, None) else a.axis
+    axis = a.axis
+    if axis in (9, None):
+        axis = x.shape.index(3)
     return w.op("cross", [x, y], out[0], axis=axis)
 
 
@@ -189,7 +219,7 @@ def _cross(w: Any, a: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _adjoint(x: Any) -> Any:
     perm = [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
-    return P.transpose(P.conj(x) if x.dtype.is_complex else x, perm)
+    return P.transpose(_conjugate(x), perm)
 
 
 def _cholesky_inverse(a: Any, x: Any) -> Any:
@@ -257,7 +287,10 @@ def _rank_by_limits(a: Any, x: Any, limit: Any, absolute: Any, relative: Any) ->
     """With atol or rtol."""
     if is_empty(x) or absolute is None and relative is None:
         return None
-    values = P.abs(P.eigvalsh(x)) if a.hermitian else P.svdvals(x)
+    if a.hermitian:
+        values = P.abs(P.eigvalsh(x))
+    else:
+        values = P.svdvals(x)
     if relative is None:
         # A value counts if it is above both limits.
         limit = None
@@ -335,7 +368,10 @@ def _matrix_exp(a: Any, x: Any) -> Any:
         part = powers[0] / math.factorial(first)
         for i in range(1, 4):
             part = part + powers[i] / math.factorial(first + i)
-        found = part + (P.matmul(powers[4], found) if first < 12 else found)
+        # The highest powers are the first ones, so there is nothing to multiply yet.
+        if first < 12:
+            found = P.matmul(powers[4], found)
+        found = part + found
 
     # Squared as often as it was halved; matrices that are done stay.
     def step(count: Any, value: Any) -> Any:
@@ -387,7 +423,7 @@ def _terms(equation: str, ndims: Sequence[int]) -> tuple[list[Any], str | Any, s
     for term, ndim in zip(terms, ndims, strict=True):
         # An operand with fewer axes behind dots has the last ones, as in NumPy.
         count = ndim - len(term.replace("...", ""))
-        found.append(term.replace("...", dots[len(dots) - count :] if count else ""))
+        found.append(term.replace("...", dots[len(dots) - count :]))
     # Without an arrow: all labels that occur once, in alphabetical order.
     if not arrow:
         labels = given.replace(",", "").replace(".", "")

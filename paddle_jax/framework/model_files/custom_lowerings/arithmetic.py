@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._program.export_errors import NotWritable
-from paddle_jax.framework.model_files.builder_helpers import binary, cast, same_shape, scaled
+from paddle_jax.framework.model_files.builder_helpers import binary, cast, expanded, scaled
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 def _arithmetic(name: str) -> Lowering:
     def write(w: Builder, a: Any, out: Any, x: Value, y: Value) -> Any:
-        return w.op(name, [x, y if a.alpha == 1 else scaled(w, y, a.alpha)], out[0])
+        if a.alpha != 1:
+            y = scaled(w, y, a.alpha)
+        return w.op(name, [x, y], out[0])
 
     return Lowering(write)
 
@@ -58,7 +60,9 @@ def _onnx_scale(g: Graph, op: Any, x: str, factor: str) -> str:
     bias = g.number(op.bias, op.kind())
     if op.bias_after_scale:
         # A node for a factor of 1 would only cost time.
-        y = x if g.known[factor] == 1 else g.node("Mul", [x, factor])
+        y = x
+        if g.known[factor] != 1:
+            y = g.node("Mul", [x, factor])
         if op.bias == 0:
             return y
         return g.node("Add", [y, bias])
@@ -108,14 +112,8 @@ def _on_one_shape(name: str) -> Lowering:
     """A rule for an operation of Paddle that neither broadcasts nor casts."""
 
     def write(w: Builder, a: Any, out: Any, x: Any, y: Any) -> Any:
-        x, y = (cast(w, one, out[0][0]) for one in (x, y))
-        x, y = (
-            one
-            if same_shape(one.shape, out[0][1])
-            else w.op("expand", [one, w.ints(out[0][1])], (one.dtype, out[0][1]))
-            for one in (x, y)
-        )
-        return w.op(name, [x, y], out[0])
+        both = [expanded(w, cast(w, one, out[0][0]), out[0][1]) for one in (x, y)]
+        return w.op(name, both, out[0])
 
     return Lowering(write)
 
@@ -149,19 +147,17 @@ def _logaddexp(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Va
 def _nan_to_num(w: Builder, a: Any, out: Sequence[Any], x: Any) -> Value:
     # The largest finite number of the dtype.
     top = {"float16": 65504.0, "float64": 1.7976931348623157e308}.get(x.dtype, 3.4028234663852886e38)
-    for test, number in (
-        ("nan", a.nan),
-        ("high", top if a.posinf is None else a.posinf),
-        ("low", -top if a.neginf is None else a.neginf),
-    ):
-        if test == "nan":
+    high, low = a.posinf, a.neginf
+    if high is None:
+        high = top
+    if low is None:
+        low = -top
+    for found, number in ((math.nan, a.nan), (math.inf, high), (-math.inf, low)):
+        # NaN is not equal to itself.
+        if math.isnan(found):
             hit = w.op("isnan", [x], ("bool", x.shape))
         else:
-            hit = w.op(
-                "equal",
-                [x, w.full(math.inf if test == "high" else -math.inf, x.dtype, ())],
-                ("bool", x.shape),
-            )
+            hit = w.op("equal", [x, w.full(found, x.dtype, ())], ("bool", x.shape))
         x = w.op("where", [hit, w.op("full_like", [x, w.full(number)], x.type, dtype=x.dtype), x], x.type)
     return x
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax.framework.model_files.builder_helpers import pair, squeeze, unsqueeze
+from paddle_jax.framework.model_files.plain_values import as_list, image_format
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.windows import paddings
@@ -21,9 +22,17 @@ def padding(a: Any, n: Any, last: bool) -> tuple[Any, str] | tuple[list[Any], st
     value = paddings("", a.padding, n, last)
     if isinstance(value, str):
         return [0] * n, value
-    flat = [p for both in value for p in both]
     # Paddle has one number per axis where both sides are equal.
-    return ([both[0] for both in value] if all(p == q for p, q in value) else flat), "EXPLICIT"
+    if all(p == q for p, q in value):
+        return [both[0] for both in value], "EXPLICIT"
+    return [p for both in value for p in both], "EXPLICIT"
+
+
+def _channels(ndim: int, is_last: bool) -> int:
+    """The axis of the channels."""
+    if is_last:
+        return ndim - 1
+    return 1
 
 
 def _bias(w: Builder, out: Sequence[Any], done: Value, bias: Value, channel: int) -> Any:
@@ -53,13 +62,12 @@ def _conv(n: int) -> Callable[..., Any]:
     def rule(w: Builder, a: Any, out: Any, x: Value, weight: Value, bias: Value) -> Value:
         attrs, last = _settings(a, n)
         # One channel per group: Paddle has an operation for it.
-        if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1] and weight.shape[1] == 1:
+        if n == 2 and a.groups > 1 and a.groups == x.shape[_channels(x.ndim, last)] and weight.shape[1] == 1:
             name = "depthwise_conv2d"
         else:
             name = f"conv{n}d"
-        return _bias(
-            w, out[0], w.op(name, [x, weight], out[0], **attrs), bias, len(out[0][1]) - 1 if last else 1
-        )
+        done = w.op(name, [x, weight], out[0], **attrs)
+        return _bias(w, out[0], done, bias, _channels(x.ndim, last))
 
     return rule
 
@@ -67,21 +75,27 @@ def _conv(n: int) -> Callable[..., Any]:
 def _conv_transpose(n: int) -> Callable[..., Any]:
     def rule(w: Builder, a: Any, out: Any, x: Value, weight: Value, bias: Value) -> Value:
         attrs, last = _settings(a, n)
-        extra = pair(a.output_padding, n) if a.output_padding else []
+        extra = []
+        if a.output_padding:
+            extra = pair(a.output_padding, n)
         if n == 3:
             # Operations of 3D convolutions say NCHW for NCDHW.
-            attrs["data_format"] = "NHWC" if last else "NCHW"
-        if n == 2 and a.groups > 1 and a.groups == x.shape[-1 if last else 1]:
+            attrs["data_format"] = image_format(last)
+        if n == 2 and a.groups > 1 and a.groups == x.shape[_channels(x.ndim, last)]:
             name = "depthwise_conv2d_transpose"
         else:
             name = f"conv{n}d_transpose"
+        size = []
+        if a.output_size is not None:
+            size = pair(a.output_size, n)
+        operands = [x, weight]
         # In the 2D operation the size is an operand, in the 3D one an attribute.
-        size = [] if a.output_size is None else pair(a.output_size, n)
-        operands = [x, weight, w.ints(size)] if n == 2 else [x, weight]
+        if n == 2:
+            operands.append(w.ints(size))
         if n == 3:
             attrs["output_size"] = size
         done = w.op(name, operands, out[0], output_padding=extra, **attrs)
-        return _bias(w, out[0], done, bias, len(out[0][1]) - 1 if last else 1)
+        return _bias(w, out[0], done, bias, _channels(x.ndim, last))
 
     return rule
 
@@ -91,7 +105,8 @@ def flat(rule: Callable[..., Any], weighted: bool = True) -> Callable[..., Any]:
 
     def one(w: Any, a: Any, out: Any, x: Any, *operands: Any) -> Any:
         last = getattr(a, "data_format", "NCL")[-1] == "C"
-        axis = 1 if last else 2
+        # The new axis comes first among those of space.
+        axis = 2 - last
         for name, fill in (
             ("stride", 1),
             ("dilation", 1),
@@ -101,11 +116,11 @@ def flat(rule: Callable[..., Any], weighted: bool = True) -> Callable[..., Any]:
         ):
             value = getattr(a, name, None)
             if value is not None:
-                setattr(a, name, [fill, *(value if isinstance(value, tuple | list) else [value])])
+                setattr(a, name, [fill, *as_list(value)])
         if not isinstance(getattr(a, "padding", ""), str):
             # No padding on the axis that is added.
             a.padding = [0, 0, *paddings("", a.padding, 1, last)[0]]
-        a.data_format = "NHWC" if last else "NCHW"
+        a.data_format = image_format(last)
         if weighted:
             operands = (unsqueeze(w, operands[0], 2), *operands[1:])
         outs = [(dtype, [*shape[:axis], 1, *shape[axis:]]) for dtype, shape in out]
@@ -171,8 +186,9 @@ def onnx_pads(op: Any, n: Any) -> dict[str, str] | dict[str, list[Any]]:
     if op.padding_algorithm == "VALID":
         pads = [0] * n
     # Paddle has pairs for each axis, ONNX all begins and then all ends.
-    begin, end = (pads, pads) if len(pads) == n else (pads[::2], pads[1::2])
-    return {"pads": [*begin, *end]}
+    if len(pads) == n:
+        return {"pads": [*pads, *pads]}
+    return {"pads": [*pads[::2], *pads[1::2]]}
 
 
 def _onnx_conv(g: Graph, op: Any, x: str, w: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._program.export_errors import NotWritable
-from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, same_shape, scaled
+from paddle_jax.framework.model_files.builder_helpers import cast, constant_of, expanded, scaled
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.drop import ALPHA_DROPPED as _ALPHA_DROPPED
@@ -41,7 +41,9 @@ def _arange(w: Builder, a: Any, out: Sequence[Any]) -> Any:
 
 
 def _linspace(w: Any, a: Any, out: Any) -> Any:
-    ends = [w.number(b, "float32" if out[0][0] == "float32" else "float64", (1,)) for b in (a.start, a.stop)]
+    # Other dtypes are computed in float64, which holds their numbers.
+    wide = {"float32": "float32"}.get(out[0][0], "float64")
+    ends = [w.number(b, wide, (1,)) for b in (a.start, a.stop)]
     return w.op("linspace", [*ends, w.number(a.num, "int32", (1,))], out[0], dtype=out[0][0])
 
 
@@ -77,9 +79,7 @@ def _permutation(w: Any, a: Any, out: Any) -> Any:
 
 
 def _bernoulli(w: Any, a: Any, out: Any, x: Any, p: Any) -> Any:
-    if not same_shape(p.shape, out[0][1]):
-        p = w.op("expand", [p, w.ints(out[0][1])], (p.dtype, out[0][1]))
-    return w.op("bernoulli", [cast(w, p, out[0][0])], out[0])
+    return w.op("bernoulli", [cast(w, expanded(w, p, out[0][1]), out[0][0])], out[0])
 
 
 def _classes(w: Any, a: Any, out: Any, x: Any) -> Any:
@@ -91,13 +91,7 @@ def _drawn(name: str) -> Lowering:
 
 
 def _binomial(w: Any, a: Any, out: Any, count: Any, share: Any) -> Any:
-    both = [cast(w, one, "float64") for one in (count, share)]
-    both = [
-        one
-        if same_shape(one.shape, out[0][1])
-        else w.op("expand", [one, w.ints(out[0][1])], ("float64", out[0][1]))
-        for one in both
-    ]
+    both = [expanded(w, cast(w, one, "float64"), out[0][1]) for one in (count, share)]
     return w.op("binomial", both, out[0])
 
 
@@ -140,9 +134,7 @@ def _alpha_drop(w: Any, a: Any, out: Any, x: Any) -> Any:
         shape = [*x.shape[:2], *[1] * (x.ndim - 2)]
     else:
         shape = x.shape
-    kept = _keep_mask(w, shape, a.p)
-    if not same_shape(shape, x.shape):
-        kept = w.op("expand", [kept, w.ints(x.shape)], ("bool", x.shape))
+    kept = expanded(w, _keep_mask(w, shape, a.p), x.shape)
     # Self-normalizing networks (Klambauer and others, 2017): dropped elements get the negative saturation,
     # and scale and shift keep mean and variance.
     dropped = w.op("full_like", [x, w.full(_ALPHA_DROPPED)], x.type, dtype=x.dtype)

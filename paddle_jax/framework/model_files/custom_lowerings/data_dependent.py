@@ -7,6 +7,7 @@ from typing import Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.model_files.decompositions import OpaqueOp
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.vision.ops.boxes import ratios_of
 
@@ -94,7 +95,7 @@ def _priors(
     min_max_aspect_ratios_order: bool = False,
     name: str | None = None,
 ) -> tuple[Any, ...]:
-    listed = [list(v) if isinstance(v, list | tuple) else [v] for v in (min_sizes, aspect_ratios)]
+    listed = [as_list(v) for v in (min_sizes, aspect_ratios)]
     most = list(max_sizes or [])
     # One box per size and ratio, and one per largest size.
     count = len(listed[0]) * len(ratios_of(listed[1], flip)) + len(most)
@@ -147,7 +148,11 @@ def _matrix_nms(
         background_label=background_label,
         normalized=normalized,
     )
-    return out, count if return_rois_num else None, index if return_index else None
+    if not return_rois_num:
+        count = None
+    if not return_index:
+        index = None
+    return out, count, index
 
 
 def _proposals(

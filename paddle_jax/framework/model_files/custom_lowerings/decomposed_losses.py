@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.held_values import numpy_dtype
+from paddle_jax.framework.model_files.plain_values import shape_along
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.nn.functional.classification import negative_log_likelihood
@@ -75,9 +76,15 @@ def _soft_margin(a: Any, x: Any, label: Any) -> Any:
     return _mean(_softplus(-P.cast(label, x.dtype) * x), a.reduction)
 
 
+def _weighted(loss: Any, weight: Any) -> Any:
+    if weight is None:
+        return loss
+    return loss * weight
+
+
 def _labels_soft_margin(a: Any, x: Any, label: Any, weight: Any) -> Any:
     loss = label * _softplus(-x) + (1 - label) * _softplus(x)
-    return _mean(P.mean(loss if weight is None else loss * weight, -1), a.reduction)
+    return _mean(P.mean(_weighted(loss, weight), -1), a.reduction)
 
 
 def _labels_margin(a: Any, x: Any, label: Any) -> Any:
@@ -125,7 +132,9 @@ def huber(a: Any, x: Any, label: Any) -> Any:
     gap = P.abs(x - label)
     # Huber's loss; the smooth L1 loss is the same divided by delta.
     loss = P.where(gap < a.delta, P.square(gap) * 0.5, (gap - 0.5 * a.delta) * a.delta)
-    return _mean(loss if a.is_huber else loss / a.delta, a.reduction)
+    if not a.is_huber:
+        loss = loss / a.delta
+    return _mean(loss, a.reduction)
 
 
 def weighted_bce(a: Any, x: Tensor, label: Tensor, weight: Any) -> Any:
@@ -143,7 +152,7 @@ def weighted_logits(a: Any, x: Any, label: Any, weight: Any, pos_weight: Any) ->
     if pos_weight is not None:
         # log(1 + exp(-x)) is the part of the loss that belongs to positive labels.
         loss = loss + (pos_weight - 1) * label * _softplus(-x)
-    return _mean(loss if weight is None else loss * weight, a.reduction)
+    return _mean(_weighted(loss, weight), a.reduction)
 
 
 def _focal(a: Any, x: Any, label: Any, normalizer: Any) -> Any:
@@ -152,7 +161,9 @@ def _focal(a: Any, x: Any, label: Any, normalizer: Any) -> Any:
     wrong = share * (1 - label) + (1 - share) * label
     loss = P.binary_cross_entropy_with_logits(x, label, None, "none") * P.pow(wrong, a.gamma)
     loss = loss * (a.alpha * label + (1 - a.alpha) * (1 - label))
-    return _mean(loss if normalizer is None else loss / P.reshape(normalizer, []), a.reduction)
+    if normalizer is not None:
+        loss = loss / P.reshape(normalizer, [])
+    return _mean(loss, a.reduction)
 
 
 def _dice(a: Any, x: Any, label: Any) -> Any:
@@ -165,7 +176,9 @@ def _dice(a: Any, x: Any, label: Any) -> Any:
 def _gaussian(a: Any, x: Any, label: Any, variance: Any) -> Any:
     variance = P.maximum(variance, P.full([], a.epsilon, variance.dtype))
     loss = (P.log(variance) + P.square(x - label) / variance) * 0.5
-    return _mean(loss + 0.5 * math.log(2 * math.pi) if a.full else loss, a.reduction)
+    if a.full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _mean(loss, a.reduction)
 
 
 def _poisson(a: Any, x: Any, label: Any) -> Any:
@@ -251,7 +264,7 @@ def _soft(a: Any, x: Any, label: Any, weight: Any) -> Any:
     loss = -P.sum(target * _logs(wide, axis, a.use_softmax), axis, keepdim=True)
     weights = None
     if weight is not None:
-        each = P.reshape(P.cast(weight, wide.dtype), [-1 if k == axis else 1 for k in range(x.ndim)])
+        each = P.reshape(P.cast(weight, wide.dtype), shape_along(axis, x.ndim))
         weights = P.sum(target * each, axis, keepdim=True)
         loss = loss * weights
     return P.cast(_average(loss, weights, a.reduction), x.dtype)
@@ -277,7 +290,9 @@ def _flat_likelihood(a: Any, x: Any, label: Any, weight: Any) -> Any:
 def _clusters(a: Any, x: Any, label: Any, weight: Any, bias: Any, tails: Any) -> tuple[Any, Any]:
     """Scores of rare classes by clusters of their own."""
     logs = P.matmul(x, weight)
-    logs = P.log_softmax(logs if bias is None else logs + bias, -1)
+    if bias is not None:
+        logs = logs + bias
+    logs = P.log_softmax(logs, -1)
     few = a.cutoffs[0]
 
     def pick(table: Any, place: Any, count: Any) -> Any:
@@ -300,7 +315,7 @@ def _sphere(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
     moved = P.cos(P.acos(cosine) * a.margin1 + a.margin2) - a.margin3
     logs = P.log_softmax(P.where(is_own, moved, x) * a.scale, -1)
     loss = -P.sum(_only(is_own, logs), 1, keepdim=True)
-    return _mean(loss, "none" if a.reduction is None else a.reduction), P.exp(logs)
+    return _mean(loss, a.reduction or "none"), P.exp(logs)
 
 
 ranking: Lowering = Lowering(decompose=_ranking)

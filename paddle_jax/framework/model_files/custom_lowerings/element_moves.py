@@ -12,6 +12,7 @@ from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.framework.model_files.builder_helpers import cast
 from paddle_jax.framework.model_files.decompositions import is_empty, is_fixed
+from paddle_jax.framework.model_files.plain_values import shape_along
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
@@ -57,9 +58,11 @@ def _diff(a: Any, x: Any, before: Any, after: Any) -> Any:
 def _panels(a: Any, y: Any, x: Any, width: Any) -> Any:
     axis = a.axis % y.ndim
     if x is not None:
-        width = cut(x, -1 if x.ndim == 1 else axis, 1) - cut(x, -1 if x.ndim == 1 else axis, None, -1)
+        # Places along the axis, or one for each element.
         if x.ndim == 1:
-            width = P.reshape(width, [-1 if i == axis else 1 for i in range(y.ndim)])
+            width = P.reshape(cut(x, 0, 1) - cut(x, 0, None, -1), shape_along(axis, y.ndim))
+        else:
+            width = cut(x, axis, 1) - cut(x, axis, None, -1)
     # The trapezoid rule: the mean of both ends, times the width.
     areas = (cut(y, axis, None, -1) + cut(y, axis, 1)) / 2
     if width is None:
@@ -76,7 +79,9 @@ def _running_trapezoid(a: Any, y: Any, x: Any, width: Any) -> Any:
 
 
 def _vander(a: Any, x: Any) -> Any:
-    size = x.shape[0] if a.n is None else a.n
+    size = a.n
+    if size is None:
+        size = x.shape[0]
     column = P.unsqueeze(x, 1)
     # `cumprod` needs at least two columns to begin with.
     if not is_length(size) and size < 2:
@@ -99,7 +104,10 @@ def _block_diagonal(a: Any, blocks: Any) -> Any:
         for width, place in sides:
             if is_length(width) or width:
                 row.insert(len(row) * place, P.zeros([block.shape[0], width], block.dtype))
-        rows.append(P.concat(row, 1) if len(row) > 1 else block)
+        # One part needs no copy.
+        if len(row) > 1:
+            block = P.concat(row, 1)
+        rows.append(block)
     return P.concat(rows, 0)
 
 
@@ -184,7 +192,11 @@ def _change_slices(a: Any, x: Tensor, index: Tensor, value: Tensor) -> Any:
 
 def _put_where(a: Any, x: Any, mask: Any, value: Any) -> Any:
     mask = P.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)])
-    return P.where(mask, x + value if a.accumulate else P.expand_as(P.cast(value, x.dtype), x), x)
+    if a.accumulate:
+        new = x + value
+    else:
+        new = P.expand_as(P.cast(value, x.dtype), x)
+    return P.where(mask, new, x)
 
 
 def _fill_in_order(a: Any, x: Any, mask: Any, value: Any) -> Any:
@@ -225,7 +237,7 @@ def _fftshift(sign: int) -> Callable[..., Any]:
             return P.assign(x)
         axes = [axis % x.ndim for axis in axes]
         # The middle comes to the front, or back: the two differ for odd lengths.
-        return P.roll(x, [x.shape[k] // 2 if sign > 0 else -(x.shape[k] // 2) for k in axes], axes)
+        return P.roll(x, [sign * (x.shape[k] // 2) for k in axes], axes)
 
     return decompose
 

@@ -10,6 +10,7 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import expression_of, has_lengths
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
+from paddle_jax.framework.model_files.plain_values import image_format
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 from paddle_jax.nn.functional.common import unfold
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 
 def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     n = x.ndim - 2
-    spatial = out[0][1][1:-1] if a.last else out[0][1][2:]
     if has_lengths(a.size):
         spatial = pair(a.size, n)
-    form = "NHWC" if a.last else "NCHW"
+    elif a.last:
+        spatial = out[0][1][1:-1]
+    else:
+        spatial = out[0][1][2:]
+    form = image_format(a.last)
     # -1: the lengths come from the operand or from the factors.
     size = [-1] * 3
     factors = []
@@ -44,8 +48,11 @@ def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
         operand = cast(w, operand, "int32")
     else:
         size[3 - n :] = spatial
+    name = a.mode + "_interp"
+    if a.antialias:
+        name = "interp_antialias"
     return w.op(
-        "interp_antialias" if a.antialias else a.mode + "_interp",
+        name,
         [x, operand, None, None],
         out[0],
         data_format=form,
@@ -103,15 +110,15 @@ def _onnx_resize(
     given = [op.out_d, op.out_h, op.out_w][3 - n :]
     mode = {"nearest": "nearest", "bicubic": "cubic"}.get(op.interp_method, "linear")
     # ONNX's names for how positions of the result are mapped to the input.
-    how = (
-        "align_corners"
-        if op.align_corners
-        else "asymmetric"
-        if op.align_mode == 1 or mode == "nearest"
-        else "pytorch_half_pixel"
-        if op.interp_method == "bilinear"  # one place lies at the beginning
-        else "half_pixel"
-    )
+    if op.align_corners:
+        how = "align_corners"
+    elif op.align_mode == 1 or mode == "nearest":
+        how = "asymmetric"
+    # The one place of a result of length 1 is the beginning in Paddle's bilinear resize.
+    elif op.interp_method == "bilinear":
+        how = "pytorch_half_pixel"
+    else:
+        how = "half_pixel"
     if op.interp_method == "bicubic" and how == "half_pixel" and 1 in given:
         raise NotInOnnx("a bicubic resize to the length 1")
     attrs = {
@@ -181,7 +188,7 @@ def _pad(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
         raise NotWritable("this form of pad has no form in PIR")
     last = (a.data_format or "NCW")[-1] == "C"
-    axis = 1 if last else 2
+    axis = 2 - last
     done = x
     # Paddle pads images of three axes alone, so missing ones are added.
     for _ in range(3 - spatial):

@@ -206,9 +206,14 @@ def _pasted(w: Any, a: Any, out: Any, x: Any, value: Any, starts: Any) -> Any:
             raise NotWritable("slice_scatter backwards to an unknown place has no form in PIR")
         axes.append(axis)
         begin.append(start)
+        if step > 0:
+            end.append(last + 1)
+        elif last:
+            end.append(last - 1)
         # Backwards to the first element the end is before it: below -length, as -1 would be the last
         # element.
-        end.append(last + 1 if step > 0 else last - 1 if last else -length - 1)
+        else:
+            end.append(-length - 1)
         steps.append(step)
     return _set(w, out, x, value, axes, begin, end, steps)
 
@@ -293,9 +298,9 @@ def _read_strided(a: Any, x: Any, n_starts: Any, n_ends: Any, n_strides: Any) ->
 
 
 def _onnx_slice(g: Graph, op: Any, x: str, starts: str, ends: str, steps: str | None = None) -> str:
-    inputs = [x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)] + (
-        [] if steps is None else [g.int_list(steps)]
-    )
+    inputs = [x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)]
+    if steps is not None:
+        inputs.append(g.int_list(steps))
     y = g.node("Slice", inputs)
     dropped = list(getattr(op, "decrease_axis", ()))
     if dropped:

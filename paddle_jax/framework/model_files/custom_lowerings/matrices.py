@@ -38,11 +38,10 @@ def _onnx_matmul(g: Graph, op: Any, x: str, y: str) -> str:
         if flip and op.ndim(at) > 1:
             # The last two axes are swapped.
             perm = [*range(op.ndim(at) - 2), op.ndim(at) - 1, op.ndim(at) - 2]
-            x, y = (
-                (g.node("Transpose", [x], perm=perm), y)
-                if at == 0
-                else (x, g.node("Transpose", [y], perm=perm))
-            )
+            if at == 0:
+                x = g.node("Transpose", [x], perm=perm)
+            else:
+                y = g.node("Transpose", [y], perm=perm)
     return g.node("MatMul", [x, y])
 
 
@@ -61,7 +60,7 @@ def _write_fft(name: str) -> Callable[..., Any]:
             raise NotWritable("a Fourier transform of nothing has no form in PIR")
         if name == "fft_c2r" and not x.dtype.startswith("complex"):
             # A transform to real numbers wants complex ones.
-            x = cast(w, x, "complex128" if x.dtype == "float64" else "complex64")
+            x = cast(w, x, {"float64": "complex128"}.get(x.dtype, "complex64"))
         if name == "fft_c2c" and not x.dtype.startswith("complex"):
             return w.op(
                 "fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, onesided=False
@@ -71,20 +70,27 @@ def _write_fft(name: str) -> Callable[..., Any]:
     return write
 
 
+def _directed(a: Any, forward: Any, inverse: Any) -> Any:
+    """The transform in the direction that an operation has as an attribute."""
+    if a.forward:
+        return forward
+    return inverse
+
+
 def _read_c2c(a: Any, x: Any) -> Any:
-    return (P.fftn if a.forward else P.ifftn)(x, axes=a.axes, norm=a.normalization)
+    return _directed(a, P.fftn, P.ifftn)(x, axes=a.axes, norm=a.normalization)
 
 
 def _read_r2c(a: Any, x: Any) -> Any:
     if a.onesided:
-        return (P.rfftn if a.forward else P.ihfftn)(x, axes=a.axes, norm=a.normalization)
+        return _directed(a, P.rfftn, P.ihfftn)(x, axes=a.axes, norm=a.normalization)
     return _read_c2c(a, x)
 
 
 def _read_c2r(a: Any, x: Any) -> Any:
     # The last length of a real result is not known from its half: even unless it is given.
     sizes = [x.shape[axis] for axis in a.axes[:-1]] + [a.last_dim_size or 2 * (x.shape[a.axes[-1]] - 1)]
-    return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
+    return _directed(a, P.hfftn, P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
 outer: Lowering = Lowering(_outer)

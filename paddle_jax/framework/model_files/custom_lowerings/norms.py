@@ -18,6 +18,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
     squeeze,
     unsqueeze,
 )
+from paddle_jax.framework.model_files.plain_values import image_format, with_ones
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
@@ -45,7 +46,7 @@ def _batch_norm(
         kinds,
         momentum=0.9,
         epsilon=a.epsilon,
-        data_format="NHWC" if last else "NCHW",
+        data_format=image_format(last),
     )[0]
 
 
@@ -63,13 +64,14 @@ def _layer_norm(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Any, b
         count = len(a.normalized_shape)
     begin = x.ndim - count
     # Weights are vectors in Paddle's operation.
-    weight, bias = (
-        None if one is None else one if one.ndim == 1 else reshape(w, one, [math.prod(one.shape)])
-        for one in (weight, bias)
-    )
+    both = []
+    for one in (weight, bias):
+        if one is not None and one.ndim != 1:
+            one = reshape(w, one, [math.prod(one.shape)])
+        both.append(one)
     return w.op(
         "layer_norm",
-        [x, weight, bias],
+        [x, *both],
         [out[0], ("float32", x.shape[:begin]), ("float32", x.shape[:begin])],
         epsilon=a.epsilon,
         begin_norm_axis=begin,
@@ -85,7 +87,7 @@ def _group_norm(w: Any, a: Any, out: Any, x: Any, weight: Any, bias: Any) -> Any
         [out[0], groups, groups],
         epsilon=a.epsilon,
         groups=a.num_groups,
-        data_format="NHWC" if last else "NCHW",
+        data_format=image_format(last),
     )[0]
 
 
@@ -99,7 +101,7 @@ def _rms_norm(w: Any, a: Any, out: Any, x: Any, weight: Any) -> Any:
     else:
         count = len(a.normalized_shape)
     axes = list(range(x.ndim - count, x.ndim))
-    kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
+    kept = x.dtype, with_ones(x.shape, axes)
     mean = reduced(w, "mean", w.op("square", [x], x.type), axes, True, kept)
     # x / sqrt(mean(x^2) + eps), Zhang and Sennrich (2019).
     done = binary(w, "multiply", x, w.op("rsqrt", [scaled(w, mean, 1.0, a.eps)], kept), x.type)
@@ -127,8 +129,7 @@ def _response_by_parts(a: Any, x: Any) -> Any:
 
 
 def _local_response_norm(w: Any, a: Any, out: Any, x: Any) -> Any:
-    channel = x.ndim - 1 if a.data_format[-1] == "C" else 1
-    if channel != 1 or x.ndim != 4 or isinstance(x.shape[1], Length):
+    if a.data_format[-1] == "C" or x.ndim != 4 or isinstance(x.shape[1], Length):
         raise NotWritable("local_response_norm of this shape has no form in PIR")
     squares = unsqueeze(w, w.op("square", [x], x.type), 1)
     # The channel is an axis to pool over.

@@ -19,15 +19,18 @@ from paddle_jax.framework.model_files.custom_lowerings.convolution import (
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
+_FORMS = {2: "NCHW", 3: "NCDHW"}  # data formats, by the axes of space
+
 
 def _pool(n: int, kind: str) -> Callable[..., Any]:
     def rule(w: Any, a: Any, out: Any, x: Any) -> Any:
-        form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
+        form = getattr(a, "data_format", _FORMS[n])
         if getattr(a, "divisor_override", None) is not None:
             raise NotWritable("avg_pool with divisor_override has no form in PIR")
         pads, how = padding(a, n, form[-1] == "C")
         size = pair(a.kernel_size, n)
-        stride = size if a.stride in (None, 0) else pair(a.stride, n)
+        # Windows lie side by side unless the stride is given.
+        stride = pair(a.stride or a.kernel_size, n)
         if getattr(a, "return_mask", False):
             return w.op(
                 f"max_pool{n}d_with_index",
@@ -60,9 +63,9 @@ def _pooled(w: Any, n: Any, x: Any, size: Any, out: Any, **attrs: Any) -> Any:
 
 def _adaptive(n: int, kind: str) -> Callable[..., Any]:
     def rule(w: Any, a: Any, out: Any, x: Any) -> Any:
-        form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
+        form = getattr(a, "data_format", _FORMS[n])
         if form not in ("NCHW", "NHWC", "NCDHW", "NDHWC"):
-            form = "NCHW" if n == 2 else "NCDHW"
+            form = _FORMS[n]
         sizes = [out[0][1][i] for i, c in enumerate(form) if c not in "NC"]
         if kind == "max":
             both = [out[0], ("int32", out[0][1])]
@@ -163,7 +166,9 @@ def _divided_pool(n: int) -> Callable[..., Any]:
 def _lp_pool(w: Any, a: Any, out: Any, x: Any) -> Any:
     pads, how = padding(a, 2, a.data_format[-1] == "C")
     size = pair(a.kernel_size, 2)
-    stride = size if a.stride is None else pair(a.stride, 2)
+    stride = size
+    if a.stride is not None:
+        stride = pair(a.stride, 2)
     return w.op(
         "lp_pool2d",
         [x],
@@ -181,7 +186,10 @@ def _lp_pool(w: Any, a: Any, out: Any, x: Any) -> Any:
 
 def _read_pool(dims: int) -> Callable[..., Any]:
     def rule(a: Any, x: Any, n_size: Any = None) -> Any:
-        size = list(a.kernel_size if n_size is None else n_size)
+        if n_size is None:
+            size = list(a.kernel_size)
+        else:
+            size = list(n_size)
         form = layout(a, f"{dims}d")
         kind = a.pooling_type
         if a.adaptive:
@@ -207,10 +215,11 @@ def _read_max(dims: int) -> Callable[..., Any]:
     def rule(a: Any, x: Any) -> Any:
         if a.adaptive:
             return getattr(P, f"adaptive_max_pool{dims}d")(x, a.kernel_size, True)
-        size = list(x.shape[2:]) if a.global_pooling else a.kernel_size
-        return getattr(P, f"max_pool{dims}d")(
-            x, size, a.strides, 0 if a.global_pooling else a.paddings, True, a.ceil_mode
-        )
+        size, pads = a.kernel_size, a.paddings
+        # One window over the whole image.
+        if a.global_pooling:
+            size, pads = list(x.shape[2:]), 0
+        return getattr(P, f"max_pool{dims}d")(x, size, a.strides, pads, True, a.ceil_mode)
 
     return rule
 
@@ -221,9 +230,12 @@ def _read_lp(a: Any, x: Any) -> Any:
 
 def _onnx_pool(g: Any, op: Any, x: Any, size: Any = None) -> Any:
     op.channels_first()
-    size = list(op.kernel_size) if size is None else [int(s) for s in g.numbers(size)]
+    if size is None:
+        size = list(op.kernel_size)
+    else:
+        size = [int(s) for s in g.numbers(size)]
     n = op.ndim() - 2
-    kind = "Average" if op.pooling_type == "avg" else "Max"
+    kind = {"avg": "Average"}.get(op.pooling_type, "Max")
     if op.global_pooling or (op.adaptive and all(s == 1 for s in size)):
         return g.node(f"Global{kind}Pool", [x])
     strides = op.strides

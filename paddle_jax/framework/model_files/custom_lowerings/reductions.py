@@ -11,12 +11,13 @@ from paddle_jax.framework.model_files.builder_helpers import (
     axes_of,
     binary,
     cast,
+    expanded,
     positive,
     reduced,
-    same_shape,
     scaled,
     squeeze,
 )
+from paddle_jax.framework.model_files.plain_values import with_ones
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 
@@ -105,8 +106,12 @@ def _variance(w: Builder, a: Any, x: Value) -> tuple[Any, list[int] | list[Any |
     """(variance with the reduced axes kept, these axes)"""
     if not x.dtype.startswith("float"):
         raise NotWritable("var of whole numbers has no form in PIR")
-    axes = axes_of(a.axis or None if isinstance(a.axis, tuple) else a.axis, x.ndim)
-    kept = x.dtype, [1 if i in axes else n for i, n in enumerate(x.shape)]
+    # An empty tuple means all axes; the axis 0 does not.
+    if a.axis == ():
+        axes = axes_of(None, x.ndim)
+    else:
+        axes = axes_of(a.axis, x.ndim)
+    kept = x.dtype, with_ones(x.shape, axes)
     if any(not isinstance(x.shape[i], int) for i in axes):
         raise NotWritable("var over an axis whose length is not fixed")
     count = math.prod(x.shape[i] for i in axes)
@@ -114,7 +119,10 @@ def _variance(w: Builder, a: Any, x: Value) -> tuple[Any, list[int] | list[Any |
     # In two passes, which does not cancel as the mean of squares does.
     centred = binary(w, "subtract", x, reduced(w, "mean", x, axes, True, kept), x.type)
     total = reduced(w, "sum", w.op("square", [centred], x.type), axes, True, kept)
-    return scaled(w, total, 1.0 / max(count - correction, 0) if count > correction else math.nan), axes
+    factor = math.nan
+    if count > correction:
+        factor = 1.0 / (count - correction)
+    return scaled(w, total, factor), axes
 
 
 def _correction(a: Any) -> int:
@@ -145,16 +153,11 @@ def _std(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
 def _p_norm(
     w: Builder, x: Value, p: float, axis: int | None, keepdim: bool, out: Sequence[Any], epsilon: float = 0.0
 ) -> Any:
-    return w.op(
-        "p_norm",
-        [x],
-        out,
-        porder=p,
-        axis=-1 if axis is None else axis,
-        epsilon=epsilon,
-        keepdim=keepdim,
-        asvector=axis is None,
-    )
+    is_whole = axis is None
+    # Paddle's files have an axis in either case.
+    if is_whole:
+        axis = -1
+    return w.op("p_norm", [x], out, porder=p, axis=axis, epsilon=epsilon, keepdim=keepdim, asvector=is_whole)
 
 
 def write_norm(w: Builder, a: Any, out: Any, x: Any) -> Value:
@@ -163,7 +166,10 @@ def write_norm(w: Builder, a: Any, out: Any, x: Any) -> Value:
         axis = a.axis[0]
     else:
         axis = a.axis
-    p = 2.0 if a.p in (None, "fro") else a.p
+    p = a.p
+    # Frobenius' norm of a matrix is the length of its elements as a vector.
+    if p in (None, "fro"):
+        p = 2.0
     if not isinstance(p, int | float):
         raise NotWritable(f"norm with p={p!r} has no form in PIR")
     if isinstance(axis, tuple):
@@ -172,13 +178,16 @@ def write_norm(w: Builder, a: Any, out: Any, x: Any) -> Value:
             raise NotWritable("norm over some of the axes has no form in PIR")
         axis = None
     if x.dtype.startswith("complex"):
-        x = w.op("abs", [x], ("float32" if x.dtype == "complex64" else "float64", x.shape))
+        part = {"complex64": "float32"}.get(x.dtype, "float64")
+        x = w.op("abs", [x], (part, x.shape))
     return _p_norm(w, cast(w, x, out[0][0]), float(p), axis, a.keepdim, out[0])
 
 
 def read_norm(a: Any, x: Any) -> Any:
     """A `p_norm` as a vector norm."""
-    return P.vector_norm(x, a.porder, None if a.asvector else a.axis, a.keepdim)
+    if a.asvector:
+        return P.vector_norm(x, a.porder, None, a.keepdim)
+    return P.vector_norm(x, a.porder, a.axis, a.keepdim)
 
 
 def onnx_norm(g: Graph, op: Any, x: str) -> str:
@@ -191,7 +200,7 @@ def onnx_norm(g: Graph, op: Any, x: str) -> str:
 
 def _normalized(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
     axis = positive(a.axis, x.ndim)
-    size = x.dtype, [1 if i == axis else n for i, n in enumerate(x.shape)]
+    size = x.dtype, with_ones(x.shape, [axis])
     length = _p_norm(w, x, float(a.p), axis, True, size, a.epsilon)
     # As Paddle: the length, but at least epsilon.
     return binary(w, "divide", x, binary(w, "maximum", length, w.full(a.epsilon, x.dtype, ()), size), out[0])
@@ -205,10 +214,7 @@ def _pairwise(w: Builder, a: Any, out: Sequence[Any], x: Value, y: Value) -> Any
 def _cosine(w: Builder, a: Any, out: Sequence[Any], x: Any, y: Any) -> Value:
     kind = out[0]
     both = binary(w, "multiply", x, y)
-    x, y = (
-        v if same_shape(v.shape, both.shape) else w.op("expand", [v, w.ints(both.shape)], both.type)
-        for v in (x, y)
-    )
+    x, y = (expanded(w, v, both.shape) for v in (x, y))
     axes = [positive(a.axis, both.ndim)]
     top = reduced(w, "sum", both, axes, False, kind)
     norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]
@@ -227,13 +233,9 @@ def _cosine(w: Builder, a: Any, out: Sequence[Any], x: Any, y: Any) -> Value:
 def _onnx_argument(kind: str) -> Lowering:
     def onnx(g: Graph, op: Any, x: str, axis: str) -> str:
         if op.flatten:
-            x = g.node("Reshape", [x, g.ints([-1])])
-        y = g.node(
-            kind,
-            [x],
-            axis=0 if op.flatten else int(g.numbers(axis)[0]),
-            keepdims=int(op.keepdims and not op.flatten),
-        )
+            y = g.node(kind, [g.node("Reshape", [x, g.ints([-1])])], axis=0, keepdims=0)
+        else:
+            y = g.node(kind, [x], axis=int(g.numbers(axis)[0]), keepdims=int(op.keepdims))
         if op.dtype == "int64":
             return y
         return g.cast(y, op.dtype)
@@ -248,7 +250,10 @@ def _onnx_topk(g: Graph, op: Any, x: str, k: str) -> list[str]:
 
 def _read_argsort(a: Any, x: Any) -> tuple[Any, Any]:
     order = P.argsort(x, a.axis, a.descending, a.stable)
-    return (P.take_along_axis(x, order, a.axis) if x.ndim else x), order
+    # A single number has no axis to take along.
+    if x.ndim:
+        x = P.take_along_axis(x, order, a.axis)
+    return x, order
 
 
 def _onnx_argsort(g: Graph, op: Any, x: str) -> list[str]:
@@ -286,7 +291,7 @@ def _flat_running(name: str) -> Lowering:
     """Parts of a running product or extreme over all elements."""
 
     def decompose(a: Any, x: Any) -> Any:
-        axis = a.dim if name == "cumprod" else a.axis
+        axis = getattr(a, {"cumprod": "dim"}.get(name, "axis"))
         if axis is not None and x.ndim:
             return None
         flat = P.flatten(x)

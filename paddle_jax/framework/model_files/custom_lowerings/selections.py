@@ -65,6 +65,13 @@ def _slices(x: Any, axis: Any) -> tuple[list[None], Any] | tuple[list[Any], Any]
     return shape, count
 
 
+def _listed(axis: int | None) -> list[int]:
+    """`axis` as Paddle's operations have it: empty for all elements."""
+    if axis is None:
+        return []
+    return [axis]
+
+
 def _unique(
     add: Any,
     x: Any,
@@ -87,7 +94,7 @@ def _unique(
         return_index=True,
         return_inverse=True,
         return_counts=True,
-        axis=[] if axis is None else [axis],
+        axis=_listed(axis),
         dtype=dtype,
         is_sorted=True,
     )
@@ -117,7 +124,7 @@ def _unique_consecutive(
         [(x.dtype, shape), (dtype, [count]), (dtype, [None])],
         return_inverse=True,
         return_counts=True,
-        axis=[] if axis is None else [axis],
+        axis=_listed(axis),
         dtype=dtype,
     )
     chosen = [one for one, wanted in zip(more, (return_inverse, return_counts), strict=True) if wanted]

@@ -53,7 +53,9 @@ def _attend(w: Any, a: Any, out: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
             scores = _masked(w, scores, w.constant(np.tril(np.ones(shape[2:], bool))))
     weights = w.op("softmax", [scores], scores.type, axis=-1)
     found = transpose(w, w.op("matmul", [weights, v], (q.dtype, [*shape[:3], v.shape[3]])), [0, 2, 1, 3])
-    return [found, weights] if a.extra == "weights" else found
+    if a.extra == "weights":
+        return [found, weights]
+    return found
 
 
 def _attend_groups(a: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
@@ -105,10 +107,9 @@ def _recurrent(mode: str, count: int) -> Callable[..., Any]:
         done, end = _rnn(w, x, start, [w_ih, w_hh, b_ih, b_hh], hidden, name)
         if a.reverse:
             done = w.op("flip", [done], done.type, axis=[0])
-        return [
-            done if a.time_major else transpose(w, done, [1, 0, 2]),
-            *[squeeze(w, one, [0]) for one in end],
-        ]
+        if not a.time_major:
+            done = transpose(w, done, [1, 0, 2])
+        return [done, *[squeeze(w, one, [0]) for one in end]]
 
     return rule
 
@@ -149,11 +150,10 @@ def _read_rnn(
     a: Any, x: Any, states: Any, weights: Any, length: Any = None, *_: Any
 ) -> tuple[Any, None, list[Any], None]:
     kind = {"LSTM": lstm, "GRU": gru}.get(a.mode, simple_rnn)
-    lines = 2 if a.is_bidirec else 1
+    lines = 1 + a.is_bidirec
+    extra = {}
     if kind is simple_rnn:
-        extra = {"activation": "relu" if a.mode == "RNN_RELU" else "tanh"}
-    else:
-        extra = {}
+        extra = {"activation": {"RNN_RELU": "relu"}.get(a.mode, "tanh")}
     # The first half of the list are weights of all layers, the second half biases.
     biases = weights[len(weights) // 2 :]
     last = [[] for _ in states]
@@ -167,7 +167,9 @@ def _read_rnn(
             outs.append(out)
             for rows, one in zip(last, end, strict=True):
                 rows.append(one)
-        x = outs[0] if lines == 1 else P.concat(outs, -1)
+        x = outs[0]
+        if lines == 2:
+            x = P.concat(outs, -1)
         # Between layers, not after the last one.
         if a.dropout_prob and not a.is_test and layer + 1 < a.num_layers:
             x = P.dropout(x, a.dropout_prob)
@@ -185,7 +187,7 @@ def _onnx_rnn(
     w_ih, w_hh, b_ih, b_hh = (_reordered(g, one, order, op.hidden_size) for one in weights)
     both = g.node("Unsqueeze", [g.node("Concat", [b_ih, b_hh], axis=0), g.ints([0])])
     w_ih, w_hh = (g.node("Unsqueeze", [one, g.ints([0])]) for one in (w_ih, w_hh))
-    kind = op.mode if op.mode in ("LSTM", "GRU") else "RNN"
+    kind = {"LSTM": "LSTM", "GRU": "GRU"}.get(op.mode, "RNN")
     # As Paddle's: the reset gate applies after the product with the state.
     if kind == "GRU":
         extra = {"linear_before_reset": 1}

@@ -12,6 +12,7 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import reshape, transpose
+from paddle_jax.framework.model_files.plain_values import as_list, shape_along
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.tensor.matrices import grid as mesh_grid
@@ -64,10 +65,7 @@ def _onnx_split(g: Graph, op: Any, x: str, sizes: str, axis: str) -> list[Any]:
 def _onnx_unbind(g: Graph, op: Any, x: str) -> list[Any]:
     length = op.lengths()[op.axis]
     found = g.node("Split", [x, g.ints([1] * length)], length, axis=op.axis)
-    return [
-        g.node("Squeeze", [piece, g.ints([op.axis])])
-        for piece in (found if isinstance(found, list) else [found])
-    ]
+    return [g.node("Squeeze", [piece, g.ints([op.axis])]) for piece in as_list(found)]
 
 
 def _onnx_stack(g: Graph, op: Any, xs: Sequence[str]) -> str:
@@ -109,10 +107,7 @@ def _onnx_flip(g: Graph, op: Any, x: str) -> str:
 
 def _onnx_meshgrid(g: Graph, op: Any, xs: Sequence[str]) -> list[Any]:
     shape = g.node("Concat", [g.node("Shape", [g.node("Reshape", [x, g.ints([-1])])]) for x in xs], axis=0)
-    rows = [
-        g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])])
-        for i, x in enumerate(xs)
-    ]
+    rows = [g.node("Reshape", [x, g.ints(shape_along(i, len(xs)))]) for i, x in enumerate(xs)]
     return [g.node("Expand", [row, shape]) for row in rows]
 
 

@@ -24,8 +24,11 @@ def _resized(x: Any, axes: Any, lengths: Any) -> Any:
         is_open = is_length(given) or is_length(length)
         if is_open or given < length:
             # Unknown whether it is shorter: so many zeros are appended that the cut below decides.
-            missing = length if is_open else length - given
-            shape = [missing if k == axis else n for k, n in enumerate(x.shape)]
+            missing = length
+            if not is_open:
+                missing = length - given
+            shape = list(x.shape)
+            shape[axis] = missing
             x = P.concat([x, P.zeros(shape, x.dtype)], axis)
         if is_open or given > length:
             x = x[(*[slice(None)] * axis, slice(0, length))]
@@ -57,9 +60,11 @@ def resized_transform(name: str, real_result: bool = False) -> Callable[..., Any
         else:
             wanted = lengths
         resized = _resized(x, a.axes, wanted)
-        return getattr(fourier, name)(
-            resized, tuple(lengths) if real_result else None, a.axes, a.forward, a.norm
-        )
+        sizes = None
+        # The last length of a real result is not known from its half.
+        if real_result:
+            sizes = tuple(lengths)
+        return getattr(fourier, name)(resized, sizes, a.axes, a.forward, a.norm)
 
     return decompose
 
@@ -103,7 +108,9 @@ def _padded(x: Any, half: Any, mode: Any) -> Any:
 
 
 def _istft(a: Any, x: Any, window: Any) -> Any:
-    x = P.moveaxis(x if x.dtype.is_complex else P.complex(x, P.zeros_like(x)), -1, -2)
+    if not x.dtype.is_complex:
+        x = P.complex(x, P.zeros_like(x))
+    x = P.moveaxis(x, -1, -2)
     if a.real:
         frames = P.irfft(x[..., : a.n_fft // 2 + 1], a.n_fft, norm=a.norm)
     else:

@@ -6,13 +6,17 @@ import math
 from typing import Any
 
 from paddle_jax.framework.model_files.decompositions import is_empty
+from paddle_jax.framework.model_files.plain_values import shape_along
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering
 
 
 def _median(w: Any, a: Any, out: Any, x: Any) -> Any:
-    name = "nanmedian" if a.ignore_nan else "median"
-    axes = [] if len(a.axes) == x.ndim else a.axes
+    name = {True: "nanmedian", False: "median"}[bool(a.ignore_nan)]
+    axes = a.axes
+    # No axes stand for all of them.
+    if len(axes) == x.ndim:
+        axes = []
     return w.op(name, [x], out, axis=axes, keepdim=a.keepdim, mode=a.mode)
 
 
@@ -88,11 +92,12 @@ def _covariance(x: Any, rowvar: Any, ddof: Any, counts: Any = None, weights: Any
     total = P.sum(each)
     # Weighted means.
     centred = x - P.unsqueeze(P.sum(x * each, 1) / total, 1)
-    if ddof:
+    divisor = total
+    if ddof and weights is None:
+        divisor = total - 1
+    elif ddof:
         # As NumPy's `cov` divides by its two kinds of weights.
-        divisor = total - (1 if weights is None else P.sum(each * both[-1]) / total)
-    else:
-        divisor = total
+        divisor = total - P.sum(each * both[-1]) / total
     return P.matmul(centred * each, P.conj(P.transpose(centred, [1, 0]))) / divisor
 
 
@@ -150,12 +155,17 @@ def _histograms(a: Any, x: Any, weights: Any) -> list[Any] | None:
     is_inside = None
     for i, count in enumerate(a.bins):
         value = points[:, i]
-        low, high = _limits(value, *(a.ranges[2 * i : 2 * i + 2] if a.ranges else (0, 0)), x.dtype)
+        # Equal bounds stand for those of the values.
+        bounds = a.ranges or [0, 0] * len(a.bins)
+        low, high = _limits(value, *bounds[2 * i : 2 * i + 2], x.dtype)
         edge = _edges(low, high, count, x.dtype)
         fits = P.logical_and(value >= edge[0], value <= edge[-1])
         # The right edge belongs to the last bin.
         at = P.clip(P.searchsorted(edge, value, False, True) - 1, 0, count - 1)
-        place = at if place is None else place * count + at
+        if place is None:
+            place = at
+        else:
+            place = place * count + at
         if is_inside is None:
             is_inside = fits
         else:
@@ -171,7 +181,7 @@ def _histograms(a: Any, x: Any, weights: Any) -> list[Any] | None:
         # A density is per volume, so each width is divided out.
         for i, edge in enumerate(edges):
             width = edge[1:] - edge[:-1]
-            counts = counts / P.reshape(width, [-1 if k == i else 1 for k in range(len(a.bins))])
+            counts = counts / P.reshape(width, shape_along(i, len(a.bins)))
     return [counts, *edges]
 
 
