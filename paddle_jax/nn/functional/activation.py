@@ -25,6 +25,7 @@ SOFT_X = {"input": "x", "lambd": "threshold"}
 def _between(x: jax.Array, low: float, high: float) -> jax.Array:
     """x limited to [low, high], with zero gradient at and beyond the bounds."""
     raised = lax.select(x <= low, _filled(x, low), x)
+    # The gradient at a bound is 0 in Paddle, so `jnp.clip`, which shares it there, does not do.
     return lax.select(raised >= high, _filled(x, high), raised)
 
 
@@ -33,7 +34,8 @@ def _filled(x: jax.Array, number: float) -> jax.Array:
 
 
 def _below(x: jax.Array) -> jax.Array:
-    """min(x, 0) whose gradient at 0 is 0; keeps exp out of overflow on the branch that is not taken."""
+    """min(x, 0) whose gradient at 0 is 1; keeps exp out of overflow on the branch that is not taken."""
+    # A select, as `jnp.minimum` gives half of the gradient at 0.
     return lax.select(x > 0, lax.full_like(x, 0), x)
 
 
@@ -56,6 +58,7 @@ def relu(x: jax.Array, name: str | None = None) -> jax.Array:
         >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
+    # NaN is not below 0, so it passes through; `jnp.maximum` would share the gradient at 0.
     return lax.select(lax.le(x, lax.full_like(x, 0)), lax.full_like(x, 0), x)
 
 
@@ -108,6 +111,7 @@ def elu(x: jax.Array, alpha: float = 1.0, name: str | None = None) -> jax.Array:
 
     See: Clevert et al., Fast and Accurate Deep Network Learning by Exponential Linear Units, 2015.
     """
+    # Of exp the negative part alone is computed, where expm1 keeps small numbers exact.
     return jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
 
 
@@ -129,6 +133,7 @@ def celu(x: jax.Array, alpha: float = 1.0, name: str | None = None) -> jax.Array
     """
     if alpha == 0:
         raise ZeroDivisionError("celu: alpha: got 0; x is divided by it, so use another number")
+    # Continuous slope at 0: both pieces have 1 there.
     return jnp.where(x > 0, x, alpha * jnp.expm1(_below(x) / alpha))
 
 
@@ -158,6 +163,7 @@ def selu(
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
     if scale <= 1.0:
+        # The slope must exceed 1 to raise small variances (Klambauer and others, 2017).
         raise ValueError(f"selu: scale: got {scale}; it must be greater than 1")
     if alpha < 0:
         raise ValueError(f"selu: alpha: got {alpha}; it must not be negative")
@@ -205,6 +211,7 @@ def gelu(
         )
     if isinstance(approximate, str) and approximate not in ("tanh", "none"):
         raise ValueError(f"gelu: approximate: got {approximate!r}; allowed are 'tanh' and 'none'")
+    # True means the form with tanh, which is cheaper than that with erf.
     return jax.nn.gelu(x, approximate=approximate in (True, "tanh"))
 
 
@@ -245,6 +252,7 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Tensor:
     See: Elfwing et al., Sigmoid-Weighted Linear Units, 2017.
     """
     if inplace:
+        # The leaf must not change while a gradient is wanted.
         check_inplace("silu", x)
         return x._adopt(_silu(x))
     return _silu(x)
@@ -294,6 +302,7 @@ def swiglu(x: jax.Array, y: jax.Array | None = None, name: str | None = None) ->
                 f"swiglu: x: got shape {list(x.shape)}; without y the last axis is halved, "
                 "so its length must be even"
             )
+        # Gate and value in one Tensor, as one product with a joined weight gives them.
         x, y = jnp.split(x, 2, -1)
     elif x.shape != y.shape:
         raise ValueError(
@@ -330,6 +339,7 @@ def glu(x: jax.Array, axis: int = -1, name: str | None = None) -> jax.Array:
         raise ValueError(
             f"glu: x: got length {x.shape[axis]} along axis {axis}; it must be even to be halved"
         )
+    # Gated linear units: Dauphin and others, 2017.
     a, b = jnp.split(x, 2, axis)
     return a * jax.nn.sigmoid(b)
 
@@ -387,6 +397,7 @@ def hardtanh(x: jax.Array, min: float = -1.0, max: float = 1.0, name: str | None
 
 def _nan_stays(x: jax.Array, y: jax.Array) -> jax.Array:
     """y, and NaN where x is NaN, which gets no gradient."""
+    # The comparison of NaN is False, so the pieces alone would turn it into 0.
     return jnp.where(jnp.isnan(x), lax.stop_gradient(x), y)
 
 
@@ -573,6 +584,7 @@ def prelu(x: jax.Array, weight: jax.Array, data_format: str = "NCHW", name: str 
     if weight.ndim > 1:
         raise AssertionError(f"prelu: weight: got shape {list(weight.shape)}; it must have one axis")
     if weight.size == 1:
+        # A single slope needs no axis of channels.
         return jnp.where(x > 0, x, x * weight.reshape(()))
     if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
         raise ValueError(
@@ -585,11 +597,13 @@ def prelu(x: jax.Array, weight: jax.Array, data_format: str = "NCHW", name: str 
     axis = 1 if data_format[1] == "C" else x.ndim - 1
     if x.shape[axis] != weight.shape[0]:
         raise AssertionError(f"prelu: weight: got {weight.shape[0]} slopes; x has {x.shape[axis]} channels")
+    # The slopes broadcast along the axis of channels.
     return jnp.where(x > 0, x, x * weight.reshape([-1 if a == axis else 1 for a in range(x.ndim)]))
 
 
 @op(random=True, register=False, method=False)
 def _rrelu(x: jax.Array, lower: float, upper: float, *, key: jax.Array) -> jax.Array:
+    # A slope for each element, not one for each channel.
     slope = jax.random.uniform(
         key, x.shape, x.dtype, jnp.asarray(lower, x.dtype), jnp.asarray(upper, x.dtype)
     )
@@ -629,6 +643,7 @@ def rrelu(
         )
     if training:
         return _rrelu(x, lower, upper)
+    # In evaluation the mean of the slopes, as dropout takes the mean of its masks.
     return leaky_relu(x, (lower + upper) / 2)
 
 
@@ -675,6 +690,7 @@ def maxout(x: jax.Array, groups: int, axis: int = 1, name: str | None = None) ->
             f"maxout: groups: got {groups} for shape {list(x.shape)}; "
             f"it must be at least 2 and divide the channels on axis {axis}"
         )
+    # Channels of a group lie side by side, so a reshape puts them on an axis.
     shape = (*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
     x = x.reshape(shape)
     # of equals the first gets the gradient

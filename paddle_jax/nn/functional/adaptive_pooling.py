@@ -29,6 +29,7 @@ def _bins(size: Any, out: int) -> tuple[Any, Any]:
     # A length that only the running program knows is an operand.
     if not are_known(size):
         size = jnp.asarray(size)
+    # Rounded up: cells may overlap by one element.
     return i * size // out, -(-(i + 1) * size // out)
 
 
@@ -40,6 +41,7 @@ def _targets(op_name: str, x: jax.Array, output_size: Any, axes: Any) -> tuple[i
         sizes = tuple(output_size)
     if len(sizes) == 1:
         sizes *= n
+    # A Tensor of lengths was turned into ints before.
     if len(sizes) != n or not all(s is None or isinstance(s, int) for s in sizes):
         raise ValueError(
             f"{op_name}: output_size: got {output_size}; it must be an int or a list of {n} ints"
@@ -67,6 +69,7 @@ def _split(x: jax.Array, axes: Any, sizes: Any) -> tuple[jax.Array, tuple[int, .
 
 def _mean(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
     if 0 in sizes:
+        # No cells, so there is no mean over nothing.
         return jnp.zeros([sizes[axes.index(a)] if a in axes else n for a, n in enumerate(x.shape)], x.dtype)
     # Cells of one length: a reshape and a mean, without a matrix.
     if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
@@ -77,12 +80,14 @@ def _mean(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
         place = (np if are_known(x.shape[axis]) else jnp).arange(x.shape[axis])
         # Row i has 1 / length in the columns of cell i.
         matrix = ((place >= first[:, None]) & (place < end[:, None])) / (end - first)[:, None]
+        # A product with a matrix has a fast gradient; a gather for each cell does not.
         x = jnp.moveaxis(jnp.tensordot(jnp.asarray(matrix, x.dtype), x, (1, axis)), 0, axis)
     return x
 
 
 def positions(first: np.ndarray, end: np.ndarray, reach: int | None = None) -> np.ndarray:
     """The positions in each cell [cells, reach]; short cells repeat their last one."""
+    # A repeated position changes no maximum.
     return np.minimum(
         first[:, None] + np.arange(int((end - first).max(initial=0)) if reach is None else reach),
         end[:, None] - 1,
@@ -95,6 +100,7 @@ def _under(x: jax.Array, places: np.ndarray, axis: int) -> jax.Array:
         step = int(places[1] - places[0])
     else:
         step = 0
+    # Slices have a padding as their gradient, where a gather has a scatter.
     if step > 0 and (np.diff(places) == step).all():
         return lax.slice_in_dim(x, int(places[0]), int(places[-1]) + 1, step, axis)
     return jnp.take(x, places, axis, mode="clip")
@@ -102,6 +108,7 @@ def _under(x: jax.Array, places: np.ndarray, axis: int) -> jax.Array:
 
 def _better(best: tuple[jax.Array, ...], candidate: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
     """The larger of two (value, position), the first of equals; NaN is larger than all numbers."""
+    # NaN compares False, so it is asked for separately.
     wins = (candidate[0] > best[0]) | (jnp.isnan(candidate[0]) & ~jnp.isnan(best[0]))
     return tuple(jnp.where(wins, new, old) for new, old in zip(candidate, best, strict=True))
 
@@ -112,7 +119,9 @@ def maximum_of_cells(x: jax.Array, tables: Sequence[np.ndarray]) -> tuple[jax.Ar
     spatial = x.shape[2:]
     shape = (*x.shape[:2], *[len(table) for table in tables])
     if 0 in spatial or 0 in shape:
+        # There is no maximum of nothing: NaN.
         return jnp.full(shape, jnp.nan, x.dtype), jnp.zeros(shape, jnp.int32)
+    # Positions move along with their values.
     place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
     best = x, jnp.broadcast_to(place, x.shape)
     # the last axis first: of equal elements the first in row-major order stays

@@ -37,11 +37,13 @@ def _log_probabilities(scores: jax.Array, axis: int, use_softmax: bool) -> jax.A
     """log softmax, or the log of what already are probabilities (kept away from log 0)."""
     if use_softmax:
         return log_shares(scores, axis)
+    # Probabilities may be exactly 0.
     return jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
 
 
 def _pick(values: jax.Array, label: jax.Array, axis: int, ignored: jax.Array) -> jax.Array:
     """values at the labels, axis kept with length 1; 0 where ignored, NaN where the label does not exist."""
+    # A gather is fast on the CPU alone; elsewhere its gradient, a scatter, is slow.
     own = along_axis(values, label, axis) if on_cpu() else _matching(values, label, axis)
     return lax.select(ignored, lax.full_like(own, 0), own)
 
@@ -55,6 +57,7 @@ def _matching(values: jax.Array, label: jax.Array, axis: int) -> jax.Array:
     axis %= values.ndim
     count = values.shape[axis]
     exists = (label >= 0) & (label < count)
+    # int32 is what accelerators compare fast.
     number = lax.convert_element_type(label, jnp.int32)  # a label that does not fit does not exist
     is_own = lax.broadcasted_iota(jnp.int32, values.shape, axis) == number
     own = jnp.sum(jnp.where(is_own, values, jnp.zeros((), values.dtype)), axis, keepdims=True)
@@ -79,6 +82,7 @@ def cross_entropy_hard(
 ) -> jax.Array:
     """Cross entropy with class numbers; label has length 1 along axis."""
     logs = _log_probabilities(_float32(scores), axis, use_softmax)
+    # A large number may stand for no label, and does not fit into int32.
     if abs(ignore_index) < 1 << 31:
         label = narrowed(label)
     ignored = label == ignore_index
@@ -160,6 +164,7 @@ def _class_axis(op_name: str, x: Any, axis: int) -> int:
 def _kept_shape(op_name: str, x: Tensor, label: Tensor, axis: int) -> bool:
     """Whether label lacks the class axis; raises unless it fits the scores."""
     want = [n for a, n in enumerate(x.shape) if a != axis]
+    # The class axis may be left out, or have length 1.
     missing = label.ndim == x.ndim - 1
     if missing:
         rest = list(label.shape)
@@ -279,6 +284,8 @@ def cross_entropy(
     # Paddle computes in the wider of both dtypes.
     if weight is not None and numpy_dtype(weight) == np.float64:
         input = input.astype("float64")
+    # Labels of the shape of the scores are probabilities where smoothing is asked for, as Paddle takes
+    # them.
     if soft_label or (
         label_smoothing > 0 and list(label.shape) == list(input.shape) and numpy_dtype(label).kind == "f"
     ):
@@ -288,6 +295,7 @@ def cross_entropy(
                 f"cross_entropy: {subject} shape {list(label.shape)}; "
                 f"with soft_label=True it must be that of input, {list(input.shape)}"
             )
+        # Class numbers in place of probabilities are the usual mistake.
         if numpy_dtype(label).kind in "iub":
             raise ValueError(
                 f"(InvalidArgument) cross_entropy: label: got {numpy_dtype(label)}; "
@@ -300,6 +308,7 @@ def cross_entropy(
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
     missing = _kept_shape("cross_entropy", input, label, axis)
     label = label if np.issubdtype(numpy_dtype(label), np.integer) else label.astype("int64")
+    # Smoothing turns class numbers into probabilities.
     if label_smoothing > 0:
         check_ids("cross_entropy", "label", label, input.shape[axis])
         flat = label if missing else label.squeeze(axis)
@@ -328,6 +337,7 @@ def _labels(label: Tensor, want: Sequence[int], ndim: int) -> Tensor:
     count = math.prod(want)
     # Paddle looks at the elements alone: it reads as many labels as there are rows.
     if ndim == 2:
+        # More labels than rows: the rest is left out, as Paddle does.
         if shape[0] == want[0] and label.size >= count:
             return label.flatten()[:count]
     elif label.size == count and (ndim != 4 or shape == want):
@@ -381,10 +391,12 @@ def softmax_with_cross_entropy(
         0.6931
     """
     axis = _class_axis("softmax_with_cross_entropy", logits, axis)
+    # In this older form class numbers keep the axis.
     if not soft_label and _kept_shape("softmax_with_cross_entropy", logits, label, axis):
         label = label.unsqueeze(axis)
     loss = cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis)
     if return_softmax:
+        # The probabilities are for looking at, and get no gradient.
         return (loss, softmax(logits.detach(), axis))
     return loss
 
@@ -403,6 +415,7 @@ def negative_log_likelihood(
     if weight is None:
         inside = ~ignored
     else:
+        # ignore_index may lie outside of the classes, and is clipped before the lookup.
         inside = jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)))
     inside = inside.astype(input.dtype)
     loss = -_pick(input, label[:, None], 1, ignored[:, None])[:, 0] * inside
@@ -455,6 +468,7 @@ def nll_loss(
     if input.ndim < 2:
         raise ValueError(f"nll_loss: input: got shape {list(input.shape)}; it must have at least 2 axes")
     check_equal_dtypes("nll_loss", input, weight)
+    # Paddle's kernel reads int64 alone.
     if numpy_dtype(label) != np.int64:
         raise ValueError(f"(InvalidArgument) nll_loss: label: got {numpy_dtype(label)}; it must be int64")
     if weight is not None and list(weight.shape) != [input.shape[1]]:

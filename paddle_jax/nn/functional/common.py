@@ -77,7 +77,9 @@ def linear(
     if bias.dtype == out.dtype:
         if bias.shape != out.shape[-1:]:
             return out + bias
+        # Shapes are known to fit, so the checks of jnp are left out: this runs for each layer.
         return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
+    # A bias of another dtype widens the result, as Paddle promotes.
     common = promote_np(out.dtype, bias.dtype)
     return out.astype(common) + bias.astype(common)
 
@@ -127,6 +129,7 @@ def cosine_similarity(x1: jax.Array, x2: jax.Array, axis: int = 1, eps: float = 
         else:
             allowed = "the Tensors must have axes"
         raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; {allowed}")
+    # Paddle broadcasts the axis itself only where one of both has length 1.
     if x1.shape[axis] != x2.shape[axis] and 1 not in (x1.shape[axis], x2.shape[axis]):
         raise ValueError(
             f"cosine_similarity: x2: got length {x2.shape[axis]} along axis {axis}; "
@@ -136,6 +139,7 @@ def cosine_similarity(x1: jax.Array, x2: jax.Array, axis: int = 1, eps: float = 
     dot = jnp.sum(x1 * x2, axis)
     a = jnp.sum(x1 * x1, axis)
     b = jnp.sum(x2 * x2, axis)
+    # The root of the product of squares: one root in place of two.
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
 
@@ -178,6 +182,7 @@ def label_smooth(
     if not 0 <= epsilon <= 1:
         raise ValueError(f"label_smooth: epsilon: got {epsilon}; it must be between 0 and 1")
     if prior_dist is None:
+        # An empty last axis has no classes to share among.
         prior = 1 / max(label.shape[-1], 1)
     else:
         prior = prior_dist.reshape(-1)
@@ -230,6 +235,7 @@ def bilinear(
             f"{list(weight.shape)}; they must be [N, D1], [N, D2], [out, D1, "
             "D2] and bias [1, out]"
         )
+    # One contraction: the product of each pair of features is not stored.
     out = jnp.einsum("ni,kij,nj->nk", x1, weight, x2)
     if bias is None:
         return out
@@ -247,8 +253,10 @@ def _blocks(
     if isinstance(pads, tuple) and len(pads) == 4:  # top, left, bottom, right
         pads = ((pads[0], pads[2]), (pads[1], pads[3]))
     else:
+        # Other forms are those of convolutions.
         pads = paddings(op_name, pads, 2, False)
     counts = tuple(
+        # The extent of a block is d * (k - 1) + 1.
         (s + a + b - d * (k - 1) - 1) // t + 1
         for s, (a, b), d, k, t in zip(sizes, pads, dilations, kernel, strides, strict=True)
     )
@@ -297,6 +305,7 @@ def unfold(
         "unfold", kernel_sizes, strides, paddings, dilations, x.shape[2:]
     )
     padded = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(a, b, 0) for a, b in pads]])
+    # One slice for each place in the kernel: few, and each is a plain copy.
     columns = []
     for i in range(kernel[0]):
         for j in range(kernel[1]):
@@ -307,6 +316,7 @@ def unfold(
                 start[3] + strides[1] * (counts[1] - 1) + 1,
             )
             columns.append(lax.slice(padded, start, stop, (1, 1, *strides)))
+    # Channel and place in the kernel share an axis, the channel first.
     return jnp.stack(columns, 2).reshape(x.shape[0], x.shape[1] * len(columns), counts[0] * counts[1])
 
 
@@ -372,6 +382,7 @@ def fold(
         "fold", kernel_sizes, strides, paddings, dilations, sizes
     )
     area = kernel[0] * kernel[1]
+    # The blocks must be those that `unfold` gives for this image.
     if x.shape[1] % area or x.shape[2] != counts[0] * counts[1]:
         raise ValueError(
             f"fold: x: got shape {list(x.shape)}; for these sizes it must be [N, multiple of "
@@ -380,9 +391,11 @@ def fold(
     blocks = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *counts)
     full = [s + a + b for s, (a, b) in zip(sizes, pads, strict=True)]
     total = 0
+    # The adjoint of a strided slice is a padding with gaps.
     for at in [(i, j) for i in range(kernel[0]) for j in range(kernel[1])]:
         config = [(0, 0, 0), (0, 0, 0)]
         for o, d, t, c, n in zip(at, dilations, strides, counts, full, strict=True):
             config.append((o * d, n - o * d - t * (c - 1) - 1, t - 1))
         total = total + lax.pad(blocks[:, :, at[0], at[1]], jnp.zeros((), x.dtype), config)
+    # The padding is cut off again.
     return total[:, :, pads[0][0] : full[0] - pads[0][1], pads[1][0] : full[1] - pads[1][1]]

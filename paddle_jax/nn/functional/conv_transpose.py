@@ -40,6 +40,7 @@ def _transpose(
     sizes = x.shape[1:-1] if last else x.shape[2:]
     kernel = weight.shape[2:]
     pads, dilations = _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations)
+    # The shortest result that a convolution with these settings maps to x.
     least = [
         (s - 1) * t - a - b + d * (k - 1) + 1
         for s, t, (a, b), d, k in zip(sizes, strides, pads, dilations, kernel, strict=True)
@@ -50,9 +51,11 @@ def _transpose(
             f"{op_name}: padding: got {padding}; "
             f"the result would be {[m + e for m, e in zip(least, extra, strict=True)]} long"
         )
+    # XLA runs most of these as a serial loop nest on the CPU, see convolve_cpu.py.
     if on_cpu():
         wanted = tuple(m + e for m, e in zip(least, extra, strict=True))
         plan = Plan(strides, pads, dilations, tuple(sizes), groups)
+        # The plan has channels on axis 1.
         first = jnp.moveaxis(x, -1, 1) if last else x
         y = transposed(
             first,
@@ -81,6 +84,7 @@ def _check(
         )
     if not isinstance(groups, int) or groups < 1 or channels % groups:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must divide the {channels} channels of x")
+    # Paddle takes one bias for all channels as well.
     if bias is not None and bias.shape not in ((weight.shape[1] * groups,), (1,), ()):
         raise ValueError(
             f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; "
@@ -99,6 +103,7 @@ def _resolve(
         return ((0, 0),) * n, dilations
     if pads != "SAME":
         return pads, dilations
+    # As TensorFlow's SAME: more padding at the end.
     totals = [max((-(-s // t) - 1) * t + k - s, 0) for s, t, k in zip(sizes, strides, kernel, strict=True)]
     return tuple((t // 2, t - t // 2) for t in totals), (1,) * n
 
@@ -109,6 +114,7 @@ def _extra(
     """How much longer than the least length each output is."""
     if output_size is None:
         extra = ints(op_name, "output_padding", output_padding, n, 0)
+        # Beyond the stride the result would have places that nothing reaches.
         if any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
             raise ValueError(
                 f"{op_name}: output_padding: got {output_padding}; each must be below the "
@@ -121,6 +127,7 @@ def _extra(
         )
     wanted = ints(op_name, "output_size", output_size, n)
     extra = tuple(w - m for w, m in zip(wanted, least, strict=True))
+    # Several input lengths share one output length, within a stride.
     if any(not 0 <= e < s for e, s in zip(extra, strides, strict=True)):
         raise ValueError(
             f"{op_name}: output_size: got {list(wanted)}; each must lie from {least} to less "
@@ -162,6 +169,7 @@ def _adjoint(
         around,
         lhs_dilation=strides,
         rhs_dilation=dilations,
+        # IO: the weight's first axis holds the channels of x here.
         dimension_numbers=(image, "IO" + letters, image),
         feature_group_count=groups,
         precision=convolution_precision(),

@@ -41,6 +41,7 @@ def is_fusible(q: Any, k: Any, v: Any, mask: Any) -> bool:
     shapes = [*q.shape, *k.shape, *v.shape, *([] if mask is None else mask.shape)]
     return (
         are_known(*shapes)
+        # Below that the call of a kernel costs more than it saves.
         and q.dtype == k.dtype == v.dtype
         and q.dtype in (jnp.bfloat16, jnp.float16, jnp.float32)
         and min(q.shape[1], k.shape[1]) >= _FEWEST
@@ -62,6 +63,7 @@ def fused_attention(
     """
     operands = [q, k, v]
     if mask is not None:
+        # Missing axes of a mask are those in front.
         operands.append(mask.reshape((1,) * (4 - mask.ndim) + mask.shape))
     if scale is None:
         scale = 1 / math.sqrt(q.shape[-1])
@@ -72,6 +74,7 @@ def fused_attention(
 def _plain(*operands: Any, causal: bool, scale: float, precision: str) -> list[Any]:
     """The result and the log of the sums by the plain formula."""
     q, k, v, *mask = operands
+    # The precision of the moment of the call, which is part of the compiled program.
     with jax.default_matmul_precision(precision):
         return list(_REFERENCE["attention"](q, k, v, mask[0] if mask else None, causal, scale))
 
@@ -102,6 +105,7 @@ def _fused(kernels: Any) -> Callable[..., list[Any]]:
         q, k, v, *masks = operands
         mask = masks[0] if masks else None
         if not kernels.takes(q, k, v, mask):
+            # Kernels have limits of width and alignment.
             return _plain(*operands, causal=causal, scale=scale, precision=precision)
         with jax.default_matmul_precision(precision):
             out, log = kernels.forward(q, k, v, mask, causal, scale)
@@ -133,6 +137,7 @@ def _lowering(platform: str, fused: Callable[..., Any] | None, plain: Callable[.
     def rule(context: Any, *operands: Any, **params: Any) -> Any:
         axes = context.module_context.axis_context
         several = isinstance(axes, ShardingContext) and axes.num_devices > 1
+        # A kernel of one device cannot be parted over several.
         function = plain if fused is None or several else fused
         with traced_for(platform):
             return mlir.lower_fun(function, multiple_results=True)(context, *operands, **params)
@@ -152,11 +157,13 @@ def _primitive(name: str, plain: Callable[..., Any], fused: Callable[[Any], Any]
         mlir.register_lowering(made, rule, platform=platform)
 
     def batched(operands: Any, axes: Any, **params: Any) -> tuple[Any, ...]:
+        # vmap of the formula: kernels have one batch axis.
         out = jax.vmap(ft.partial(plain, **params), tuple(axes))(*operands)
         return out, (0,) * len(out)
 
     def tangents(operands: Any, tangents: Any, **params: Any) -> Any:
         filled = [ad.instantiate_zeros(tangent) for tangent in tangents]
+        # Forward mode needs derivatives of derivatives, which kernels do not have.
         return jax.jvp(ft.partial(plain, **params), tuple(operands), tuple(filled))
 
     batching.primitive_batchers[made] = batched
@@ -188,6 +195,7 @@ BACKWARD = _primitive("fused_attention_grad", _plain_grad, _fused_grad, _grad_sh
 def _linearize(equation: Any, operands: Sequence[Any], active: Sequence[bool], wanted: Sequence[bool]) -> Any:
     """The result, and its gradients by the second primitive. A gradient of the mask is left to JAX."""
     if wanted[1] or any(active[3:]):
+        # Kernels give no gradient of the mask.
         return None
     results = FORWARD.bind(*operands, **equation.params)
 

@@ -64,6 +64,7 @@ def check_ids(
     value = traced_value(ids)
     if value is not None:
         if allowed is None or 0 <= allowed < size:
+            # The allowed number is replaced by a valid one before the check.
             usual = value
         else:
             usual = jnp.where(value == allowed, 0, value)
@@ -124,6 +125,7 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
         n = number("one_hot", num_classes, "num_classes")
     else:
         n = to_int(num_classes)
+    # The number of classes is a shape, so the ids have to be looked at.
     if n == -1:
         if x.size == 0:
             raise ValueError("one_hot: num_classes: got -1 with an empty x; give the number of classes")
@@ -143,6 +145,7 @@ def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: boo
     places = lax.GatherDimensionNumbers(
         offset_dims=(x.ndim,), collapsed_slice_dims=(0,), start_index_map=(0,)
     )
+    # A row that does not exist is NaN, so that a mistake shows.
     if jnp.issubdtype(weight.dtype, jnp.inexact):
         wrong = jnp.nan
     else:
@@ -151,12 +154,14 @@ def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: boo
         weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill", fill_value=wrong
     )
     padding = lax.broadcast_in_dim(x == padding_idx, rows.shape, tuple(range(x.ndim)))
+    # The padding's row is zeros, and gets no gradient.
     return lax.select(padding, lax.full_like(rows, 0), rows)
 
 
 def _frequency_scaled(x: jax.Array, weight: jax.Array) -> jax.Array:
     """weight with a gradient that is divided by how often each row occurs in x."""
     counts = jnp.maximum(jnp.bincount(x.ravel(), length=weight.shape[0]), 1).astype(weight.dtype)[:, None]
+    # The value stays; only the gradient is divided.
     return weight / counts + jax.lax.stop_gradient(weight - weight / counts)
 
 
@@ -218,6 +223,7 @@ def embedding(
     rows = weight.shape[0]
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(f"embedding: padding_idx: got {padding_idx}; it must be in {-rows}..{rows - 1}")
+    # -1 is no row: nothing is padding.
     padding = -1 if padding_idx is None else padding_idx % rows
     check_ids("embedding", "x", x, rows, allowed=-1 if padding_idx is None else None)
     if max_norm is not None:
@@ -228,6 +234,7 @@ def embedding(
         )
     found = _lookup(x, weight, padding, bool(scale_grad_by_freq))
     if sparse:
+        # The optimizer finds the rows that were used, in place of a full gradient.
         record_lookup(found, x, weight, padding)
     return found
 
@@ -236,6 +243,7 @@ def embedding(
 def _shortened(x: jax.Array, weight: jax.Array, max_norm: float, norm_type: float) -> jax.Array:
     norms = jnp.linalg.norm(weight, norm_type, axis=1, keepdims=True)
     used = jnp.zeros(weight.shape[0], bool).at[x.ravel()].set(True)[:, None]
+    # The small number is torch's and Paddle's, against a norm of 0.
     return jnp.where(used & (norms > max_norm), weight * (max_norm / (norms + 1e-7)), weight)
 
 

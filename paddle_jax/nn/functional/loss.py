@@ -175,6 +175,7 @@ def smooth_l1_loss(
     """
     check_shapes("smooth_l1_loss", "label", label, input.shape)
     size = jnp.abs(input - label)
+    # At the distance delta both pieces have the same value and slope.
     loss = jnp.where(size < delta, 0.5 * jnp.square(input - label), delta * (size - 0.5 * delta))
     return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
 
@@ -210,6 +211,7 @@ def log_loss(input: jax.Array, label: jax.Array, epsilon: float = 1e-4, name: st
         ...       2)
         0.69
     """
+    # Paddle checks the shape strictly; a broadcast would change the number of losses.
     if input.shape != label.shape or input.ndim != 2 or input.shape[1] != 1:
         raise ValueError(
             f"(InvalidArgument) log_loss: label: got shape {list(label.shape)} for input "
@@ -258,12 +260,15 @@ def kl_div(
     """
     check_shapes("kl_div", "label", label, input.shape)
     if log_target:
+        # The target is a logarithm, so the weight is its exponential.
         loss = jnp.exp(label) * (label - input)
     else:
         some = label > 0
+        # The inner choice keeps the gradient of log at 0 from being infinite times 0.
         loss = jnp.where(some, label * (jnp.log(jnp.where(some, label, 1)) - input), 0)
     if reduction == "batchmean":
         if input.ndim:
+            # The mean over samples alone is the divergence in its mathematical form.
             return jnp.sum(loss) / input.shape[0]
         return loss
     return reduced("kl_div", loss, "none" if reduction is None else reduction)
@@ -280,6 +285,7 @@ def _outside() -> ValueError:
 
 
 def _wrong(x: jax.Array) -> jax.Array:
+    # Written so that NaN is wrong as well.
     return ~((x >= 0) & (x <= 1))
 
 
@@ -294,12 +300,15 @@ def _check_probabilities(*args: Any, **kwargs: Any) -> None:
     if not isinstance(given, Tensor):
         return
     value = traced_value(given)
+    # In a compiled function the check is a part of it, and is read after the run.
     if value is not None:
         add_check(_wrong(value).any(), (), _outside)
     elif (found := at_hand(given)) is not None:
         if (wrong := _wrong(found)).any():
+            # Looked at now, as the value is here.
             raise ValueError(_NO_PROBABILITY.format(found[wrong].flat[0]))
     elif local.ctx.frame.has_value(given):
+        # The step stays pending: the check is read when its value is.
         enqueue_check(held_value(no_probability(given)), _outside)
 
 
@@ -358,6 +367,7 @@ def _bounded_log(p: jax.Array) -> jax.Array:
     """log(p), at least -100; for p below 1e-12 the slope stays 1e12, so that a probability of 0
     can be left again."""
     fixed = jax.lax.stop_gradient(p)
+    # The slope of log at p is 1 / p, bounded by that at 1e-12.
     low = jnp.maximum(jnp.log(fixed), -100) + (p - fixed) * 1e12
     return jnp.where(p > 1e-12, jnp.log(jnp.where(p > 1e-12, p, 1)), low)
 
@@ -367,6 +377,8 @@ def logistic(logit: jax.Array, label: jax.Array, pos_weight: jax.Array | None = 
     labels are constants."""
     label, pos_weight = jax.lax.stop_gradient((label, pos_weight))
     positive = label if pos_weight is None else label * pos_weight
+    # log(1 + exp(-x)) for positive labels, log(1 + exp(x)) for negative ones; softplus overflows for
+    # neither.
     return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
 
 
@@ -486,6 +498,7 @@ def sigmoid_focal_loss(
         )
     check_shapes("sigmoid_focal_loss", "label", label, logit.shape)
     p = jax.nn.sigmoid(logit)
+    # The probability of the wrong answer: what is classified well has a small one.
     wrong = p * (1 - label) + (1 - p) * label
     loss = logistic(logit, label) * jnp.power(wrong, gamma)
     loss = loss * (alpha * label + (1 - alpha) * (1 - label))
@@ -548,10 +561,12 @@ def dice_loss(
         raise AssertionError(
             f"dice_loss: label: got dtype {label.dtype}; class numbers must be int32 or int64"
         )
+    # The label's one-hot form overlaps with the probabilities.
     target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
     axes = tuple(range(1, input.ndim))
     overlap = jnp.sum(input * target, axes)
     total = jnp.sum(input, axes) + jnp.sum(target, axes)
+    # epsilon: both may be empty.
     return jnp.mean(1 - 2 * overlap / (total + epsilon))
 
 
@@ -560,6 +575,7 @@ def dice_loss(
 def _gaussian(
     input: jax.Array, label: jax.Array, variance: jax.Array, full: bool, epsilon: float, reduction: Reduction
 ) -> jax.Array:
+    # The limit changes the value alone: the gradient is that of the variance as it was given.
     variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
     loss = 0.5 * (jnp.log(variance) + jnp.square(input - label) / variance)
     return reduced("gaussian_nll_loss", loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
@@ -614,6 +630,7 @@ def gaussian_nll_loss(
     given = list(variance.shape)
     if given != shape:
         if given == shape[:-1]:
+            # One variance for each row.
             variance = variance.unsqueeze(-1)
         elif given[:-1] != shape[:-1] or given[-1] != 1:
             raise ValueError(
@@ -621,6 +638,7 @@ def gaussian_nll_loss(
                 f"{shape}, or end in 1"
             )
     values = concrete(variance)
+    # Where the value can be seen for free.
     if values is not None and (values < 0).any():
         raise ValueError("gaussian_nll_loss: variance: got a negative number; variances must not be negative")
     return _gaussian(input, label, variance, bool(full), float(epsilon), reduction)
@@ -672,10 +690,12 @@ def poisson_nll_loss(
         raise ValueError(f"poisson_nll_loss: epsilon: got {epsilon}; it must be positive")
     check_shapes("poisson_nll_loss", "label", label, input.shape, "")
     if log_input:
+        # exp(input) is the rate, so the logarithm of the rate is input.
         loss = jnp.exp(input) - label * input
     else:
         loss = input - label * jnp.log(input + epsilon)
     if full:
         stirling = label * jnp.log(label) - label + 0.5 * jnp.log(2 * math.pi * label)
+        # Stirling's formula for log(label!) holds for large labels; it is 0 for 0 and 1.
         loss = loss + jnp.where(label > 1, stirling, 0)
     return reduced("poisson_nll_loss", loss, reduction)

@@ -35,19 +35,24 @@ def _tree_loss(
 ) -> jax.Array:
     label = label.reshape(-1)
     if path_table is None:
+        # The tree is complete: class c is leaf c + num_classes in heap order.
         depth = (2 * num_classes - 1).bit_length() - 1
         code = label[:, None] + num_classes
         step = jnp.arange(depth, dtype=label.dtype)
+        # Node numbers are those of the heap less 1, as rows of the weight.
         nodes = (code >> (step + 1)) - 1
+        # The bit says left or right.
         bits = (code >> step) & 1
     else:
         nodes = path_table
         bits = path_code
     live = nodes >= 0
+    # Any row will do where the path has ended.
     at = jnp.where(live, nodes, 0)
     score = jnp.einsum("nd,nkd->nk", input, jnp.take(weight, at, axis=0))
     if bias is not None:
         score = score + jnp.take(bias.reshape(-1), at)
+    # As Paddle's kernel limits it, so that exp does not overflow; the limits have no gradient.
     score = jnp.where(score > 40, 40, jnp.where(score < -40, -40, score))
     # Paddle counts log 2 beyond the end
     loss = jnp.where(live, jax.nn.softplus(score) - bits.astype(score.dtype) * score, math.log(2))
@@ -123,7 +128,9 @@ def _sphere_margin(
     reduction: str | None,
 ) -> Any:
     is_label = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
+    # Other classes have 0, whose arccos has a finite slope.
     cos = jnp.clip(jnp.where(is_label, logits, 0), -1, 1)
+    # ArcFace (Deng and others, 2019) in its general form, with three margins.
     moved = jnp.cos(margin1 * jnp.arccos(cos) + margin2) - margin3
     scores = scale * jnp.where(is_label, moved, logits)
     logs = jax.nn.log_softmax(scores, -1)
@@ -200,10 +207,13 @@ def _clustered(
     logs = input @ head_weight
     logs = jax.nn.log_softmax(logs if head_bias is None else logs + head_bias, -1)
     shortlist = cutoffs[0]
+    # The label may be in a cluster, and is clipped before the lookup.
     out = jnp.take_along_axis(logs, jnp.clip(label, 0, shortlist - 1)[:, None], 1)[:, 0]
     for k, (first, end) in enumerate(zip(cutoffs, cutoffs[1:], strict=False)):
+        # A narrow product in between: rare classes get a smaller width (Grave and others, 2017).
         inner = jax.nn.log_softmax((input @ tails[2 * k]) @ tails[2 * k + 1], -1)
         own = jnp.take_along_axis(inner, jnp.clip(label - first, 0, end - first - 1)[:, None], 1)[:, 0]
+        # log P(cluster) + log P(class in the cluster).
         out = jnp.where((label >= first) & (label < end), own + logs[:, shortlist + k], out)
     return out, -jnp.mean(out)
 
@@ -299,6 +309,7 @@ def class_center_sample(
         )
     check_ids("class_center_sample", "label", label, num_classes)
     array = host_value(label, "class_center_sample")
+    # Renumbered by rank among the classes that occur.
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
     drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")[

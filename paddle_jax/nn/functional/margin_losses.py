@@ -414,9 +414,12 @@ def multi_label_margin_loss(
         )
     classes = input.shape[1]
     # Targets stand first in a row; the first negative number ends them.
+    # cumprod stays 0 behind the first negative number.
     live = jnp.cumprod(label >= 0, axis=1).astype(bool)
+    # Any valid index will do where the place does not count.
     target = jnp.where(live, label, 0)
     is_target = jnp.any(jax.nn.one_hot(target, classes, dtype=bool) & live[..., None], 1)
+    # Each target is compared with each class.
     gaps = 1 - (jnp.take_along_axis(input, target, 1)[:, :, None] - input[:, None, :])
     loss = jnp.sum(jnp.where(live[:, :, None] & ~is_target[:, None, :], _hinge(gaps), 0), (1, 2)) / classes
     return reduced("multi_label_margin_loss", loss, reduction)
@@ -491,6 +494,7 @@ def _multi_margin(
     margin: float = 1.0,
     reduction: Reduction = "mean",
 ) -> jax.Array:
+    # The score of the class itself.
     own = jnp.take_along_axis(input, label[:, None], 1)
     gaps = _hinge(margin - own + input) ** p
     # Paddle sums over all classes and takes margin ** p away for the class itself
@@ -538,6 +542,7 @@ def npair_loss(anchor: jax.Array, positive: jax.Array, labels: jax.Array, l2_reg
         * 0.25
         * l2_reg
     )
+    # Rows are anchors: each has to find its own positive.
     logs = jax.nn.log_softmax(anchor @ positive.T, -1)
     return penalty + _columns(target, logs)
 

@@ -32,11 +32,13 @@ def _dispatch_rows(
     experts = len(starts)
     chosen = route[:, :, None] == jnp.arange(experts)  # [n, k, experts]
     hit = chosen.any(1)
+    # The place of each token within its expert: how many came before.
     place = jnp.asarray(starts, jnp.int32) + jnp.cumsum(hit, 0, dtype=jnp.int32) - 1
     to = jnp.where(hit & (place < rows), place, rows).reshape(-1)  # what is beyond is dropped
     token = jnp.repeat(jnp.arange(x.shape[0]), experts)
 
     def put(values: jax.Array, fill: float = 0) -> jax.Array:
+        # Each row is written by one token at most, so the order does not matter.
         return jnp.full((rows, *values.shape[1:]), fill, values.dtype).at[to].set(values, mode="drop")
 
     weights = jnp.where(chosen, prob[:, :, None], 0).sum(1)
@@ -52,10 +54,12 @@ def _dispatch_rows(
 def _gathered(
     rows: jax.Array, rowmap: jax.Array, route: jax.Array, prob: jax.Array, mixed: bool, weighted: bool
 ) -> tuple[jax.Array, jax.Array]:
+    # -1: the token does not go to that expert.
     place = jnp.maximum(rowmap, 0)
     there = rowmap >= 0
     picked = jnp.where(there[..., None], rows[place], 0)
     if mixed:
+        # Sums over experts lose digits in half precision.
         picked = picked.astype(jnp.promote_types(rows.dtype, jnp.float32))
     flat = prob.reshape(-1)
     if weighted:
@@ -125,6 +129,7 @@ def moe_permute(
             f"num_experts={num_experts}, padding_alignment={padding_alignment} and "
             f"do_gather={do_gather}; use one number per expert, a positive alignment, and True"
         )
+    # Each expert's rows are filled up, as grouped products want it.
     ends = np.cumsum([-(-int(n) // padding_alignment) * padding_alignment for n in tokens_per_expert])
     if override_buffer_size < 0:
         rows = int(ends[-1])

@@ -32,6 +32,7 @@ _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 def _wide(name: str, x: jax.Array) -> jax.Array:
     """Half precision is normalised in float32; integers are refused."""
     check_floating(name, x)
+    # Squares of float16 overflow from 256 on, and sums of both lose digits.
     if x.dtype in (jnp.float16, jnp.bfloat16):
         return x.astype(jnp.float32)
     return x
@@ -40,6 +41,7 @@ def _wide(name: str, x: jax.Array) -> jax.Array:
 def _moments(x: jax.Array, axes: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Mean over axes, x without it, and the biased variance; what is reduced keeps length 1."""
     mean = _mean(x, axes)
+    # The plain operations of lax: jnp's checks cost more than the work at small shapes.
     centred = lax.sub(x, lax.broadcast_in_dim(mean, x.shape, tuple(range(x.ndim))))
     return mean, centred, _mean(lax.square(centred), axes)
 
@@ -57,6 +59,7 @@ def _mean(x: jax.Array, axes: Any) -> jax.Array:
 def _scaled(y: jax.Array, weight: jax.Array | None, bias: jax.Array | None, shape: Any) -> jax.Array:
     """y * weight + bias, both brought to a shape that broadcasts with y."""
     if weight is not None:
+        # Weights may be float32 beside half precision.
         y = y * weight.reshape(shape).astype(y.dtype)
     if bias is None:
         return y
@@ -67,6 +70,7 @@ def _channels(op_name: str, x: Any, data_format: str) -> tuple[int, tuple[int, .
     """The channel axis and the shape that broadcasts a value per channel."""
     if data_format not in _FORMATS:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {', '.join(_FORMATS)}")
+    # "NC" ends in C too, but has its channels on axis 1.
     if data_format[-1] == "C" and data_format != "NC":
         axis = x.ndim - 1
     else:
@@ -90,6 +94,7 @@ def batch_norm_train(
     mean and variance."""
     axis, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
+    # All axes but that of the channels: batch and space.
     batch_mean, centred, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
     # y = (x - mean) / sqrt(var + eps) * weight + bias
     y = _scaled(centred * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
@@ -122,6 +127,7 @@ def batch_norm_infer(
     """Normalises with given statistics."""
     _, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
+    # Statistics are float32 where x has half precision.
     mean, variance = (v.astype(wide.dtype).reshape(shape) for v in (mean, variance))
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
@@ -129,6 +135,7 @@ def batch_norm_infer(
 def _batch_norm_in_evaluation(layout: tuple[int, ...], attrs: tuple[Any, ...]) -> Any:
     """Running statistics normalise, and stay what they are."""
     kernel = batch_norm_infer.op.kernel(layout, (attrs["epsilon"], attrs["data_format"]))
+    # Passed on: the running statistics are results of the operation in training as well.
     return Replacement(kernel, len(layout), passed_on={1: 1, 2: 2})
 
 
@@ -219,10 +226,12 @@ def batch_norm(
                 f"it must have shape [{channels}], one for each channel"
             )
     if use_global_stats is None:
+        # Unless it is given: global statistics in evaluation.
         frozen = not training
     else:
         frozen = use_global_stats
     if frozen:
+        # A snapshot, as a later step in training changes the statistics in place.
         return batch_norm_infer(
             x, running_mean._snapshot(), running_var._snapshot(), weight, bias, float(epsilon), data_format
         )
@@ -242,6 +251,7 @@ def batch_norm(
 def _unchanged(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Any) -> Tensor:
     """The values of x, which depend on weight and bias in name only: their gradients are zeros, so that an
     optimizer still decays them."""
+    # A new Tensor, as the result must not be x itself.
     y = x * 1
     for parameter in (weight, bias):
         if parameter is not None and not parameter.stop_gradient:
@@ -301,6 +311,7 @@ def layer_norm(
     See: Ba et al., Layer Normalization, 2016.
     """
     shape = _trailing("layer_norm", x, normalized_shape)
+    # Paddle's kernel divides the axes into rows and columns, and wants a row.
     if len(shape) == x.ndim:
         raise ValueError(
             f"(InvalidArgument) layer_norm: normalized_shape: got {list(shape)}, all axes of x; "
@@ -312,6 +323,7 @@ def layer_norm(
                 f"layer_norm: {what}: got shape {list(value.shape)}; "
                 f"it must have the {math.prod(shape)} elements of {list(shape)}"
             )
+    # Paddle's kernel has this limit.
     if not 0 <= epsilon <= 1e-3:
         raise ValueError(f"(InvalidArgument) layer_norm: epsilon: got {epsilon}; it must be in [0, 0.001]")
     wide = _wide("layer_norm", x)
@@ -394,6 +406,7 @@ def group_norm(
     groups = first.reshape(x.shape[0], num_groups, math.prod(first.shape[1:]) // num_groups)
     _, centred, variance = _moments(groups, (2,))
     y = (centred * lax.rsqrt(variance + epsilon)).reshape(first.shape)
+    # Back to where the channels were.
     return _scaled(jnp.moveaxis(y, 1, axis), weight, bias, shape).astype(x.dtype)
 
 
@@ -482,6 +495,7 @@ def instance_norm(
 
     See: Ulyanov et al., Instance Normalization, 2016.
     """
+    # For its checks alone: groups play no part here.
     _, shape = _grouped("instance_norm", x, 1, weight, bias, "NCHW")
     wide = _wide("instance_norm", x)
     _, centred, variance = _moments(wide, tuple(range(2, x.ndim)))
@@ -528,6 +542,7 @@ def rms_norm(
     if weight is not None and weight.shape != shape:
         raise ValueError(f"rms_norm: weight: got shape {list(weight.shape)}; it must be {list(shape)}")
     wide = _wide("rms_norm", input)
+    # Without the mean: Zhang and Sennrich (2019).
     square = jnp.mean(jnp.square(wide), tuple(range(input.ndim - len(shape), input.ndim)), keepdims=True)
     return _scaled(wide * lax.rsqrt(square + eps), weight, None, shape).astype(input.dtype)
 
@@ -576,12 +591,14 @@ def local_response_norm(
         )
     if x.ndim < 3:
         raise ValueError(f"local_response_norm: x: got shape {list(x.shape)}; it must have at least 3 axes")
+    # The format's last letter says where the channels are.
     axis = x.ndim - 1 if data_format[-1] == "C" else 1
     if any(n == 0 for n in x.shape[1:]):
         raise ValueError(f"local_response_norm: x: got shape {list(x.shape)}; only the first length may be 0")
     if not isinstance(size, int):
         raise TypeError(f"(InvalidType) local_response_norm: size: got {size!r}; it must be an int")
     if size < 1:
+        # A window over neighbouring channels, one more before than behind where it is even.
         raise ValueError(f"local_response_norm: size: got {size}; it must be at least 1")
     squares = jnp.pad(
         jnp.square(x), [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)]

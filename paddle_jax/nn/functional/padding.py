@@ -29,6 +29,7 @@ def _spatial(x: jax.Array, pad: Any, data_format: str) -> list[tuple[int, int]]:
             f"pad: data_format: got {data_format!r}; "
             f"with {x.ndim} axes {' and '.join(_FORMATS[x.ndim])} are allowed"
         )
+    # Paddle lists the last axis first.
     pairs = [(a, b) for a, b in zip(pad[::2], pad[1::2], strict=True)][::-1]
     if data_format[-1] == "C":
         return [(0, 0), *pairs, (0, 0)]
@@ -40,6 +41,7 @@ def _all_axes(x: jax.Array, pad: Any, from_left: bool) -> list[tuple[int, int]]:
     if any(p < 0 for p in pad):
         raise ValueError(f"pad: pad: got {list(pad)}; numbers must not be negative")
     if len(pad) % 2:
+        # One number: the last axis gets it in front alone.
         pad = (*pad, 0)
     pairs = list(zip(pad[::2], pad[1::2], strict=True))
     if len(pairs) > x.ndim:
@@ -51,6 +53,7 @@ def _all_axes(x: jax.Array, pad: Any, from_left: bool) -> list[tuple[int, int]]:
 
 def _checked(x: jax.Array, pairs: list[tuple[int, int]], mode: str) -> list[tuple[int, int]]:
     for (before, after), size in zip(pairs, x.shape, strict=True):
+        # Reflection repeats no edge, so it needs one element less than the length.
         limit = size - 1 if mode == "reflect" else None
         if limit is not None and max(before, after) > limit and x.size:
             raise ValueError(
@@ -149,6 +152,7 @@ def _extended_open(x: jax.Array, pairs: Sequence[tuple[Any, Any]], mode: str, va
     for axis, (before, after) in enumerate(pairs):
         length = x.shape[axis]
         more = [(0, 0)] * x.ndim
+        # Negative numbers crop, below.
         more[axis] = (max_dim(before, 0), max_dim(after, 0))
         if mode == "constant":
             x = jnp.pad(x, more, constant_values=jnp.asarray(value).astype(x.dtype))
@@ -170,6 +174,7 @@ def _source_places(place: jax.Array, length: Any, mode: str) -> jax.Array:
         return jnp.clip(place, 0, length - 1)
     if mode == "circular":
         return place % length
+    # The period of a mirrored axis; an axis of length 1 repeats itself.
     period = jnp.maximum(2 * (length - 1), 1)  # reflect
     folded = place % period
     return jnp.minimum(folded, period - folded)

@@ -84,11 +84,13 @@ class Windows:
 
     @staticmethod
     def _count(op_name: str, size: int, kernel: Any, stride: Any, pad: Any, ceil_mode: bool) -> int:
+        # Rounding up: one more window where a part of a stride is left.
         room = size + sum(pad) - kernel + (stride - 1 if ceil_mode else 0)
         if not are_known(room):
             return room // stride + 1
         # towards zero: a window that overhangs by less than a stride counts, as in Paddle
         count = int(room / stride) + 1
+        # The window is longer than the padded axis, by more than a stride.
         if count < 0:
             raise ValueError(
                 f"{op_name}: kernel_size: a window of {kernel} does not fit into length {size} "
@@ -107,6 +109,7 @@ class Windows:
         """x with the padding that makes every window complete; negative padding crops."""
         pads = self.over_all_axes(((b, a, 0) for b, a in self.extra), (0, 0, 0))
         if any(any(p) for p in self.extra):
+            # Without padding there is nothing to copy.
             return lax.pad(x, jnp.asarray(fill, x.dtype), pads)
         return x
 
@@ -121,6 +124,7 @@ class Windows:
             list(zip(self.axes, self.kernel, self.strides, self.counts, strict=True))
         ):
             starts = [
+                # The o-th elements of all windows, as one strided slice.
                 tuple(lax.slice_in_dim(a, o, o + stride * (count - 1) + 1, stride, axis) for a in arrays)
                 for o in range(kernel)
             ]
@@ -139,6 +143,7 @@ class Windows:
 
     def sliced(self) -> bool:
         """Whether folding slices is the better lowering here."""
+        # On the CPU reduce_window runs element by element.
         return sum(self.kernel) <= _SLICED and on_cpu()
 
     def reduce(self, x: jax.Array, start: float, function: Callable[..., Any]) -> jax.Array:
@@ -168,7 +173,9 @@ def max_values(x: jax.Array, windows: Windows) -> jax.Array:
         return windows.empty(x)
     if x.size == 0 or windows.sliced():
         return windows.fold(
-            lambda best, s: (jnp.where(s[0] > best[0], s[0], best[0]),), windows.padded(x, -jnp.inf)
+            # The first of equals wins, and gets the whole gradient, as in Paddle.
+            lambda best, s: (jnp.where(s[0] > best[0], s[0], best[0]),),
+            windows.padded(x, -jnp.inf),
         )[0]
     return windows.reduce(x, -jnp.inf, lax.max)
 
@@ -177,6 +184,7 @@ def max_with_index(x: jax.Array, windows: Windows) -> tuple[jax.Array, ...]:
     """The maximum of each window and its position in the flattened spatial axes of x, int32."""
     if 0 in windows.counts:
         return windows.empty(x), windows.empty(x, jnp.int32)
+    # Positions in the flattened image, as unpooling takes them.
     place = np.arange(math.prod(windows.sizes), dtype=np.int32).reshape(windows.sizes)
     places = jnp.asarray(place.reshape(windows.over_all_axes(windows.sizes, 1)))
     places = jnp.broadcast_to(windows.padded(places, 0), windows.padded(x, -jnp.inf).shape)
@@ -206,6 +214,7 @@ def lengths(windows: Windows, exclusive: bool) -> Any:
         # JAX's functions take a length that is not fixed
         xp = np if are_known(size, before, count) else jnp
         first = xp.arange(count) * stride - before
+        # A window may begin or end in the padding.
         last = xp.minimum(first + kernel, size + before)
         per_axis.append(
             xp.maximum(xp.minimum(last, size) - xp.maximum(first, 0), 0) if exclusive else last - first
@@ -226,10 +235,12 @@ def mean_values(x: jax.Array, windows: Windows, exclusive: bool, divisor: int | 
     if divisor is not None:
         total = total * (math.prod(windows.kernel) / divisor)
     counts = lengths(windows, exclusive)
+    # Lengths that are not fixed: the counts are computed with the program.
     if not isinstance(counts, np.ndarray):
         return total / jnp.maximum(counts, 1).astype(x.dtype)
     return total / (
         int(counts.flat[0])
+        # All windows have one size: a division by a number.
         if (counts == counts.flat[0]).all()
         else jnp.asarray(np.maximum(counts, 1), x.dtype)
     )

@@ -44,6 +44,7 @@ def _max(
     data_format: str,
 ) -> Any:
     last = channel_last(op_name, n, data_format)
+    # Positions count within an image of one channel.
     if return_mask and last:
         raise ValueError(
             f"{op_name}: return_mask: got True with data_format {data_format!r}; "

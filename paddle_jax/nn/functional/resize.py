@@ -44,6 +44,7 @@ def _source(out: int, ratio: float, half_pixel: bool) -> np.ndarray:
 def _cubic(distance: Any, xp: Any = np) -> Any:
     """Keys' cubic convolution kernel with a = -0.75. xp: the module of its functions."""
     a = -0.75
+    # Keys (1981): a piecewise cubic over the distance.
     d = xp.abs(distance)
     return xp.where(
         d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, xp.where(d < 2, a * (d**3 - 5 * d**2 + 8 * d - 4), 0.0)
@@ -60,10 +61,13 @@ def _taps(
     elif out == 1 and mode in ("bilinear", "bicubic"):
         ratio = 0.0  # one place lies at the beginning, not in the middle
     else:
+        # A given scale counts as it is, though the length is rounded down.
         ratio = 1 / scale if scale else size / out
     if mode == "nearest":
+        # With corners aligned Paddle rounds, else it cuts off.
         at = _source(out, ratio, False) + np.float32(0.5 if align_corners else 0)
         return np.minimum(np.floor(at).astype(np.int64), size - 1)[:, None], np.ones((out, 1))
+    # align_mode 1 and aligned corners have pixels as points, else as squares.
     half_pixel = not align_corners and (mode == "bicubic" or align_mode == 0)
     at = _source(out, ratio, half_pixel)
     if mode == "bicubic":
@@ -74,6 +78,7 @@ def _taps(
     # Half a pixel before the first one reads the first one.
     at = np.maximum(at, 0)
     first = np.minimum(np.floor(at).astype(np.int64), size - 1)
+    # The share of the right one of both neighbours.
     part = at - first
     return np.stack([first, first + 1], 1), np.stack([1 - part, part], 1)
 
@@ -85,6 +90,7 @@ def _resized_open(
     size = x.shape[axis]
     ratio = jnp.asarray(1 / scale if scale else size / out, jnp.float32)
     place = jnp.arange(out).astype(jnp.float32)
+    # With a symbolic length the comparison is part of the program.
     is_one = out == 1 if are_known(out) else jnp.asarray(out) == 1
     if align_corners:
         # one place lies at the beginning
@@ -107,9 +113,11 @@ def _resized_open(
         first = jnp.minimum(jnp.floor(at).astype(jnp.int64), size - 1)
         taps = [(first, 1 - (at - first)), (first + 1, at - first)]
     shape = [-1 if a == axis else 1 for a in range(x.ndim)]
+    # An axis of weights, so that they broadcast over all others.
     shape[axis] = out
     total = jnp.zeros([], x.dtype)
     for index, weight in taps:
+        # Behind the edge the edge itself is read.
         values = jnp.take(x, jnp.clip(index, 0, size - 1), axis)
         total = total + values * weight.astype(x.dtype).reshape(shape)
     return total
@@ -132,10 +140,12 @@ def _antialias_matrix(size: Any, out: int, mode: str, align_corners: bool, scale
         weights = np.maximum(1 - np.abs(distance), 0)
     else:
         weights = _antialias_cubic(distance)
+    # At the edges the filter is cut, so its weights are made to sum to 1.
     return weights / weights.sum(1, keepdims=True)
 
 
 def _antialias_cubic(distance: np.ndarray) -> np.ndarray:
+    # The filter of antialiased images has a = -0.5, the plain cubic -0.75.
     a = -0.5
     d = np.abs(distance)
     return np.where(
@@ -149,6 +159,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
     out = index.shape[0]
     # Far outside all positions read the edge; this bounds the padding below.
     index = np.clip(index, -size, 2 * size)
+    # A whole factor: the pattern of taps repeats for each input position.
     period = out // size if size and out % size == 0 else 0
     if period and size <= _PERIODIC and _periodic(index, weights, period, size):
         return _by_phase(x, axis, index, weights, period)
@@ -157,6 +168,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
         return jnp.take(x, index[:, 0], axis)
     if size * out <= _DENSE:
         # Several taps at an edge are one position, so their weights add up.
+        # A matrix product has a matrix product as its gradient, where a gather has a slow scatter.
         matrix = np.zeros((out, size))
         np.add.at(matrix, (np.arange(out)[:, None], index), weights)
         return _multiply(x, axis, matrix)
@@ -177,6 +189,7 @@ def _periodic(index: np.ndarray, weights: Any, period: int, size: Any) -> bool:
     limit = lambda i: np.clip(i, 0, size - 1)  # noqa: E731
     dense = np.zeros((2, index.shape[0], size))
     rows = np.arange(index.shape[0])[:, None]
+    # Both forms as dense matrices, as taps at an edge may be listed in any order.
     np.add.at(dense[0], (rows, limit(index)), weights)
     np.add.at(
         dense[1],
@@ -196,14 +209,17 @@ def _by_phase(x: jax.Array, axis: int, index: np.ndarray, weights: Any, period: 
     before = max(0, -int(offsets.min()))
     after = max(0, int(offsets.max()))
     if before or after:
+        # Edge values, as positions outside read the edge.
         edge = jnp.pad(x, [(before, after) if a == axis else (0, 0) for a in range(x.ndim)], mode="edge")
     else:
         edge = x
+    # Each shift is made once, though several phases use it.
     moved = {o: _window(edge, axis, o + before, size) for o in set(offsets.ravel().tolist())}
     phases = [
         sum(moved[o] * jnp.asarray(c, x.dtype) for o, c in zip(*row, strict=True) if c)
         for row in zip(offsets.tolist(), w.tolist(), strict=True)
     ]
+    # Phases interleave: output p of input i lies at i * period + p.
     joined = jnp.stack(phases, axis + 1)
     return joined.reshape(*x.shape[:axis], size * period, *x.shape[axis + 1 :])
 
@@ -212,6 +228,7 @@ def _window(x: jax.Array, axis: int, start: int, size: Any) -> jax.Array:
     return x[tuple(slice(start, start + size) if a == axis else slice(None) for a in range(x.ndim))]
 
 
+# tensordot puts the new axis first.
 def _multiply(x: jax.Array, axis: int, matrix: np.ndarray) -> jax.Array:
     return jnp.moveaxis(jnp.tensordot(jnp.asarray(matrix, x.dtype), x, (1, axis)), 0, axis)
 
@@ -236,6 +253,7 @@ def _sizes(x: jax.Array, axes: Any, size: Any, scale_factor: Any) -> tuple[Any, 
         if isinstance(scale_factor, int | float):
             scales = [scale_factor] * n
         else:
+            # One factor holds for all axes.
             scales = list(scale_factor) * (n if len(scale_factor) == 1 else 1)
         if len(scales) != n:
             raise ValueError(
@@ -254,6 +272,7 @@ def _scaled(length: Any, scale: float) -> Any:
     """A length times a scale, rounded down."""
     if not is_symbolic(length):
         return int(length * scale)
+    # A symbolic length times a fraction: exact with whole numbers.
     number, divisor = float(scale).as_integer_ratio()
     return length * number // divisor
 
@@ -280,15 +299,18 @@ def _resize(
     axes = range(1, x.ndim - 1) if last else range(2, x.ndim)
     sizes, scales = _sizes(x, axes, size, scale_factor)
     dtype = x.dtype
+    # Positions need more digits than half precision has.
     if dtype in (jnp.float16, jnp.bfloat16):
         y = x.astype(jnp.float32)
     else:
         y = x
     for axis, out, scale in zip(axes, sizes, scales, strict=True):
         if recompute:
+            # The ratio of the lengths counts, not the factor that was given.
             scale = None
         if not are_known(out, x.shape[axis]):
             if antialias:
+                # The matrix of weights has a row for each output place, which must be known.
                 raise ValueError("interpolate: antialias: it needs lengths that are fixed")
             y = _resized_open(y, axis, out, mode, align_corners, align_mode, scale)
         elif antialias:
@@ -411,6 +433,7 @@ def interpolate(
         raise ValueError(
             "interpolate: recompute_scale_factor: it has no meaning with size; give scale_factor"
         )
+    # The mean over the area is a pooling whose cells may differ in length.
     if mode == "area":
         return _area(x, size, last)
     return _resize(

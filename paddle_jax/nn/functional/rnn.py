@@ -62,6 +62,7 @@ def _gru_step(gates: jax.Array, h: jax.Array, weight_hh: jax.Array, bias_hh: jax
     # Reset, update and candidate: the reset gate acts behind the product with h, as in cuDNN.
     h_r, h_z, h_c = _parts(_project(h, weight_hh, bias_hh), 3)
     z = lax.logistic(x_z + h_z)
+    # The reset gate is behind the product, as in cuDNN.
     candidate = lax.tanh(x_c + lax.logistic(x_r + h_r) * h_c)
     # z * h + (1 - z) * candidate, with one product fewer
     return (h - candidate) * z + candidate
@@ -100,6 +101,7 @@ def _sequence(
     if length is None:
         valid = None
     else:
+        # Marks of the steps that belong to each sequence.
         valid = jnp.arange(gates.shape[0])[:, None] < length[None, :]
 
     function, *settings = step
@@ -116,6 +118,7 @@ def _sequence(
             # Past the end of a sequence the states stay, so the last ones are those of its last element.
             new = tuple(jnp.where(ok[:, None], n, s) for n, s in zip(new, states, strict=True))
             if zero_padding:
+                # An output there would depend on the padding.
                 out = jnp.where(ok[:, None], out, 0)
         return new, [out]
 
@@ -154,6 +157,7 @@ def lstm_cell(
     weight_ho: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """One step of an LSTM: the new (h, c). weight_ho [H, P] projects h."""
+    # The product with the inputs does not depend on the state.
     return _lstm_step(_project(inputs, weight_ih, bias_ih), h, c, weight_hh, bias_hh, weight_ho)
 
 

@@ -28,9 +28,11 @@ _SCORES_ELSEWHERE = 1 << 28  # where a block has to keep thousands of cores busy
 
 def _scores(q: jax.Array, k: jax.Array, scale: float | None) -> jax.Array:
     """Scaled products [batch, key heads, queries per key head, query, key], in float32 for half precision."""
+    # Query heads that share a key head lie side by side.
     grouped = q.reshape(*q.shape[:2], k.shape[2], q.shape[2] // k.shape[2], q.shape[3])
     scores = jnp.einsum("bqhgd,bkhd->bhgqk", grouped, k)
     wide = jnp.promote_types(scores.dtype, jnp.float32)
+    # The softmax needs more digits than half precision has.
     return scores.astype(wide) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
 
 
@@ -43,6 +45,7 @@ def _masked(scores: jax.Array, mask: jax.Array | None, causal: bool, first: int 
     groups = scores.shape[1:3]
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+        # One mask for all heads.
         if mask.shape[1] == 1:
             mask = mask[:, :, None]
         else:
@@ -54,6 +57,7 @@ def _masked(scores: jax.Array, mask: jax.Array | None, causal: bool, first: int 
     if causal:
         shape = scores.shape[-2:]
         scores = jnp.where(
+            # iotas, as a stored triangle would take as much memory as the scores.
             lax.broadcasted_iota(jnp.int32, shape, 1) <= first + lax.broadcasted_iota(jnp.int32, shape, 0),
             scores,
             -jnp.inf,
@@ -62,6 +66,7 @@ def _masked(scores: jax.Array, mask: jax.Array | None, causal: bool, first: int 
 
 
 def _mixed(weights: jax.Array, v: jax.Array, dtype: Any) -> jax.Array:
+    # The products run in the dtype of v, where matrix units are fast.
     out = jnp.einsum("bhgqk,bkhd->bqhgd", weights.astype(v.dtype), v)
     return out.reshape(*out.shape[:2], out.shape[2] * out.shape[3], out.shape[4]).astype(dtype)
 
@@ -81,6 +86,7 @@ def _attend(
     extra: str | None,
     drop: Any,
 ) -> Any:
+    # All weights are asked for, so there is no memory to save.
     count = 1 if extra == "weights" else _blocks(q, k)
     if count > 1:
         return _in_blocks(count, q, k, v, mask, causal, scale, extra, drop)
@@ -116,6 +122,7 @@ def _block(
 def _blocks(q: jax.Array, k: jax.Array) -> int:
     """Into how many blocks the queries are cut, so that the scores of one block stay within the limit
     of the platform."""
+    # A symbolic length has no number of blocks.
     if not all(isinstance(n, int) for n in (*q.shape, *k.shape)):
         return 1
     limit = _SCORES.get(traced_platform(), _SCORES_ELSEWHERE)
@@ -151,6 +158,7 @@ def _in_blocks(
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     parted = mask is not None and mask.shape[2] > 1
 
+    # The backward pass computes the weights of a block once more in place of storing them.
     @jax.checkpoint
     def one(block: Any) -> Any:
         number, queries, part = block

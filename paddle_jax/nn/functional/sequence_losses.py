@@ -28,10 +28,12 @@ def _check_sequences(
     op_name: str, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, frames: Any, classes: Any
 ) -> None:
     """Refuses lengths beyond the arrays, and labels that are no classes."""
+    # The check of the shapes comes later, with a message of its own.
     if labels.ndim != 2 or not labels.shape[:1] == input_lengths.shape == label_lengths.shape:
         return  # the op says so itself
     check_index(op_name, input_lengths, frames + 1, ValueError, low=0, name="input_lengths")
     check_index(op_name, label_lengths, labels.shape[1] + 1, ValueError, low=0, name="label_lengths")
+    # Padding may hold any number, so it is replaced before the check.
     if may_be_outside(labels, classes):
         check_index(op_name, _used(labels, label_lengths), classes, ValueError, low=0, name="labels")
 
@@ -136,13 +138,17 @@ def ctc_loss(
         )
     frames = log_probs.shape[0]
     count = labels.shape[1]
+    # optax wants marks of padding, Paddle has lengths.
     beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
     unused = (jnp.arange(count) >= label_lengths[:, None]).astype(log_probs.dtype)
+    # A blank must stand between equal neighbours, so each pair takes one frame more.
     repeats = jnp.sum((labels[:, 1:] == labels[:, :-1]) & (unused[:, 1:] == 0), 1)
     loss = optax.ctc_loss(jnp.swapaxes(log_probs, 0, 1), beyond, labels, unused, blank_id=blank)
+    # No alignment is possible: Paddle's loss is 0 there.
     loss = jnp.where(label_lengths + repeats > input_lengths, 0, loss).astype(log_probs.dtype)
     if norm_by_times:
         part = loss / input_lengths
+        # As in Paddle the gradient alone is divided by the frames, the value stays.
         loss = (part + lax.stop_gradient(loss - part)).astype(log_probs.dtype)
     if reduction == "mean":
         return jnp.mean(loss / jnp.maximum(label_lengths, 1)).astype(log_probs.dtype)
@@ -227,6 +233,7 @@ def rnnt_loss(
     emit = jnp.take_along_axis(
         input[:, :, :-1], jnp.broadcast_to(label[:, None, :, None], (*input.shape[:2], label.shape[1], 1)), 3
     )[..., 0]
+    # FastEmit (Yu and others, 2021): the gradient of emissions counts more, the value stays.
     emit = emit * (1 + fastemit_lambda) - lax.stop_gradient(emit * fastemit_lambda)
     loss = jax.vmap(_grid)(stay, emit, input_lengths, label_lengths)
     return reduced("rnnt_loss", loss, reduction)
@@ -234,14 +241,17 @@ def rnnt_loss(
 
 def _grid(stay: jax.Array, emit: jax.Array, frames: Any, count: Any) -> jax.Array:
     """-log probability of one sample: stay [T, U + 1] moves on in time, emit [T, U] along the labels."""
+    # The ways along the labels of one frame are a running product: sums of logs.
     climbs = jnp.concatenate([jnp.zeros((emit.shape[0], 1), emit.dtype), jnp.cumsum(emit, 1)], 1)
 
     def step(row: Any, now: Any) -> tuple[jax.Array, jax.Array]:
         climb, before = now
+        # alpha[t, u] as one cumulative sum in place of a loop over u.
         row = climb + lax.cumlogsumexp(row + before - climb)
         return row, row
 
     first = climbs[0]
     _, rest = lax.scan(step, first, (climbs[1:], stay[:-1]))
     rows = jnp.concatenate([first[None], rest])
+    # The last step leaves the grid by a blank.
     return -(rows[frames - 1, count] + stay[frames - 1, count])

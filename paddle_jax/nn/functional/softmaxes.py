@@ -70,6 +70,7 @@ def softmax(x: jax.Array, axis: int = -1, dtype: Any = None, name: str | None = 
     """
     x, axis = _prepare("softmax", x, axis, dtype)
     if axis is None:
+        # The softmax of a number is 1.
         return jnp.ones_like(x)
     return _shares(x, axis)
 
@@ -84,6 +85,7 @@ def _row(reduced: jax.Array, like: jax.Array, axis: int) -> jax.Array:
 def _shares(x: jax.Array, axis: int) -> jax.Array:
     """`jax.nn.softmax` in a third of the calls, which cost more to trace than all the rest."""
     axis %= x.ndim
+    # The largest element is taken away first, so that exp cannot overflow.
     powers = lax.exp(lax.sub(x, _row(lax.reduce_max(x, (axis,)), x, axis)))
     return lax.div(powers, _row(lax.reduce_sum(powers, (axis,)), x, axis))
 
@@ -93,6 +95,7 @@ def _shares_tangent(
     axis: int, primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[jax.Array, jax.Array]:
     y, (dx,) = _shares(*primals, axis), tangents
+    # dy = y * (dx - sum(y dx)): the result is used, not the input.
     return y, lax.mul(y, lax.sub(dx, _row(lax.reduce_sum(lax.mul(y, dx), (axis % y.ndim,)), y, axis)))
 
 
@@ -100,6 +103,7 @@ def log_shares(x: jax.Array, axis: int) -> jax.Array:
     """`jax.nn.log_softmax`, in half of the calls."""
     axis %= x.ndim
     most = lax.stop_gradient(lax.reduce_max(x, (axis,)))
+    # A row of -inf alone would give -inf - -inf.
     shifted = lax.sub(x, _row(lax.select(lax.is_finite(most), most, lax.full_like(most, 0)), x, axis))
     return lax.sub(shifted, _row(lax.log(lax.reduce_sum(lax.exp(shifted), (axis,))), x, axis))
 
@@ -158,6 +162,7 @@ def gumbel_softmax(
     soft = jax.nn.softmax((x + jax.random.gumbel(key, x.shape, x.dtype)) / temperature, axis)
     if not hard:
         return soft
+    # Straight through: the value is one-hot, the gradient that of the soft form.
     one = jax.nn.one_hot(jnp.argmax(soft, axis), x.shape[axis], dtype=x.dtype, axis=axis)
     return one + soft - jax.lax.stop_gradient(soft)
 
@@ -179,5 +184,6 @@ def tensor_softmax(
         [0.5, 0.5]
     """
     if dim is None:
+        # torch's rule for an axis that is not given.
         dim = 0 if input.ndim in (0, 1, 3) else 1
     return softmax(input, dim, dtype, out=out)

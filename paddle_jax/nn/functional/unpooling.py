@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @known_as(code="pooling:scatter_back")
 @op("x indices", method=False, register=False)
 def _scatter_back(x: jax.Array, indices: jax.Array, sizes: Any) -> jax.Array:
+    # As `put_along_axis` over the flattened image.
     flat = jnp.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
     # The indices count within one channel of one sample.
     n, c = jnp.ogrid[: x.shape[0], : x.shape[1]]
@@ -67,6 +68,7 @@ def _unpool(
     else:
         strides = ints(op_name, "stride", _listed(stride), n)
     pads = ints(op_name, "padding", _listed(padding), n, 0)
+    # The lengths that pooling without rounding started from.
     sizes = [(s - 1) * t - 2 * p + k for s, t, p, k in zip(x.shape[2:], strides, pads, kernel, strict=True)]
     if output_size is not None:
         wanted = [to_int(s) for s in output_size][-n:]
@@ -95,6 +97,7 @@ def _unpool(
 def _listed(value: Any) -> Any:
     if not isinstance(value, list):
         return value
+    # NumPy's integers are no ints for the checks.
     return tuple(int(v) if isinstance(v, np.integer) else v for v in value)
 
 
@@ -232,12 +235,14 @@ def _power_mean(
         op_name, x, n, kernel_size, stride, padding, ceil_mode, channel_last(op_name, n, data_format)
     )
     if p == math.inf:
+        # The limit of the power mean is the maximum.
         return max_values(x, windows)
     if p == -math.inf:  # every root of degree -inf is 1
         return jnp.ones_like(sums(x, windows))
     # No absolute value, as in Paddle: an odd power keeps the sign, and the root of a negative sum is NaN.
     total = sums(jnp.square(x) if p == 2 else jnp.power(x, p), windows)
     some = total != 0  # the root has no slope at 0
+    # Any number but 0, whose root has an infinite slope.
     root = jnp.where(some, total, 1)
     return jnp.where(some, jnp.sqrt(root) if p == 2 else jnp.power(root, 1 / p), 0)
 
@@ -339,6 +344,7 @@ def _random_cells(size: int, out: int, kernel: Any, u: Any) -> tuple[np.ndarray,
     edges = ((np.arange(out + 1).astype(f) + u) * alpha).astype(int) - int(u * alpha)
     first = edges[:-1]
     end = edges[1:] if kernel is None else first + kernel
+    # At least one element in each region, none behind the end.
     return first, np.minimum(np.maximum(end, first + 1), size)
 
 
@@ -367,6 +373,7 @@ def _fractional_pool(
         u = 0.5  # a model file draws it in each run
     elif random_u is None:
         u = float(jax.random.uniform(next_key(), minval=1e-6))
+    # NumPy's floats count as well.
     elif isinstance(random_u, float | np.floating) and 0 < random_u < 1:
         u = float(random_u)
     else:
@@ -380,6 +387,7 @@ def _fractional_pool(
     else:
         kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
+        # Regions of a given length may overlap, but must lie within the axis.
         if not 1 <= out <= size or k is not None and out + k - 1 > size:
             raise ValueError(
                 f"{op_name}: output_size: got {output_size} for shape {list(x.shape)}; "

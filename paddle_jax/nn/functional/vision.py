@@ -22,6 +22,7 @@ def _image(op_name: str, x: Any, data_format: str, formats: Sequence[str] = ("NC
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {' and '.join(formats)}")
     if x.ndim != 4:
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have 4 axes")
+    # Channels last decides all that follows.
     return data_format == "NHWC"
 
 
@@ -79,6 +80,7 @@ def pixel_shuffle(
     c = channels // (r * r)
     if last:
         n, h, w, _ = x.shape
+        # (c, r, r): Paddle's order of sub-pixels within the channels.
         return x.reshape(n, h, w, c, r, r).transpose(0, 1, 4, 2, 5, 3).reshape(n, h * r, w * r, c)
     n, _, h, w = x.shape
     return x.reshape(n, c, r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c, h * r, w * r)
@@ -177,6 +179,7 @@ def channel_shuffle(
             f"(InvalidArgument) channel_shuffle: groups: got {g}; it must divide the {channels} channels"
         )
     if last:
+        # A transposed pair of axes interleaves the groups.
         return x.reshape(*x.shape[:3], g, channels // g).swapaxes(3, 4).reshape(x.shape)
     return x.reshape(x.shape[0], g, channels // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
@@ -187,6 +190,7 @@ def _steps(n: int, align_corners: bool) -> np.ndarray:
         if n > 1:
             return np.linspace(-1, 1, n)
         return np.zeros(1)
+    # Cells have their centres half a cell from the ends.
     return (np.arange(n) * 2 + 1) / n - 1
 
 
@@ -231,14 +235,17 @@ def affine_grid(
             f"{list(out_shape)}; use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths"
         )
     axes = np.meshgrid(*[_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
+    # The last coordinate is 1, for the translation; x is the first of theta's columns.
     points = jnp.asarray(np.stack([*axes[::-1], np.ones_like(axes[0])], -1), theta.dtype)
     return jnp.einsum("...k,njk->n...j", points, theta)
 
 
 def _reflected(at: Any, low: float, high: float) -> jax.Array:
     """Positions mirrored at low and high until they lie between."""
+    # One pixel: nothing to mirror between.
     if high <= low:
         return jnp.zeros_like(at) + low
+    # The mirrored pattern repeats after twice the distance.
     span = 2 * (high - low)
     rest = jnp.mod(jnp.abs(at - low), span)
     return jnp.where(rest > high - low, span - rest, rest) + low
@@ -249,13 +256,16 @@ def _pixel(at: Any, size: int, padding_mode: str, align_corners: bool) -> jax.Ar
     if align_corners:
         at = (at + 1) / 2 * (size - 1)
     else:
+        # Pixels are squares: -1 is the left edge of the first one.
         at = ((at + 1) * size - 1) / 2
     if padding_mode == "reflection":
         if align_corners:
             at = _reflected(at, 0, size - 1)
         else:
+            # Without aligned corners the image is mirrored at the edges of its pixels.
             at = _reflected(at, -0.5, size - 0.5)
     if padding_mode != "zeros":
+        # Selects, as `jnp.clip` shares the gradient at the bounds.
         at = jnp.where(at <= 0, 0, jnp.where(at >= size - 1, size - 1, at))
     return at
 
@@ -268,11 +278,13 @@ def _fetch(x: jax.Array, corner: Any) -> jax.Array:
     )
     flat = 0
     for c, s in zip(corner, sizes, strict=True):
+        # Clipped, since a gather must not read outside; the mask below puts zeros there.
         flat = flat * s + jnp.clip(c, 0, s - 1)
     rows = x.reshape(*x.shape[:2], math.prod(sizes))
     found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, math.prod(flat.shape[1:])), 2).reshape(
         *x.shape[:2], *flat.shape[1:]
     )
+    # Zeros outside, as padding_mode "zeros" wants; others have no place outside.
     return jnp.where(inside[:, None], found, 0)
 
 
@@ -342,13 +354,16 @@ def grid_sample(
             f"grid_sample: grid: got shape {list(grid.shape)} for x of shape {list(x.shape)}; "
             "it must be [N, H, W, 2] or [N, D, H, W, 3]"
         )
+    # Paddle's grid has x first, arrays have it last.
     at = [_pixel(grid[..., n - 1 - a], x.shape[2 + a], padding_mode, align_corners) for a in range(n)]
     if mode == "nearest":
+        # Halves go to the even pixel.
         return _fetch(x, [jnp.round(a).astype(jnp.int32) for a in at])
     low = [jnp.floor(a) for a in at]
     total: Any = 0
     for bits in np.ndindex(*[2] * n):
         corner = [w + b for w, b in zip(low, bits, strict=True)]
+        # The weight of a corner is the volume of the opposite part of its cell.
         weight = math.prod(1 - (a - w) if b == 0 else a - w for a, w, b in zip(at, low, bits, strict=True))
         total = total + _fetch(x, [c.astype(jnp.int32) for c in corner]) * weight[:, None]
     return total
