@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax.tensor.axes import concrete, ints, number, one_axis
+from paddle_jax.tensor.axes import concrete, instead, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
 from paddle_jax.tensor.inner import selecting
 
@@ -272,6 +272,8 @@ def _without_overlap(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule | 
 @op(
     view=_without_overlap,
     cases=[
+        "~f(2,3), 3, 2",
+        "i(6), np.int64(2), np.int64(3)",
         "~f(2,3), [3, 2], [1, 2]",
         "i(2,3), [3, 2], [1, 2]",
         "i(2,3), [2, 2], [1, 1], 8",
@@ -287,7 +289,7 @@ def as_strided(x: jax.Array, shape: Any, stride: Any, offset: int = 0, name: str
 
     Args:
         x: Tensor [...].
-        shape: list of ints.
+        shape: list of ints; an int counts as a list of one.
         stride: list of as many ints: how far apart neighbours along each axis lie, in elements.
         offset: int, where to begin, in bytes as in Paddle.
     Raises:
@@ -305,6 +307,22 @@ def as_strided(x: jax.Array, shape: Any, stride: Any, offset: int = 0, name: str
             f"leaves a tensor of {x.size} elements"
         )
     return x.reshape(-1)[at]
+
+
+def _with_lists(public: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets an int, or a Tensor of one element, stand for a list of one in `shape` and `stride`."""
+
+    def call(x: Tensor, shape: Any, stride: Any, offset: Any = 0, name: str | None = None) -> Tensor:
+        if type(shape) is not list:
+            shape = ints("as_strided", shape, "shape")
+        if type(stride) is not list:
+            stride = ints("as_strided", stride, "stride")
+        return public(x, shape, stride, offset, name)
+
+    return instead(public, call, False)
+
+
+as_strided = _with_lists(as_strided)
 
 
 def _windows_apart(layout: Sequence[int], attrs: Sequence[int]) -> ViewRule | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def _window(
     name: str,
     function: Callable[..., Any],
-    length: float,
+    length: Any,
     periodic: bool,
     dtype: str,
     device: Any,
@@ -26,8 +27,10 @@ def _window(
 ) -> Tensor:
     """The symmetric window of NumPy, or the periodic one: a symmetric one of one more point
     without its last."""
+    if isinstance(length, Tensor | np.ndarray) and math.prod(length.shape) == 1:
+        length = length.item()
     if not isinstance(length, int | np.integer):
-        raise TypeError(f"{name}: window_length: got {type(length).__name__}; it must be an int")
+        raise TypeError(f"{name}: window_length: got {length!r}; it must be an int")
     if length < 0:
         raise ValueError(f"{name}: window_length: got {length}; it must not be negative")
     kind = as_numpy_dtype(dtype)
@@ -38,7 +41,10 @@ def _window(
     return to_tensor(values.astype(kind), place=device, stop_gradient=not requires_grad)
 
 
-@composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
+@composite(
+    method=False,
+    cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "const(4)", "[4]"],
+)
 def bartlett_window(
     window_length: int,
     periodic: bool = True,
@@ -52,7 +58,7 @@ def bartlett_window(
     """The triangular window.
 
     Args:
-        window_length: int >= 0.
+        window_length: int >= 0, or a Tensor or array of one.
         periodic: leave out the last point of a symmetric window of one more point.
         dtype: floating dtype.
         layout, pin_memory: accepted for compatibility.

@@ -286,13 +286,13 @@ class Tensor:
             >>> paddle.as_real(paddle.to_tensor([1 + 2j])).tolist()
             [[1.0, 2.0]]
         """
-    def as_strided(self, shape: Sequence[_b.int | Tensor] | np.ndarray, stride: Sequence[_b.int | Tensor] | np.ndarray, offset: _b.int | Tensor | np.integer = 0, name: _b.str | None = None) -> Tensor:
+    def as_strided(self, shape: Tensor | _b.int | Sequence[_b.int | Tensor] | np.integer | np.ndarray, stride: Tensor | _b.int | Sequence[_b.int | Tensor] | np.integer | np.ndarray, offset: _b.int | Tensor | np.integer = 0, name: _b.str | None = None) -> Tensor:
         """Reads the elements, which lie in a row, with a shape and steps of one's own: a view where no element
         is shown twice, else a copy.
 
         Args:
             x: Tensor [...].
-            shape: list of ints.
+            shape: list of ints; an int counts as a list of one.
             stride: list of as many ints: how far apart neighbours along each axis lie, in elements.
             offset: int, where to begin, in bytes as in Paddle.
         Raises:

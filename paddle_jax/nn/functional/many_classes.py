@@ -17,6 +17,7 @@ from paddle_jax._core.tensors.random import next_key
 from paddle_jax._core.tensors.tensor import host_value, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
+from paddle_jax.tensor.axes import number
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -289,7 +290,7 @@ def class_center_sample(
 
     Args:
         label: int Tensor [N].
-        num_classes: int.
+        num_classes: int, or a Tensor of one.
         num_samples: int, how many classes to keep (all that occur are kept in any case).
         group: accepted; the classes are not distributed here.
     Returns:
@@ -303,6 +304,7 @@ def class_center_sample(
 
     See: An et al., Partial FC, 2020.
     """
+    num_classes = number("class_center_sample", num_classes, "num_classes")
     if num_samples > num_classes:
         raise ValueError(
             f"class_center_sample: num_samples: got {num_samples}; there are only {num_classes} classes"
