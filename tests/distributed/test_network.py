@@ -14,9 +14,11 @@ from paddle_jax._core.process_group import messages
 from paddle_jax._core.process_group.failure_detector import LostError
 from paddle_jax._launch.rendezvous import request_answer
 from paddle_jax._launch.store import Place, key_of, open_store
+from paddle_jax.distributed import rpc
 from paddle_jax.distributed.ps.client import Client
 from paddle_jax.distributed.ps.worker import worker_for
 from paddle_jax.distributed.rpc import channel
+from paddle_jax.distributed.rpc import rpc as remote
 from tests.distributed import pairs
 from tests.distributed.relay import Relay
 from tests.distributed.test_rendezvous import described
@@ -139,6 +141,72 @@ def test_a_connection_that_is_open_but_silent_is_given_up():
         relay.cut()  # else the server may still give the old connection up
         relay.deaf = False
         assert echo(b"third", timeout=20, metadata=token, wait_for_ready=True) == b"third"
+
+
+CALLS = []  # seconds of each call of `work`
+
+
+def work(seconds):
+    """A remote function; gives how often it was called."""
+    CALLS.append(seconds)
+    time.sleep(seconds)
+    return len(CALLS)
+
+
+@contextlib.contextmanager
+def called_through_a_relay():
+    """An rpc agent that reaches itself through a relay, which it gives."""
+    CALLS.clear()
+    rpc.init_rpc("far", rank=0, world_size=1, master_endpoint=f"127.0.0.1:{pairs.free_port()}")
+    with contextlib.ExitStack() as stack:
+        stack.callback(rpc.shutdown)
+        infos = remote._agent().infos
+        relay = Relay(infos[0].port)
+        stack.callback(relay.close)
+        infos[0] = infos[0]._replace(port=relay.port)
+        yield relay
+
+
+def refused_within(seconds, function, *args):
+    """The text of the RuntimeError of a call."""
+    begin = time.monotonic()
+    with pytest.raises(RuntimeError) as refused:
+        rpc.rpc_sync("far", function, args=args)
+    assert time.monotonic() - begin < seconds
+    return str(refused.value)
+
+
+def answered(function, *args):
+    """What a call gives, None where the process cannot be reached."""
+    with contextlib.suppress(RuntimeError):
+        return rpc.rpc_sync("far", function, args=args)
+    return None
+
+
+@pytest.mark.slow
+def test_remote_calls_over_a_bad_network():
+    """What a call meets on its way: it is named within 5 s, runs once, and later calls are answered."""
+    with called_through_a_relay() as relay:
+        relay.delay = 0.05
+        assert rpc.rpc_sync("far", work, args=(0,)) == 1
+        relay.delay = 0.0
+        relay.cut()
+        time.sleep(0.3)  # a call that is on its way at that moment is refused, as below
+        assert rpc.rpc_sync("far", work, args=(0,)) == 2
+        threading.Timer(0.5, relay.cut).start()  # in the middle of a call
+        assert "work on 'far' (rank 0" in refused_within(5, work, 2)
+        relay.deaf = True  # the connection is open, and nothing comes back
+        assert "the process has gone, or cannot be reached" in refused_within(5.5, work, 0)
+        relay.deaf = False
+        relay.refusing = True
+        relay.cut()
+        assert "the process has gone, or cannot be reached" in refused_within(5, work, 0)
+        assert CALLS.count(2) == 1
+        relay.refusing = False
+        limit = time.monotonic() + 10  # gRPC waits a moment before it connects again
+        while (found := answered(work, 0)) is None and time.monotonic() < limit:
+            time.sleep(0.2)
+        assert found == len(CALLS)
 
 
 # launchers -------------------------------------------------------------------------------------------------

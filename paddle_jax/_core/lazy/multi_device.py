@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -11,6 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 
 from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
+from paddle_jax._core.lazy.positions import OP_MASK
 
 
 class MultiDevice:
@@ -104,6 +105,38 @@ def replicate_over(values: Sequence[LazyArray], devices: frozenset[Any]) -> list
     return [
         v if committed_device(v) in (None, devices) else to_lazy(_replicate(v.array, mesh)) for v in values
     ]
+
+
+def put_on_mesh(
+    results: Iterable[LazyArray], ops: Sequence[tuple[Any, ...]], leaves: Sequence[LazyArray]
+) -> None:
+    """Copies results to all devices of a mesh where an operand was there, though its value did not matter.
+
+    A gradient that is constant is one.
+
+    Args:
+        results: what operations with the leaves gave.
+        ops: the operations, each with the positions of its operands.
+        leaves: operands, some of them on a mesh.
+    """
+    left = [
+        r for r in results if type(r.array) is ArrayImpl and not isinstance(r.array.sharding, NamedSharding)
+    ]
+    shardings = [getattr(leaf.array, "sharding", None) for leaf in leaves]
+    mesh = next((s.mesh for s in shardings if isinstance(s, NamedSharding)), None)
+    if mesh is None or not left:
+        return
+    is_there: list[bool] = []  # for each operation, whether an operand is on the mesh
+    for _, *positions in ops:
+        is_there.append(
+            any(
+                is_there[p & OP_MASK] if p >= 0 else isinstance(shardings[-1 - p], NamedSharding)
+                for p in positions
+            )
+        )
+    for result in left:
+        if is_there[result.position & OP_MASK]:
+            result.array = _replicate(result.array, mesh)  # pyright: ignore[reportArgumentType]
 
 
 def _replicate(array: Any, mesh: Mesh) -> jax.Array:

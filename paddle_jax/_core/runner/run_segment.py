@@ -21,6 +21,7 @@ from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
+from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, select_result
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.reference_counts import referenced_results
@@ -231,8 +232,17 @@ def _run_ops(segment: Segment, may_close: bool, reason: str, ctx: Context) -> No
             run_op_by_op(ops, segment.leaves, results, may_interpret(device), is_recurring)
     else:
         ctx.next_limit = len(ops) + 1
-    is_op_by_op = log.compiled_runs == compiled_runs
-    if segment.device is UNDECIDED or (type(segment.device) is frozenset and is_op_by_op):
+    _set_devices(segment, ops, results, log.compiled_runs == compiled_runs)
+
+
+def _set_devices(
+    segment: Segment, ops: Sequence[Any], results: Mapping[int, LazyArray], is_op_by_op: bool
+) -> None:
+    """Notes where the results of a segment are, if its device does not say it."""
+    is_on_mesh = type(segment.device) is frozenset and is_op_by_op
+    if is_on_mesh:
+        put_on_mesh(results.values(), ops, segment.leaves)
+    if segment.device is UNDECIDED or is_on_mesh:
         for value in results.values():
             value.device = default_device() if type(value.array) is np.ndarray else device_of(value.array)
 

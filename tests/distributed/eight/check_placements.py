@@ -122,6 +122,20 @@ def test_gradients(text, name):
         np.testing.assert_allclose(tensors[name].grad.numpy(), whole[name].grad.numpy(), rtol=1e-5)
 
 
+@pytest.mark.parametrize("placement", ["R", "S0", "S1"])
+@pytest.mark.parametrize("text", ["a", "a.mean()", "a * 2"])
+def test_a_constant_gradient(text, placement):
+    """No value on the mesh goes into it, and still it is there."""
+    tensors = operands(text, [placement])
+    beside = paddle.ones([2]) * 2
+    result(text, tensors).sum().backward()
+    assert tensors["a"].grad.placements == [PLACEMENTS[placement]]
+    if placement == "R":  # else it is in the program that cuts the gradient
+        assert beside.placements is None
+    factor = {"a": 1.0, "a.mean()": 1 / 24, "a * 2": 2.0}[text]
+    np.testing.assert_allclose(tensors["a"].grad.numpy(), np.full([4, 6], factor), rtol=1e-6)
+
+
 def test_a_second_pass_keeps_the_layout():
     tensors = operands("a @ w", ["S0", "S1"])
     for _ in range(3):
