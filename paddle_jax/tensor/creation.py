@@ -89,6 +89,7 @@ def to_tensor(
     want = None if dtype is None else dtypes.convert(dtype).np
     if isinstance(data, Tensor | jax.Array):
         value = read_raw(data) if isinstance(data, Tensor) else data
+        # A copy to another device or dtype; otherwise the value is shared, as arrays never change.
         if place is not None or (want is not None and want != value.dtype):
             value = to_array(value)
             if want is not None:
@@ -98,11 +99,13 @@ def to_tensor(
         if isinstance(data, jax.core.Tracer) and data.dtype.kind in INEXACT:
             stop_gradient = False  # JAX decides what it differentiates
         return wrap(value, bool(stop_gradient))
+    # Lengths that a static program learns at run time are no numbers yet.
     if local.ctx.frame.symbolic and has_lengths(data):
         return local.ctx.frame.tensor_of(data, want)
     array = _to_numpy(data, exact=want is not None)
     if want is not None and array.dtype != want:
         array = array.astype(want)
+    # A copy, as the caller may change the array later.
     return wrap(places.put(np.array(array), place), bool(stop_gradient))
 
 
@@ -111,6 +114,7 @@ def _to_numpy(data: Any, exact: bool = False) -> np.ndarray:
     and uint16 is read as bfloat16."""
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
+        # Paddle's NumPy form of bfloat16 is uint16.
         if array.dtype == np.uint16 and not exact:
             array = array.view(dtypes.bfloat16.np)
     elif isinstance(data, bool | int | float | complex | list | tuple):
@@ -121,6 +125,7 @@ def _to_numpy(data: Any, exact: bool = False) -> np.ndarray:
                 "to_tensor: data: got lists of different lengths inside each other; "
                 "those of one level must be equally long"
             ) from None
+        # Tensors in a list keep the dtype that they have.
         if not exact and not (isinstance(data, list | tuple) and any(isinstance(d, Tensor) for d in data)):
             array = _default_dtype(array)
     elif hasattr(data, "__array__") or isinstance(data, bytes | memoryview):
@@ -130,6 +135,7 @@ def _to_numpy(data: Any, exact: bool = False) -> np.ndarray:
             f"to_tensor: data: got {type(data).__name__}; allowed are numbers, lists, tuples, "
             "numpy.ndarray and paddle.Tensor"
         )
+    # Texts, objects and dates are no tensors.
     if array.dtype.kind in "OSUmM":
         error = TypeError if isinstance(data, str) else ArgumentError
         if array.dtype.kind == "O" and isinstance(data, list | tuple):
@@ -141,6 +147,7 @@ def _to_numpy(data: Any, exact: bool = False) -> np.ndarray:
         )
     if array.dtype.isnative:
         return array
+    # Files may hold the other order of bytes, which XLA does not take.
     return array.astype(array.dtype.newbyteorder("="))
 
 
@@ -154,6 +161,7 @@ def _plain(data: Any) -> Any:
 
 def _default_dtype(array: np.ndarray) -> np.ndarray:
     wanted = {"f": dtypes.default().np, "c": dtypes.default_complex().np}.get(array.dtype.kind)
+    # Whole numbers of a list are int64, also where NumPy makes int32 of them.
     if array.dtype == np.int32:
         wanted = np.dtype(np.int64)
     if wanted is None:
@@ -183,10 +191,12 @@ def filled(shape: Any, value: Any, dtype: DTypeLike) -> Any:
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
     if local.ctx.frame.symbolic and (has_lengths(shape) or is_length(value)):
         return local.ctx.frame.filled(shape, value, dtype)
+    # Large ones are made on the device, without a copy from the host.
     if not are_known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
         try:
             return jnp.full(shape, value, dtype)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
+            # The error of XLA says nothing of what was asked for.
             raise as_out_of_memory(error, f"filling a tensor of shape {list(shape)}") from None
     return persistent_from_numpy(np.full(shape, value, dtype))
 
@@ -197,6 +207,7 @@ def sizes(op: str, shape: Any, refusal: Any = ValueError) -> tuple[Any, ...]:
     As in Paddle a Tensor of several integers among the lengths counts as its first.
     """
     if isinstance(shape, list | tuple):
+        # A shape may hold Tensors of one element, also with axes.
         shape = [s.reshape([-1])[0] if isinstance(s, Tensor) and s.size > 1 else s for s in shape]
     found = ints(op, shape, "shape")
     if any(are_known(s) and s < 0 for s in found):
@@ -348,6 +359,7 @@ def full(
         [7, 7]
     """
     if dtype is None:
+        # As Paddle infers it: a bool or a complex number decides, any other number takes the default.
         if isinstance(fill_value, bool):
             dtype = "bool"
         elif isinstance(fill_value, complex):
@@ -409,6 +421,7 @@ def fill(op: str, value: Any, dtype: DTypeLike) -> Any:
             raise ValueError(
                 f"{op}: fill_value: got a tensor of shape {list(value.shape)}; it must have one element"
             )
+        # A number that a static program computes is an operand of the fill.
         if local.ctx.frame.symbolic and local.ctx.frame.has_variables(value):
             return local.ctx.frame.numbers_of(value.reshape([]))
         return value._value.reshape(()).astype(dtype)
@@ -424,10 +437,12 @@ def fill(op: str, value: Any, dtype: DTypeLike) -> Any:
             raise ArgumentError(
                 f"{op}: fill_value: got {value!r}; a text must be that of a number, as 'nan' or '1.5'"
             ) from None
+    # A length of a static program is put in when it runs.
     if is_length(value):
         return value
     if isinstance(value, complex) and np.dtype(dtype).kind != "c":
         value = value.real
+    # Values out of range wrap without a warning, as in C.
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(value).astype(dtype)
 
@@ -439,7 +454,9 @@ def _constant_like(
     otherwise an array."""
     wanted = _like(x, dtype)
     raw = held_value(x)
+    # On another device than the current one, the result lies beside x.
     where: Any = places.elsewhere(raw) if device is None else device
+    # A deferred tensor: the constant joins the same compiled program.
     deferred = type(raw) is LazyArray and where is None
     made = finish(
         (constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted)),

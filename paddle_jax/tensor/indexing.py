@@ -74,6 +74,7 @@ def _window(
             sizes.append(1 if kind[0] == "i" else _touched(kind[1], abs(kind[2])))
             at += 1
         axis += 1
+    # int32 indices are faster, and enough up to 2^31.
     is_long = any(are_known(length) and length > LONGEST for length in x.shape)
     wide = jnp.int64 if is_long else jnp.int32
     return [jnp.asarray(b, wide) for b in begin], sizes
@@ -83,6 +84,7 @@ def _touched(count: int, step: int) -> int:
     """How many elements a slice covers that picks `count`."""
     if step == 1:
         return count
+    # `max_dim` is the maximum that JAX allows for such lengths.
     if not are_known(count):  # JAX traces for every length
         return jax.core.max_dim((count - 1) * step + 1, 0)
     return (count - 1) * step + 1 if count else 0
@@ -90,6 +92,7 @@ def _touched(count: int, step: int) -> int:
 
 def _block(x: jax.Array, begin: Sequence[jax.Array], sizes: Sequence[int]) -> jax.Array:
     # counted from the end they are not: see `add_int` and `cut`
+    # Indices are not negative any more, so the code that turns them round is left out.
     return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)
 
 
@@ -144,8 +147,10 @@ def _put_back(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule | None:
     """What puts a part back. What index arrays have chosen is a copy, and so is a single element, which is
     most often a number on the host."""
     axes = [axis for axis in attrs[0] if axis != NEW]
+    # An array of indices, or a single element: a copy in Paddle, too.
     if layout[-1] or axes and all(axis == INT for axis in axes):
         return None
+    # Leading integers choose a block that lies in one piece.
     rest = itertools.dropwhile(lambda axis: axis == INT, axes)
     first = next(rest, ALL)  # after which all axes have to be whole
     dense = all(axis == ALL for axis in rest) and (first == ALL or first[2] == 1)
@@ -187,12 +192,14 @@ def put_index(
     if arrays:
         y = y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots))
     else:
+        # As NumPy: leading axes of length 1 of the value do not count.
         y = jnp.broadcast_to(_trim(value, y.shape), y.shape)
     y = _turned(y.reshape(full), axes)
     window = _window(x, starts, axes)
     if window is None:
         return y
     begin, sizes = window
+    # Every element of the window is replaced, so the old ones need not be read.
     if tuple(y.shape) == tuple(sizes):
         block = y
     else:
@@ -201,6 +208,7 @@ def put_index(
 
 
 def _fit(value: jax.Array, y: jax.Array, arrays: Sequence[jax.Array], slots: Sequence[int]) -> jax.Array:
+    # Only the shape is wanted, so nothing is computed.
     target = jax.eval_shape(lambda a: a[_gather_index(y.ndim, arrays, slots)], y).shape
     return jnp.broadcast_to(_trim(value, target), target)
 
@@ -223,6 +231,7 @@ def _trim(value: jax.Array, target: Sequence[int]) -> jax.Array:
 @op("x mask value", register=False, method=False)
 def put_mask(x: jax.Array, mask: jax.Array, value: jax.Array) -> jax.Array:
     """x with value where the mask is True."""
+    # The mask covers the first axes; the others follow.
     mask = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
     return jnp.where(mask, converted(value, x.dtype), x)
 
@@ -242,8 +251,10 @@ def _plain(item: Any) -> bool:
 def _is_position(item: Tensor, length: Any) -> Any:
     """Whether a Tensor holds integers, one at the least, that are all positions on an axis."""
     raw = held_value(item)
+    # uint8 is a mask in older programs.
     if raw.dtype.kind not in "iu" or raw.dtype == np.uint8 or not raw.ndim or not raw.size:
         return False
+    # Only what the host knows already is looked at; the device is not waited for.
     found = bounds(item)
     return found is not None and found[0] >= -length and found[1] < length
 
@@ -293,6 +304,7 @@ class _Quick:
     def _add_integer(self, item: int, length: int) -> bool:
         if not -length <= item < length:
             return False
+        # From the front, so that one compiled kernel serves both signs.
         self.starts.append(item % length)
         self.axes.append(INT)
         self.integers += 1
@@ -303,6 +315,7 @@ class _Quick:
             return False
         cut, start = cut_of(item, length)
         self.axes.append(cut)
+        # A whole axis needs no operand.
         if cut is not ALL:
             self.starts.append(start)
         return True
@@ -310,6 +323,7 @@ class _Quick:
     def _add_positions(self, item: Tensor, length: Any) -> bool:
         if not _is_position(item, length):
             return False
+        # The axis in the result: each integer before it has dropped one.
         self.slots.append(len(self.axes) - self.integers)
         self.arrays.append(item)
         self.axes.append(ALL)
@@ -330,6 +344,7 @@ def _quick(
     quick = _Quick(shape)
     for item in items:
         if item is Ellipsis:
+            # `...` itself is among the items; None takes no axis.
             missing = len(shape) - sum(i is not None for i in items) + 1
             if missing < 0 or sum(i is Ellipsis for i in items) > 1:
                 return None
@@ -337,9 +352,11 @@ def _quick(
         elif not quick.add(item):
             return None
     quick.add_all(len(shape) - quick.axis)
+    # A length that is not known when the program is built needs `parse`.
     if any(map(is_symbolic, quick.starts)):
         return None
     if quick.starts:
+        # Starts are operands, so that each place does not compile a program.
         starts = host_starts(tuple(quick.starts))
     else:
         starts = None
@@ -354,6 +371,7 @@ class _Pattern:
 
     def __init__(self, axes: Any, starts: Tensor | None) -> None:
         self.axes, self.operands = axes, () if starts is None else (starts,)
+        # Patterns with the same kind share a kernel.
         self.kind = _kind(axes, starts is None)
 
     def kernel(self, op: Callable[..., Any], operands: Any) -> Kernel:
@@ -446,6 +464,7 @@ def _run_pattern(
 ) -> Tensor:
     """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what
     eager loops do most."""
+    # Numbers made of lengths are put in when the program runs.
     if local.ctx.frame.symbolic and has_lengths(axes):
         return local.ctx.frame.call_with_lengths(op, (*operands, starts, arrays), (axes, slots))
     key = (axes, slots, starts is not None)
@@ -473,6 +492,7 @@ def _run_parsed(op: Callable[..., Any], operands: Sequence[Tensor], found: Parse
 
 def _chosen(x: Tensor, mask: Tensor) -> Tensor:
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
+    # NumPy picks faster than XLA can compile.
     chosen = host_elements(x)[host_value(mask, "a bool mask as an index", INSTEAD)]
     return wrap(from_numpy(chosen))
 
@@ -483,6 +503,7 @@ def _element(x: Tensor, item: Sequence[int], shape: Sequence[int]) -> Tensor | N
     be an operation."""
     ctx = local.ctx
     value = held_value(x)
+    # Whatever cannot be looked at for free is left to the usual way.
     if (
         type(value) is not LazyArray
         or ctx.segment is None
@@ -559,19 +580,23 @@ def getitem(x: Tensor, item: Any) -> Tensor:
     shape = raw.aval.shape if type(raw) is LazyArray else raw.shape
     if local.ctx.frame.symbolic and has_lengths((item, shape)):
         return _run_parsed(take_index.op, (x,), parse(item, shape))
+    # The usual cases first: one integer is what loops over rows ask for.
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
         if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
             return found
         return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
+    # Both ends are looked at, as a cheap guess for integers all along.
     numbers = type(item) is tuple and 0 < len(item) == len(shape) and type(item[0]) is type(item[-1]) is int
     if numbers and (found := _element(x, item, shape)) is not None:
         return found
+    # Slices and tuples of plain items: their kernel is remembered.
     if type(item) in _CUTS and (pattern := _pattern_of(item, shape)) is not None:
         kernel = pattern.kernel(take_index.op, 1)
         if pattern.operands:
             return run2(kernel, x, *pattern.operands)
         return run1(kernel, x)
     if (
+        # A mask without gradients: NumPy picks, as the number of elements is not known to XLA.
         type(item) is Tensor
         and numpy_dtype(item) == np.bool_
         and plain_shape(item) == shape[: item.ndim]
@@ -631,6 +656,7 @@ def setitem(x: Tensor, item: Any, value: Any) -> None:
     check_inplace("__setitem__", x)
     try:
         if not isinstance(value, Tensor):
+            # A number is an operand of the dtype of x, so that each value does not compile a program.
             if type(value) in (int, float) and numpy_dtype(x).kind == "f":
                 value = scalar(value, numpy_dtype(x))
             else:
@@ -652,11 +678,13 @@ def setitem(x: Tensor, item: Any, value: Any) -> None:
             x._adopt(_run_pattern(put_index.op, (x, value), *quick))
             return
         fits = _is_mask(item) and tuple(item.shape) == shape[: item.ndim]
+        # A value for each place is a choice by the mask, with a shape that is known.
         if fits and value.ndim <= len(shape) - item.ndim:
             result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
         else:
             result = _run_parsed(put_index.op, (x, value), parse(item, shape))
         x._adopt(result)
+    # The message names `__setitem__` in place of the inner operation.
     except ARGUMENT_ERRORS as error:
         with_kind("__setitem__", error)
         raise

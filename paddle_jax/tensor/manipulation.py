@@ -39,6 +39,7 @@ def _target_shape(
     """The shape that a reshape asks for: 0 copies the length at that place (of an empty tensor: is 0), one -1
     takes what is left."""
     if 0 in old and 0 in shape:
+        # Zeros may mean "copy" or "empty" here.
         return _empty_shape(name, shape, old)
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
     size = math.prod(old)
@@ -47,9 +48,11 @@ def _target_shape(
         raise CheckError(
             f"(InvalidArgument) {name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1"
         )
+    # With symbolic lengths the sizes are compared when the program runs.
     if not are_known(size, left):
         return tuple(new)
     if -1 in new:
+        # A length of 0 beside it leaves nothing for -1.
         new[new.index(-1)] = size // left if left else 0
     if math.prod(new) != size:
         raise ValueError(
@@ -77,12 +80,14 @@ def _empty_shape(
 
 
 _RESHAPED = Kernel("reshape_back", lambda base, value, *rest: value.reshape(base.shape))
+# How a changed view goes back into its base: here the elements lie in the same order.
 _LENGTHS, _ONES = ViewRule(lambda kernel: _RESHAPED, copies=True), ViewRule(lambda kernel: _RESHAPED)
 
 
 def _whole(layout: Sequence[int], attrs: Sequence[int | str]) -> ViewRule | None:
     """For views that show all elements in the same order; not those that read their bytes
     as another dtype."""
+    # A view as another dtype changes what the elements are.
     if attrs and (type(attrs[0]) is str or isinstance(attrs[0], dtypes.DType)):
         return None
     return _LENGTHS
@@ -95,6 +100,7 @@ def _lengths_of_one(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule:
 
 @ft.lru_cache(maxsize=1024)
 def _turned_back(perm: Sequence[int]) -> Kernel:
+    # The inverse permutation.
     order = tuple(sorted(range(len(perm)), key=perm.__getitem__))
     return Kernel("permute_back", lambda base, value: jnp.transpose(value, order))
 
@@ -205,6 +211,7 @@ def _reinterpret(x: jax.Array, dtype: np.dtype) -> jax.Array:
     if x.dtype == dtype:
         return x
     shape = x.shape
+    # A complex number is two floats to XLA's bitcast.
     parts = [np.empty(0, kind).real.dtype for kind in (x.dtype, dtype)]
     if x.dtype != parts[0]:  # complex: XLA does not look into it
         x = jnp.stack([x.real, x.imag], -1).reshape(*shape[:-1], 2 * math.prod(shape[-1:]))
@@ -222,7 +229,9 @@ def _bits(x: jax.Array, dtype: np.dtype) -> jax.Array:
     old = x.dtype.itemsize
     new = dtype.itemsize
     if new > old:
+        # Several small elements make a large one, along a new last axis.
         x = x.reshape(*x.shape[:-1], -1, new // old)
+    # Bools have no bits of their own in XLA.
     y = lax.bitcast_convert_type(x.astype(jnp.uint8) if x.dtype == jnp.bool_ else x, dtype)
     if new < old and x.ndim:
         return y.reshape(*x.shape[:-1], -1)
@@ -288,6 +297,7 @@ def transpose(
         >>> paddle.transpose(paddle.ones([2, 3, 4]), [2, 0, 1]).shape
         paddle.Size([4, 2, 3])
     """
+    # torch's form: two axes that are swapped, by place.
     if isinstance(perm, int):
         dim0 = perm
         dim1 = name if dim1 is None else dim1
@@ -402,6 +412,7 @@ def unsqueeze(x: jax.Array, axis: Axes, name: str | None = None) -> jax.Array:
         raise ArgumentError(f"unsqueeze: axis: got {axis}; it must be an int or a list of ints")
     shape = list(x.shape)
     for a in () if axis is None else ints("unsqueeze", axis, "axis"):
+        # Each axis counts in the shape with those inserted before.
         shape.insert(one_axis("unsqueeze", a, len(shape) + 1), 1)
     return x.reshape(shape)
 
@@ -459,6 +470,7 @@ def expanded_shape(name: str, shape: Any, old: Any) -> tuple[Any, ...]:
         raise ValueError(
             f"{name}: shape: got {list(shape)}, fewer axes than {list(old)}; give one length per axis"
         )
+    # A new axis has no length to keep.
     if any(s < -1 or (s == -1 and i < extra) for i, s in enumerate(shape)):
         raise ValueError(
             f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; "

@@ -65,6 +65,7 @@ def add(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any = 1) 
         >>> paddle.add(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
         [4.0, 6.0]
     """
+    # A product with 1 would only cost time.
     if alpha == 1:
         return x + y
     return x + jnp.asarray(alpha, y.dtype) * y
@@ -182,6 +183,7 @@ def floor_divide(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
     quotient = jnp.floor_divide(x, y)
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return quotient
+    # The zero has the sign of the exact quotient, as in Paddle.
     return jnp.where(quotient == 0, jnp.copysign(quotient, x / y), quotient)
 
 
@@ -244,6 +246,7 @@ def _power(x: jax.Array, y: jax.Array) -> jax.Array:
 
 def _slope(t: jax.Array, _: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
     """t times y x^(y - 1); 0 for y = 0 at x = 0 too."""
+    # At y = 0 the power y - 1 is infinite for x = 0; the inner choice avoids 0 * infinity.
     return t * jnp.where(y == 0, 0, y * _power(x, jnp.where(y == 0, 1, y - 1)))
 
 
@@ -291,6 +294,7 @@ def pow(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         [1.0, 4.0, 9.0]
     """
     if jnp.issubdtype(x.dtype, jnp.signedinteger):
+        # Of whole numbers 1 and -1 alone have a whole inverse.
         inverse = jnp.where(jnp.abs(x) == 1, jnp.where(y % 2 == 0, 1, x), 0)  # without its fraction
         return jnp.where(y < 0, inverse, jnp.power(x, jnp.maximum(y, 0)))
     if jnp.issubdtype(x.dtype, jnp.floating):
@@ -321,6 +325,7 @@ def _quotient(x: jax.Array, y: jax.Array) -> jax.Array:
     if x.dtype == jnp.bool_:
         return (x.astype(jnp.float32) / y.astype(jnp.float32)).astype(jnp.bool_)
     if jnp.issubdtype(x.dtype, jnp.integer):
+        # As in Paddle, which has float32 for all whole numbers.
         return x.astype(jnp.float32) / y.astype(jnp.float32)
     return x / y
 
@@ -409,6 +414,7 @@ def clipped(x: jax.Array, min: jax.Array | None = None, max: jax.Array | None = 
     if not jnp.issubdtype(x.dtype, jnp.inexact) and any(
         jnp.issubdtype(b.dtype, jnp.floating) for b in bounds
     ):
+        # A float bound makes whole numbers float, as in Paddle.
         x = x.astype(jnp.float32)
     passed = x
     if min is not None:
@@ -418,6 +424,7 @@ def clipped(x: jax.Array, min: jax.Array | None = None, max: jax.Array | None = 
         high = max.reshape(()).astype(x.dtype)
         x = jnp.where(x > high, high, x)
     if jnp.issubdtype(x.dtype, jnp.floating):
+        # NaN stays NaN, and gets no gradient.
         return jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x)
     return x
 
@@ -432,6 +439,7 @@ def clip_(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) 
     """
     check_inplace("clip_", x)
     if x.dtype.is_integer:
+        # In place the dtype stays, so bounds lose their fraction.
         min, max = (int(b) if isinstance(b, float) and math.isfinite(b) else b for b in (min, max))
     return x._adopt(clip(x, min, max))
 
@@ -606,6 +614,7 @@ def add_n(inputs: Sequence[jax.Array], name: str | None = None) -> Any:
         return inputs
     shapes = {t.shape for t in inputs}
     kinds = {t.dtype for t in inputs}
+    # A number and a vector of one element may be mixed.
     if len(kinds) != 1 or len(shapes) != 1 and shapes != {(), (1,)}:
         raise ValueError(
             f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; "

@@ -80,6 +80,7 @@ def astype(self, dtype: DTypeLike) -> Tensor:
         >>> paddle.to_tensor([1.5]).astype("int32").tolist()
         [1]
     """
+    # A program records the cast in any case.
     if numpy_dtype(self) == dtypes.convert(dtype).np and not holds_symbol(self):
         return self
     return manipulation.cast(self, dtype)
@@ -116,6 +117,7 @@ def _moved(x: Tensor, place: Any) -> Tensor:
     place = places.parse(place)
     if holds_symbol(x):  # a program runs where its Executor does
         return x
+    # Already there: no copy, and the same object.
     if places.of(held_value(x)) == place:
         return x
     return run(Move(places.jax_device(place)), [x])
@@ -141,6 +143,7 @@ def to(self, *args: Any, **kwargs: Any) -> Tensor:
         [1]
     """
     copy = kwargs.pop("copy", False)
+    # Transfers of JAX are asynchronous anyway, so `non_blocking` says nothing.
     kwargs.pop("non_blocking", None)
     if not 0 < len(args) + len(kwargs) <= 3 or not set(kwargs) <= {"device", "dtype", "other", "blocking"}:
         raise TypeError(
@@ -156,6 +159,7 @@ def to(self, *args: Any, **kwargs: Any) -> Tensor:
     moved = self if device is None else _moved(self, device)
     same = dtype is None or isinstance(first, Tensor) and dtypes.convert(dtype) is moved.dtype
     result = moved if same else manipulation.cast(moved, dtype)
+    # The caller asked for an object of its own.
     if copy and result is self:
         return result.clone()
     return result
@@ -164,9 +168,11 @@ def to(self, *args: Any, **kwargs: Any) -> Tensor:
 def _device_and_dtype(
     args: Sequence[CPUPlace | str], kwargs: dict[str, Any]
 ) -> tuple[Any | None, Any | None]:
+    # Flags such as `blocking` may come by place.
     rest = [a for a in args if not isinstance(a, bool)]
     device = kwargs.get("device")
     dtype = kwargs.get("dtype")
+    # A single argument may be a device or a dtype; a text that names a dtype is one.
     if rest and device is None and (dtype is not None or not _is_dtype(rest[0])):
         device = rest.pop(0)
     if rest and dtype is None and rest[0] is not None:
@@ -191,6 +197,7 @@ def _check_device(device: CPUPlace | str) -> None:
     if not isinstance(device, str):
         return
     kind = device.lower().partition(":")[0]
+    # Names of the plugins that this machine has are taken as well.
     if kind not in known and kind not in places.local_kinds():
         raise ValueError(
             f"to: device: got {device!r}; allowed are 'cpu', 'gpu', 'gpu:0', 'tpu:0', a Place, "
@@ -285,6 +292,7 @@ def element_size(self) -> int:
 def _strides(shape: Sequence[int]) -> list[Any]:
     steps = []
     step = 1
+    # Row by row: the last axis has neighbours side by side.
     for n in reversed(shape):
         steps.append(step)
         step *= n
@@ -376,6 +384,7 @@ def _answer(name: str, value: int, doc: str) -> None:
 
 _answer("is_dense", True, "True: this is a dense tensor.")
 for _name in ("is_sparse", "is_sparse_coo", "is_sparse_csr", "is_selected_rows", "is_dist"):
+    # Methods that another module defined stay.
     if not hasattr(Tensor, _name):
         _answer(_name, False, "False: this is a dense tensor on one device or sharded by XLA.")
 _answer("sparse_dim", 0, "How many of the axes are stored sparsely: none.")
@@ -431,6 +440,7 @@ def set_value(self, value: Any) -> None:
         )
     if not isinstance(value, Tensor):
         array = places.put(np.array(array), self.place)
+    # With several devices in use the value moves to that of this tensor.
     elif MultiDevice.placed:
         array = read_raw(_moved(value.detach(), self.place))  # the Tensor stays on its device
     self._fill(array)
@@ -457,6 +467,7 @@ def copy_(self, other: Tensor, blocking: bool = True, *, non_blocking: bool = Fa
         raise RuntimeError(
             f"copy_: other: got dtype {numpy_dtype(other).name}; the tensor has {numpy_dtype(self).name}"
         )
+    # Recorded history ends here: the value alone is copied.
     assign_from(self, _moved(other, self.place))
     restore_layout(self)
     return self
@@ -480,6 +491,7 @@ def fill_(x: Tensor, value: Any) -> Tensor:
     """
     if not isinstance(value, bool | int | float | complex | np.number):
         raise TypeError(f"fill_: value: got {type(value).__name__}; it must be a number")
+    # The leaf must not change while a gradient is wanted.
     check_inplace("fill_", x)
     return x._adopt(creation.full_like(x, value))
 
@@ -533,6 +545,7 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = N
     check_inplace("resize_", x)
     shape = creation.sizes("resize_", shape)
     size = int(np.prod(shape, dtype=np.int64))
+    # The elements are read first, as the tensor gets another size below.
     flat = x._value.reshape(-1)[:size]
     x._rebind(jnp.pad(flat, (0, size - flat.size)).reshape(shape))
     return x
@@ -566,6 +579,7 @@ def set_(
         raise ValueError(
             f"set_: source: got dtype {numpy_dtype(source).name}; the tensor has {numpy_dtype(x).name}"
         )
+    # Nothing but another source: its array is shared.
     if shape is None and stride is None and not offset:
         x._rebind(read_raw(source))
         return x

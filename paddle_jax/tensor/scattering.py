@@ -40,6 +40,7 @@ REDUCE = {
 
 def _spots(index: jax.Array, axis: int) -> tuple[jax.Array, ...]:
     """The full coordinates of `index` along the axis."""
+    # Sparse: each axis has its numbers along its own axis and broadcasts over the others.
     at = list(jnp.indices(index.shape, sparse=True))
     at[axis] = index
     return tuple(at)
@@ -55,12 +56,15 @@ def _multiplied_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[An
     """The derivative of a product by each factor is the product of the others; a division finds it unless
     there is a zero."""
     (x, at, values), (dx, _, dv) = primals, tangents
+    # How many factors at each place are zero.
     zeros = (x == 0).astype(jnp.int32).at[at].add((values == 0).astype(jnp.int32))
+    # The product of those that are not.
     product = _multiplied(jnp.where(x == 0, 1, x), at, jnp.where(values == 0, 1, values))
 
     def others(factor: jax.Array, count: jax.Array, whole: jax.Array) -> jax.Array:
         return jnp.where(
             factor == 0,
+            # The one zero has the product of the others as its derivative; two zeros have none.
             jnp.where(count == 1, whole, 0),
             jnp.where(count == 0, whole / jnp.where(factor == 0, 1, factor), 0),
         )
@@ -73,8 +77,10 @@ def _averaged(x: jax.Array, at: Sequence[jax.Array], values: jax.Array, include_
     """The mean of the values at each place, with or without what was there."""
     hit = jnp.zeros(x.shape, jnp.int32).at[at].add(1)
     total = (x if include_self else jnp.where(hit > 0, 0, x)).at[at].add(values)
+    # A place without values is not divided by 0.
     count = jnp.maximum(hit + (1 if include_self else 0), 1)
     if jnp.issubdtype(x.dtype, jnp.integer):
+        # Whole numbers are divided towards zero, as in C.
         return jnp.where(hit > 0, jax.lax.div(total, count.astype(x.dtype)), x)
     return jnp.where(hit > 0, total / count.astype(x.dtype), x)
 
@@ -91,6 +97,7 @@ def put_elements(
         return _averaged(x, at, values, include_self)
     if not include_self and how != "set":
         start = {"add": 0, "mul": 1}.get(how)
+        # The neutral element takes the place of what was there.
         x = x.at[at].set(jnp.asarray(_edge(x.dtype, how) if start is None else start, x.dtype))
     if how == "mul":
         return _multiplied(x, at, values)
@@ -110,6 +117,7 @@ def _edge(dtype: np.dtype, how: str) -> Any:
 
 def values_for(op: Any, x: Any, values: Any, name: str = "values") -> Any:
     """The values as a Tensor of the dtype of x; a number becomes 0-D."""
+    # A number becomes an operand, so that each value does not compile a program.
     if not isinstance(values, Tensor):
         return wrap(np.asarray(fill(op, values, numpy_dtype(x))))
     if numpy_dtype(values) != numpy_dtype(x):
@@ -299,6 +307,7 @@ def scatter_reduce(
 @op("x index updates", register=False, method=False)
 def put_rows(x: jax.Array, index: jax.Array, updates: jax.Array, overwrite: bool) -> jax.Array:
     """x with rows replaced, or with rows set to zero and the updates added."""
+    # Negative indices count from the end.
     index = jnp.where(index < 0, index + x.shape[0], index)
     if overwrite:
         return x.at[index].set(updates)
@@ -356,6 +365,7 @@ def scatter(
         >>> paddle.scatter(paddle.zeros([3]), paddle.to_tensor([2]), paddle.to_tensor([5.0])).tolist()
         [0.0, 0.0, 5.0]
     """
+    # torch's order of arguments: the axis comes first.
     if isinstance(index, int):
         dim = index
         index = updates
@@ -374,6 +384,7 @@ def scatter(
 
 def _rows(x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     want = [*index.shape, *x.shape[1:]]
+    # More updates than indices: Paddle leaves the rest out.
     if index.ndim and updates.ndim == len(want) and updates.shape[0] > want[0]:
         updates = leading(updates, (want[0], *updates.shape[1:]))
     if list(updates.shape) != want:
@@ -400,6 +411,7 @@ Tensor.scatter_ = scatter_
 def add_points(x: jax.Array, index: jax.Array, updates: jax.Array) -> jax.Array:
     """x with updates added at coordinates."""
     if index.shape[-1] == 0:
+        # No coordinates: each update covers all of x.
         return x + updates.reshape(-1, *x.shape).sum(0)
     at = tuple(
         jnp.where(index[..., d] < 0, index[..., d] + x.shape[d], index[..., d])
@@ -526,6 +538,7 @@ def index_add(
         >>> paddle.index_add(paddle.zeros([3]), paddle.to_tensor([1, 1]), 0, paddle.ones([2])).tolist()
         [0.0, 2.0, 0.0]
     """
+    # Both orders of arguments are in use.
     if isinstance(index, int):
         index, axis = axis, index
     axis = one_axis("index_add", axis, x.ndim, error=IndexError)
@@ -570,6 +583,7 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
     """
     axis = one_axis("index_fill", axis, x.ndim)
     check_index_dtype("index_fill", index)
+    # An empty tensor has no slices to check indices against.
     if x.size == 0:
         return clone(x)
     check_index("index_fill", index, x.shape[axis])
@@ -646,6 +660,7 @@ def index_put(
             f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors"
         )
     value = values_for("index_put", x, value, "value")
+    # A mask alone is a choice with a known shape; other masks become coordinates.
     if len(indices) == 1 and numpy_dtype(indices[0]) == np.bool_ and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
     indices = [i for given in indices for i in (_where(given) if numpy_dtype(given) == np.bool_ else [given])]

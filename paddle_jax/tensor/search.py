@@ -66,6 +66,7 @@ def _arg_extreme(
     if dtype.name not in ("int32", "int64"):
         raise ValueError(f"{name}: dtype: got {dtype.name}; allowed are int32, int64")
     if jnp.issubdtype(x.dtype, jnp.floating):
+        # NaN loses against any number.
         x = jnp.where(jnp.isnan(x), jnp.asarray(worst, x.dtype), x)
     if isinstance(axis, float):
         axis = int(axis)
@@ -73,6 +74,7 @@ def _arg_extreme(
         axis = None
     else:
         axis = one_axis(name, axis, max(x.ndim, 1))
+    # Paddle keeps one axis of a number only where an axis was named.
     if x.ndim == 0:
         return jnp.zeros((1,) if keepdim and axis is not None else (), dtype)
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
@@ -90,6 +92,7 @@ def _first_extreme(x: jax.Array, axis: int | None, keepdims: bool, largest: bool
     for both at once."""
     if axis is None:
         return _first_extreme(x.reshape(-1), 0, False, largest).reshape((1,) * x.ndim if keepdims else ())
+    # Equal to the best, and the first of those.
     best = (jnp.max if largest else jnp.min)(x, axis, keepdims=True)
     place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
     return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
@@ -203,11 +206,14 @@ def topk(
 @known_as(pir="topk")
 @op(register=False, method=False)
 def _top(x: jax.Array, k: int, axis: Axes, largest: bool) -> tuple[jax.Array, jax.Array]:
+    # The search runs along the last axis.
     y = jnp.moveaxis(x.reshape(1) if x.ndim == 0 else x, axis, -1)
     if largest:
         values, index = lax.top_k(y, k)
     else:
+        # The smallest ones are the largest of the negated; ~ has no overflow for the least integer.
         index = lax.top_k(~y if jnp.issubdtype(y.dtype, jnp.integer) else -y, k)[1]
+        # The elements themselves, as -y would change the sign of zeros.
         values = along_axis(y, index, -1)
     values, index = (r.reshape(()) if x.ndim == 0 else jnp.moveaxis(r, -1, axis) for r in (values, index))
     return values, index.astype(jnp.int64)
@@ -228,6 +234,7 @@ def choose(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
 
 def _branch(name: str, value: Any) -> Tensor:
     if isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        # A number takes the dtype that Paddle gives it beside a tensor.
         return wrap(np.asarray(value, dtypes.number_np(value)))
     if isinstance(value, Tensor):
         return value
@@ -317,8 +324,10 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
         >>> paddle.nonzero(paddle.to_tensor([0, 3, 4])).tolist()
         [[1], [2]]
     """
+    # A 0-D tensor has no index.
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
+    # How many there are is the shape of the result, so the host has to look.
     found = np.nonzero(host_value(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
     if as_tuple:
         return tuple(wrap(from_numpy(i)) for i in found)
@@ -477,6 +486,7 @@ def kthvalue(
         raise ValueError(f"kthvalue: k={k} for an axis of length {length}; use 1..{length}")
     if x.ndim == 0:
         return x, jnp.zeros((), jnp.int64)
+    # A whole sort: XLA has no selection of the k-th element.
     order = stable_order(lax.stop_gradient(x), axis)
     return _picked(x, lax.slice_in_dim(order, k - 1, k, axis=axis), axis, keepdim)
 
@@ -533,11 +543,14 @@ def mode(
     values = jnp.moveaxis(lax.stop_gradient(x), axis, -1)
     order = stable_order(values)
     ranked = along_axis(values, order, -1)
+    # Where a run of equal elements begins.
     fresh = jnp.concatenate(
         [jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]], -1
     )
     place = jnp.arange(length)
+    # How far into its run each element is; the longest run ends at the largest number.
     runs = place - lax.cummax(jnp.where(fresh, place, 0), axis=ranked.ndim - 1)
+    # argmax takes the first, so the smallest of equally frequent elements.
     last = jnp.argmax(runs, -1, keepdims=True)
     return _picked(x, jnp.moveaxis(jnp.take_along_axis(order, last, -1), -1, axis), axis, keepdim)
 
@@ -551,10 +564,12 @@ def find_sorted(sorted_sequence: jax.Array, values: jax.Array, out_int32: bool, 
     """Where values belong in a sorted sequence, row by row."""
     side = "right" if right else "left"
     dtype = jnp.int32 if out_int32 else jnp.int64
+    # Both sides are compared in their common dtype.
     common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
     rows = sorted_sequence.astype(common)
     wanted = values.astype(common)
     if rows.ndim > 1:
+        # Each row has a sequence of its own.
         found = jax.vmap(ft.partial(jnp.searchsorted, side=side))(
             rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
         )

@@ -85,18 +85,21 @@ def slice(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
         [1, 2, 3, 4]
     """
     axes, starts, ends = _checked("slice", input, axes, starts, ends)
+    # Numbers made of lengths are put in when the program runs.
     if local.ctx.frame.symbolic and has_lengths((starts, ends, [input.shape[a] for a in axes])):
         return _indexed(input, axes, starts, ends, [1] * len(axes))
     begin = [0] * input.ndim
     sizes = list(input.shape)
     for a, s, e in zip(axes, starts, ends, strict=True):
         begin[a], stop, _ = _range(s, e, 1, input.shape[a])
+        # An empty range where the end lies before the start.
         sizes[a] = max(0, stop - begin[a])
     return _cut(input, begin, sizes)
 
 
 def _range(start: int, stop: int, step: int, length: int) -> tuple[int, int, int]:
     """The bounds that Python's slice rules give; a start below -length begins at the first element."""
+    # Python's own rules, which Paddle follows.
     low, high, step = np.s_[start:stop:step].indices(length)
     return low, high, step
 
@@ -147,6 +150,7 @@ def strided_slice(
     steps = [1] * x.ndim
     for a, s, e, step in zip(axes, starts, ends, strides, strict=True):
         chosen = range(*_range(s, e, step, x.shape[a]))
+        # The block begins at the lower end, also for a step backwards.
         begin[a], steps[a] = (min(chosen[0], chosen[-1]), step) if len(chosen) else (0, 1)
         sizes[a] = abs(step) * (len(chosen) - 1) + 1 if len(chosen) else 0
     return every(_cut(x, begin, sizes), tuple(steps))
@@ -259,6 +263,7 @@ def _without_overlap(layout: Sequence[int], attrs: Sequence[Any]) -> ViewRule | 
     reach, (shape, stride, _) = 0, attrs
     if not all(type(n) is int for n in (*shape, *stride)):
         return None
+    # From the smallest step on: each has to reach beyond all before.
     for step, length in sorted((abs(step), length) for length, step in zip(shape, stride, strict=False)):
         if length > 1 and step <= reach:
             return None
@@ -298,8 +303,10 @@ def as_strided(x: jax.Array, shape: Any, stride: Any, offset: int = 0, name: str
         >>> paddle.as_strided(paddle.arange(4), [3, 2], [1, 1]).tolist()
         [[0, 1], [1, 2], [2, 3]]
     """
+    # Paddle's offset is in bytes.
     at = np.asarray(offset // x.dtype.itemsize)
     for n, s in zip(shape, stride, strict=True):
+        # Places of the elements by broadcasting.
         at = at[..., None] + np.arange(n) * s
     if at.size and not 0 <= at.min() <= at.max() < x.size:
         raise ValueError(
@@ -328,6 +335,7 @@ as_strided = _with_lists(as_strided)
 def _windows_apart(layout: Sequence[int], attrs: Sequence[int]) -> ViewRule | None:
     """`view` of unfold: where windows do not overlap."""
     _, size, step = attrs
+    # Only then does each element belong to one window.
     if type(size) is type(step) is int and step >= size:
         return selecting(layout, attrs)
     return None
@@ -420,6 +428,7 @@ def diagonal(
         [1, 4]
     """
     first, second = _plane("diagonal", x.ndim, axis1, axis2)
+    # The two axes of the planes come last, where pairs of indices pick.
     rows, columns = _diagonal_at(x.shape[first], x.shape[second], offset)
     return jnp.moveaxis(x, (first, second), (-2, -1))[..., rows, columns]
 
@@ -512,8 +521,10 @@ def fill_diagonal_(
     check_inplace("fill_diagonal_", x)
     if x.ndim < 2:
         raise ValueError(f"fill_diagonal_: x: got a tensor of {x.ndim} axes; it needs at least 2")
+    # The distance of neighbours on the diagonal in the flattened tensor.
     step = sum(math.prod(x.shape[i + 1 :]) for i in range(x.ndim))
     width = x.shape[-1]
+    # Of a tall matrix the diagonal starts again further down where `wrap` is set.
     if wrap or x.ndim > 2:
         end = x.size
     else:
@@ -536,6 +547,7 @@ Tensor.fill_diagonal_ = fill_diagonal_
 def paste(x: jax.Array, value: jax.Array, starts: jax.Array, sizes: Any, steps: Any) -> jax.Array:
     """x with value, broadcast, in place of the part that `starts`, `sizes` and `steps` describe."""
     spots = [starts[i] + steps[i] * jnp.arange(sizes[i]) for i in range(x.ndim)]
+    # Indices of each axis broadcast to the block.
     at = tuple(s.reshape([-1 if j == i else 1 for j in range(x.ndim)]) for i, s in enumerate(spots))
     return x.at[at].set(jnp.broadcast_to(value, sizes).astype(x.dtype))
 

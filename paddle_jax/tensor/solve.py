@@ -82,10 +82,12 @@ def pinv(
         [[0.5, 0.0]]
     """
     x = matrices("pinv", x, hermitian)
+    # Singular values below this share of the largest count as zero, as in NumPy.
     floor = max(rcond, float(jnp.finfo(x.dtype).eps) * max(x.shape[-2:]))
     if hermitian:
         function = ft.partial(jnp.linalg.pinv, rtol=floor, hermitian=True)
         return of_triangle(function, x, True, lambda t: (t + adjoint(t)) / 2)
+    # A small rcond drops nothing but rounding, and needs no second decomposition.
     if rcond > 1e-10:
         x = _truncated(x, rcond)
     return jnp.linalg.pinv(x, rtol=floor)
@@ -111,6 +113,7 @@ def _solve(x: jax.Array, y: jax.Array, left: bool = True) -> jax.Array:
     if vector and not left:
         raise ValueError(f"solve: y: got shape {list(y.shape)}; with left=False it must be a matrix")
     b = y[..., None] if vector else y
+    # x out = y and out x = y differ by a transposition.
     a, b = (x, b) if left else (jnp.swapaxes(x, -1, -2), jnp.swapaxes(b, -1, -2))
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(
@@ -118,6 +121,7 @@ def _solve(x: jax.Array, y: jax.Array, left: bool = True) -> jax.Array:
             f"{a.shape[-1]} equations need {a.shape[-1]} right-hand sides"
         )
     lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    # XLA's solver wants equal batches.
     a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
     out = jnp.linalg.solve(a, b)
     return out[..., 0] if vector else out if left else jnp.swapaxes(out, -1, -2)
@@ -228,6 +232,7 @@ def triangular_solve(
 
 def _by_factor(factor: jax.Array, b: jax.Array, upper: bool) -> jax.Array:
     """Solves L L^H out = b, or U^H U out = b."""
+    # Two triangular systems: the inner call solves with the left factor.
     if upper:
         return _triangular(factor, _triangular(factor, b, False, 2), False)
     return _triangular(factor, _triangular(factor, b, True), True, 2)
@@ -309,9 +314,12 @@ def lu_solve(
     if trans not in ("N", "T", "C"):
         raise ValueError(f"lu_solve: trans: got {trans!r}; allowed are 'N', 'T', 'C'")
     _system("lu_solve", lu, b)
+    # LAPACK counts the exchanged rows from 1.
     order = lax.linalg.lu_pivots_to_permutation(pivots - 1, lu.shape[-1])
+    # P L U out = b: rows in order, then L, then U.
     if trans == "N":
         return _triangular(lu, _triangular(lu, _reorder(b, order), True, unit=True), False)
+    # The transposed system has the factors in the other order.
     kind = 1 if trans == "T" else 2
     return _reorder(
         _triangular(lu, _triangular(lu, b, False, kind), True, kind, unit=True), jnp.argsort(order, -1)
@@ -452,6 +460,7 @@ def matrix_rank(
         1
     """
     matrices("matrix_rank", x, hermitian)
+    # Two ways to give the same limit would contradict each other.
     if tol is not None and (atol is not None or rtol is not None):
         raise ValueError(
             "matrix_rank: tol comes together with atol or rtol; give either tol alone or the other two"
@@ -465,8 +474,10 @@ def matrix_rank(
     )
     top = jnp.max(sizes, -1)
     if tol is None:
+        # NumPy's tolerance: the error of the decomposition grows with the size.
         default = max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps)
         relative = top * (default if rtol is None and atol is None else 0 if rtol is None else rtol)
+        # A value has to exceed both limits.
         tol = relative if atol is None else jnp.maximum(atol, relative)
     return jnp.sum(sizes > jnp.asarray(tol)[..., None], -1, dtype=jnp.int64)
 
@@ -508,6 +519,7 @@ def cond(x: jax.Array, p: Any = None, name: str | None = None) -> jax.Array:
     matrices("cond", x, p not in (2, -2))
     if p in (2, -2):
         values = jnp.linalg.svd(x, compute_uv=False)
+        # The largest singular value over the smallest; -2 asks for the inverse of that.
         return values[..., 0] / values[..., -1] if p == 2 else values[..., -1] / values[..., 0]
     axes = (x.ndim - 2, x.ndim - 1)
     return matrix_order_norm(x, p, axes, False) * matrix_order_norm(jnp.linalg.inv(x), p, axes, False)
@@ -518,11 +530,13 @@ def _expm(x: jax.Array) -> jax.Array:
     Stockmeyer's order of products (Higham, Functions of Matrices, 10.3). A polynomial keeps the programs of
     high derivatives small: the usual Pade approximant needs a solve and cases."""
     size = lax.stop_gradient(jnp.max(jnp.sum(jnp.abs(x), -2), -1))[..., None, None]
+    # Halved until the norm is at most 3/4, where the polynomial is exact to rounding.
     times = jnp.clip(jnp.ceil(jnp.log2(jnp.maximum(size, 0.75) / 0.75)), 0, 48)
     a = x * jnp.exp2(-times)
     powers = [jnp.eye(x.shape[-1], dtype=x.dtype), a, a @ a]
     powers += [powers[2] @ a, powers[2] @ powers[2]]
     out = powers[4] / math.factorial(16)
+    # Horner's scheme in the fourth power: four terms for each product.
     for first in (12, 8, 4, 0):
         out = sum(powers[i] / math.factorial(first + i) for i in range(4)) + (
             powers[4] @ out if first < 12 else out
@@ -568,6 +582,7 @@ def matrix_exp(x: jax.Array, name: str | None = None) -> jax.Array:
 def _least_squares(x: jax.Array, y: jax.Array, rcond: Number | float) -> tuple[Any, ...]:
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     kept = s > rcond * s[..., :1]
+    # Singular values that count as zero get the weight zero, not infinity.
     weights = jnp.where(kept, 1 / jnp.where(kept, s, 1), 0).astype(x.dtype)
     solution = adjoint(vh) @ (weights[..., None] * (adjoint(u) @ y))
     gap = x @ solution - y
@@ -633,6 +648,7 @@ def lstsq(
     solution, residuals, rank, values = _least_squares(x, y, rcond)
     real = numpy_dtype(values)
     empty = wrap(jnp.zeros((0,), real))
+    # Paddle leaves out what a driver of LAPACK does not compute.
     if driver == "gels":
         return solution, residuals if m > n else empty, wrap(jnp.zeros((0,), jnp.int64)), empty
     if driver == "gelsy":
@@ -676,6 +692,7 @@ def fp8_fp8_half_gemm_fused(
             f"fp8_fp8_half_gemm_fused: got output_dtype={output_dtype!r}, act={act!r}; allowed are {allowed}"
         )
     x, y = jnp.swapaxes(x, -1, -2) if transpose_x else x, jnp.swapaxes(y, -1, -2) if transpose_y else y
+    # The product of float8 is summed in float32, as matrix units do it.
     out = jnp.matmul(x.astype(jnp.float32), y.astype(jnp.float32)) * scale
     out = out if bias is None else out + bias.astype(jnp.float32)
     return acts[act](out).astype(output_dtype)
