@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from paddle_jax.optimizer.optimizer import Optimizer, checked
+from paddle_jax.optimizer.helpers import checked
+from paddle_jax.optimizer.optimizer import Optimizer
 
 if TYPE_CHECKING:
     import jax
@@ -58,6 +59,7 @@ class Adagrad(Optimizer):
         name: str | None = None,
         initial_accumulator_value: float = 0.0,
     ) -> None:
+        # Any value but None passes here; the base class looks at the type.
         checked("Adagrad", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self._epsilon = checked("Adagrad", "epsilon", epsilon, lambda v: True, "a float")
         self.type = "adagrad"
@@ -72,6 +74,7 @@ class Adagrad(Optimizer):
 
     @staticmethod
     def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, epsilon: float) -> UpdateResult:
+        # Duchi and others, 2011.
         total = s["moment"] + g * g
         return p - lr * g / (jnp.sqrt(total) + epsilon), {"moment": total}
 
@@ -130,6 +133,7 @@ class Adadelta(Optimizer):
     def _rule(
         p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, epsilon: float, rho: float
     ) -> UpdateResult:
+        # Zeiler, 2012: the step has the unit of the parameter.
         squares = rho * s["_avg_squared_grad"] + (1 - rho) * g * g
         step = jnp.sqrt((s["_avg_squared_update"] + epsilon) / (squares + epsilon)) * g
         steps = rho * s["_avg_squared_update"] + (1 - rho) * step * step

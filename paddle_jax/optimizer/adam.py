@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from paddle_jax.optimizer.optimizer import Optimizer, checked
+from paddle_jax.optimizer.helpers import checked
+from paddle_jax.optimizer.optimizer import Optimizer
 
 if TYPE_CHECKING:
     import jax
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
         WeightDecay,
     )
     from paddle_jax._core.tensors.tensor import Tensor
-    from paddle_jax.optimizer.optimizer import _Group
+    from paddle_jax.optimizer.group import _Group
 
 
 BETA = "at least 0 and less than 1"
@@ -29,6 +30,7 @@ BETA = "at least 0 and less than 1"
 def column(power: jax.Array, p: jax.Array) -> jax.Array:
     """A state of one number per parameter, shaped to broadcast with a stack of parameters; in a flat stack it
     may be spread over the elements."""
+    # Flat stacks hold the number once for each element.
     if power.shape == p.shape:
         return power
     return power.reshape((-1,) + (1,) * (p.ndim - 1))
@@ -43,9 +45,11 @@ def adam_step(
     first = beta1 * s["moment1"] + (1 - beta1) * g
     second = beta2 * s["moment2"] + (1 - beta2) * g * g
     new = {"moment1": first, "moment2": second}
+    # AMSGrad (Reddi and others, 2018): the largest mean square so far.
     if "moment2_max" in s:
         new["moment2_max"] = second = jnp.maximum(s["moment2_max"], second)
     new["beta1_pow_acc"], new["beta2_pow_acc"] = s["beta1_pow_acc"] * beta1, s["beta2_pow_acc"] * beta2
+    # Kingma and Ba, 2015, with both corrections in one factor; epsilon is scaled along, as in Paddle.
     correction = jnp.sqrt(1 - power2)
     return p - lr * correction / (1 - power1) * first / (jnp.sqrt(second) + epsilon * correction), new
 
@@ -117,6 +121,7 @@ class Adam(Optimizer):
         self._beta1 = checked(owner, "beta1", beta1, lambda v: 0 <= v < 1, BETA)
         self._beta2 = checked(owner, "beta2", beta2, lambda v: 0 <= v < 1, BETA)
         self._epsilon = checked(owner, "epsilon", epsilon, lambda v: v >= 0, "at least 0")
+        # In lazy mode rows of a table without a gradient keep their moments.
         self._lazy = self._lazy_mode = lazy_mode
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
@@ -131,6 +136,7 @@ class Adam(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _is_lazy(self, param: Tensor, group: _Group) -> bool:
+        # A regularizer would change rows that were not used.
         if self.regularization is not None:
             raise RuntimeError(
                 f"{type(self).__name__}: weight_decay: {param.name} is the table of an "
@@ -141,6 +147,7 @@ class Adam(Optimizer):
     def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         if slot.endswith("pow_acc"):
             beta = "beta1" if slot.startswith("beta1") else "beta2"
+            # Paddle's powers start at beta, as they belong to the first step.
             return None, float(settings.get(beta, getattr(self, "_" + beta))), None
         return (), 0.0, None
 

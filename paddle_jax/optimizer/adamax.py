@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.adam import BETA, column
-from paddle_jax.optimizer.optimizer import Optimizer, checked
+from paddle_jax.optimizer.helpers import checked
+from paddle_jax.optimizer.optimizer import Optimizer
 
 if TYPE_CHECKING:
     import jax
@@ -92,6 +93,7 @@ def _check(owner: str, learning_rate: Any, **numbers: Any) -> None:
     if learning_rate is None:
         raise ValueError(f"{owner}: learning_rate: got None; pass a float or an LRScheduler.")
     for name, value in numbers.items():
+        # The betas have an upper bound as well.
         beta = name.startswith("beta")
         if not (0 <= value < 1 if beta else value >= 0):
             raise ValueError(f"{owner}: {name}: got {value}; it must be {BETA if beta else 'at least 0'}.")
@@ -146,6 +148,7 @@ class NAdam(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
+        # The powers and products start at 1.
         return (), 0.0 if slot.startswith("moment") and slot != "momentum_decay_pow" else 1.0, None
 
     def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -167,11 +170,13 @@ class NAdam(Optimizer):
         # so far.
         decay = s["momentum_decay_pow"] * 0.96
         power2 = s["beta2_pow"] * beta2
+        # The momentum warms up (Dozat, 2016); 0.96 is the constant of that schedule.
         mu = beta1 * (1 - 0.5 * decay**momentum_decay)
         following = beta1 * (1 - 0.5 * decay**momentum_decay * 0.96**momentum_decay)
         product = s["mu_product"] * mu
         first = beta1 * s["moment1"] + (1 - beta1) * g
         second = beta2 * s["moment2"] + (1 - beta2) * g * g
+        # Nesterov: the momentum of the next step applies to the mean already.
         mean = following * first / (1 - product * following) + (1 - mu) * g / (1 - product)
         new = {
             "momentum_decay_pow": decay,
@@ -252,6 +257,7 @@ class RAdam(Optimizer):
         length = limit - 2 * rho
         # The variance of the mean square is finite for more than 4; Paddle begins above 5.
         known = length > 5
+        # Below 4 the root would be NaN, which checks for NaN would report though it is not taken.
         safe = jnp.where(known, length, 6.0)
         rectified = jnp.sqrt((safe - 4) * (safe - 2) * limit / ((limit - 4) * (limit - 2) * safe))
         step = first / (1 - power1)

@@ -111,6 +111,7 @@ class AdamW(Adam):
             amsgrad=amsgrad,
             name=name,
         )
+        # Groups without a decay of their own take this one.
         self._default_dict["weight_decay"] = weight_decay
 
     def __str__(self) -> str:
@@ -118,6 +119,7 @@ class AdamW(Adam):
 
     def _write_group_options(self, group: dict[str, Any]) -> None:
         for param in group["params"]:
+            # Paddle reads the rate of a group from its parameters.
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
 
     def _marks(self, params: Sequence[Tensor], settings: dict[str, Any]) -> dict[str, list[float]]:
@@ -126,6 +128,7 @@ class AdamW(Adam):
         else:
             decay = self._weight_decay
         wanted = self._apply_decay_param_fun
+        # The decay belongs to each parameter, since a function may choose.
         marks = {
             "rule_decay": [float(decay) if wanted is None or wanted(param.name) else 0.0 for param in params]
         }

@@ -67,6 +67,7 @@ class ASGD(Optimizer):
 
     def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
         if slot == "m":
+            # The count of steps decides which gradient is replaced.
             return None, 0, jnp.int64
         return (self._n,) if slot == "y" else (), 0.0, None
 
@@ -80,7 +81,9 @@ class ASGD(Optimizer):
         count = s["m"][:, 0]
         rows = jnp.arange(len(count))
         turn = count % batches
+        # The oldest gradient leaves the sum, the new one joins it.
         total = s["d"] - s["y"][rows, turn] + g
+        # At first there are fewer gradients than `batch_num`.
         seen = jnp.minimum(count + 1, batches).reshape((-1,) + (1,) * (p.ndim - 1)).astype(p.dtype)
         return p - lr / seen * total, {"d": total, "y": s["y"].at[rows, turn].set(g), "m": s["m"] + 1}
 
@@ -128,6 +131,7 @@ class Rprop(Optimizer):
             first = learning_rate()
         else:
             first = learning_rate
+        # The first steps must lie within their own bounds.
         if not 0.0 < low <= first <= high:
             raise ValueError(
                 f"Rprop: learning_rate_range: got {learning_rate_range}; "
@@ -139,6 +143,7 @@ class Rprop(Optimizer):
         self._initial_learning_rate = first
         self._range, self._etas = (float(low), float(high)), (float(etas[0]), float(etas[1]))
         self._multi_precision = multi_precision
+        # Weight decay would change signs, on which the rule depends.
         super().__init__(learning_rate, parameters, 0.0, grad_clip, name)
 
     def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:

@@ -25,7 +25,7 @@ from paddle_jax.tensor.ops import sign
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike, GradClip, StateDict
     from paddle_jax._core.tensors.tensor import Tensor
-    from paddle_jax.optimizer.optimizer import _Group
+    from paddle_jax.optimizer.group import _Group
     from paddle_jax.regularizer import WeightDecayRegularizer
 
 
@@ -55,6 +55,7 @@ class ByParameter:
             return
         block = default_main_program().global_block()
         with no_grad():
+            # The clip of a user may need all gradients together.
             if clip is not None:
                 pairs = clip(pairs)
             pairs = [(p, self._create_regularization_of_grad(p, g, self.regularization)) for p, g in pairs]
@@ -81,11 +82,13 @@ class ByParameter:
         Returns:
             [].
         """
+        # Paddle passes a dict for a group, a list otherwise.
         if isinstance(params_grads, dict):
             group = params_grads
         else:
             group = {"params": params_grads}
         pairs = [(param, gradient) for param, gradient in group["params"] if gradient is not None]
+        # The compiled update serves classes that say nothing of their own.
         if not self._updates_alone():
             return self.apply_gradients(pairs)
         settings = params_grads if group is params_grads else None
@@ -108,12 +111,14 @@ class ByParameter:
         settings = self._settings_of(param)
         owner = self._owner_of(param)
         states = {slot: self._get_accumulator(slot, owner) for slot in self._slots}
+        # With a float32 copy the parameter itself is only written.
         states |= {} if owner is param else {"master": owner}
         facts = {
             name: column
             for name, column in self._facts([param], settings).items()
             if name not in ("l1", "l2")
         }
+        # A stack of one, so that the compiled rule serves here, too.
         stack = Stack([param], {slot: wrap(t._value[None]) for slot, t in states.items()}, vectors(facts))
         (call,) = pack([stack])
         run_calls(
@@ -136,6 +141,7 @@ class ByParameter:
     def _add_moments_pows(self, p: Tensor) -> None:
         """Makes the states of the class for one parameter, or for its float32 copy."""
         settings = self._settings_of(p)
+        # States of low precision would lose small steps.
         if str(numpy_dtype(p)) == "float64":
             wide = "float64"
         else:
@@ -158,6 +164,7 @@ class ByParameter:
         those of the optimizer (`_beta1`, `_weight_decay`) until the next call."""
         for name, value in parameters.items():
             if name not in ("params", "learning_rate", "grad_clip") and hasattr(self, f"_{name}"):
+                # The usual value is kept, as another group may not set one.
                 usual = self._settings_of_all.setdefault(name, getattr(self, f"_{name}"))
                 setattr(self, f"_{name}", usual if value is None else value)
         return parameters["params"]
@@ -166,6 +173,7 @@ class ByParameter:
         self, param: Tensor, grad: Tensor | None, regularization: WeightDecayRegularizer | None = None
     ) -> Any:
         """A gradient with the decay of the weights, that of the parameter or this one."""
+        # A regularizer of the parameter goes first.
         decay = getattr(param, "regularizer", None) or regularization
         if grad is None or decay is None:
             return grad
@@ -201,6 +209,7 @@ class ByParameter:
             state = full(list(param.shape) if shape is None else shape, fill_value, dtype or param.dtype)
             state.name = self._own_name(slot, param.name)
             state.persistable = True
+            # A state that was loaded before it was made.
             if (loaded := self._pop_loaded(self._holder, state.name)) is not None:
                 state.set_value(self._fitting(loaded, state._value, param.name, slot))
             of_name[param.name] = state
@@ -209,6 +218,7 @@ class ByParameter:
     def _create_master_weight(self, param: Tensor) -> Tensor:
         """The float32 copy of a parameter of low precision; changing the parameter does not change it."""
         if param.name not in self._own_masters:
+            # Later changes of the parameter go through this copy.
             copy = param.detach().astype("float32")
             copy.name = param.name + "_fp32_master_0"
             copy.persistable = True
@@ -240,6 +250,7 @@ class ByParameter:
 
     def _owner_of(self, param: Tensor) -> Tensor:
         """What the states of a parameter belong to: it or its float32 copy."""
+        # Only low precision needs a copy.
         low = self._multi_precision and self._is_dtype_fp16_or_bf16(param.dtype)
         if low:
             return self._create_master_weight(param)
@@ -264,6 +275,7 @@ class ByParameter:
         ]
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
+            # A snapshot, as the next step changes the state.
             target[name] = snapshot = wrap(read_raw(tensor))
             snapshot.name = tensor.name
             snapshot.persistable = True
@@ -284,6 +296,7 @@ class ByParameter:
     def _pop_loaded(holder: dict[str, Any], name: str) -> Any:
         """What was loaded under a name, taken out of the dict. A state of Paddle's second optimizer in one
         program ends in _1."""
+        # Numbers at the end differ between optimizers of one program.
         stem = re.compile(re.escape(name[:-1]) + r"\d+")
         if name in holder:
             key = name

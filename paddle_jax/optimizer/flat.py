@@ -53,8 +53,10 @@ def split(whole: jax.Array, like: Sequence[jax.Array], flat: bool) -> list[jax.A
 
 def parameter_state(value: jax.Array, params: Sequence[Tensor], row: int) -> jax.Array:
     """The state of one parameter in that of its flat stack."""
+    # One number for all parameters, or one for each.
     if value.shape[1] == 1:
         return value[row if len(value) > 1 else 0]
+    # The place of the parameter is the sum of those before.
     start = sum(element_count(p) for p in params[:row])
     return value[0, start : start + element_count(params[row])].reshape(plain_shape(params[row]))
 
@@ -65,6 +67,7 @@ def gathered(values: Sequence[jax.Array], single: bool) -> jax.Array:
     if not single:
         return jnp.concatenate([v.reshape(1, -1) for v in values], 1)
     column = jnp.stack(values)
+    # One number for all: the update then needs no column.
     if bool((column == column[0]).all()):
         return column[:1]
     return column
@@ -72,6 +75,7 @@ def gathered(values: Sequence[jax.Array], single: bool) -> jax.Array:
 
 def even(mask: np.ndarray) -> np.ndarray:
     """Which parameters of a flat stack are updated: one value if all are or none is."""
+    # Equal marks are one number, for which a program is compiled already.
     if (mask == mask[0]).all():
         return mask[:1]
     return mask

@@ -54,6 +54,7 @@ class _Group:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(
             state,
+            # Empty: they are filled at the next step.
             ids=[],
             zeros={},
             tables={id(p): p for p in state.get("tables", ())},

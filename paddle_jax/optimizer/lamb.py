@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.adam import column
-from paddle_jax.optimizer.optimizer import Optimizer, checked
+from paddle_jax.optimizer.helpers import checked
+from paddle_jax.optimizer.optimizer import Optimizer
 
 if TYPE_CHECKING:
     import jax
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def _norm(x: jax.Array) -> jax.Array:
+    # Of each parameter in the stack.
     return jnp.sqrt(jnp.sum(x * x, axis=tuple(range(1, x.ndim)), keepdims=True))
 
 
@@ -127,6 +129,7 @@ class Lamb(Optimizer):
         mean = first / (1 - column(s["beta1_pow_acc"], p))
         square = second / (1 - column(s["beta2_pow_acc"], p))
         step = mean / (jnp.sqrt(square) + epsilon)
+        # The decay is part of the step, and so of its length.
         if rule_decay is not None:
             step = step + rule_decay * p
         size = _norm(p)

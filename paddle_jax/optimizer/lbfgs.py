@@ -92,6 +92,7 @@ class LBFGS(Optimizer):
         )
         self.max_iter = max_iter
         if max_eval is None:
+            # Paddle's and torch's limit, since the line search evaluates several times.
             self.max_eval = max_iter * 5 // 4
         else:
             self.max_eval: int = max_eval
@@ -122,13 +123,16 @@ class LBFGS(Optimizer):
                 f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None."
             )
         first_loss = closure()
+        # The loss and gradient of the place where the step begins.
         point = self._current_point(0.0, float(first_loss), None)
+        # The attribute is replaced as a whole, so that an interrupt leaves the old state.
         self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
         evaluations = 1
         iteration = 0
         while iteration < self.max_iter and point.largest > self.tolerance_grad:
             iteration += 1
             before = self._past
+            # Values, as the parameters change during the iteration.
             values = [(p, p._value) for p in self._trainable()]
             try:
                 point, used, last = self._iterate(closure, point, iteration)
@@ -170,6 +174,7 @@ class LBFGS(Optimizer):
                 iteration,
             )
             past |= {"alpha": point.length, "func_evals": past["func_evals"] + used}
+            # Neither the place nor the loss changes any more.
             last = (
                 point.length * reach <= self.tolerance_change
                 or abs(point.loss - start.loss) < self.tolerance_change
@@ -189,6 +194,7 @@ class LBFGS(Optimizer):
         """Changes the parameters along the direction: the Point reached, and the evaluations used."""
         values = [p._value for p in self._trainable()]
 
+        # From the start each time, so that rounding does not add up.
         def go(length: float) -> None:
             for param, value in zip(self._trainable(), _shifted(values, direction, length), strict=True):
                 param._rebind(value)
@@ -203,10 +209,12 @@ class LBFGS(Optimizer):
                 return Point(rate, start.loss, start.grad, start.slope, start.largest), 0
             return evaluate_at(rate), 1
         point, used = strong_wolfe(evaluate_at, rate, start, reach, self.tolerance_change)
+        # The search may have ended at another place than its best one.
         go(point.length)
         return point, used
 
     def _trainable(self) -> list[Tensor]:
+        # Frozen parameters have no part in the vector.
         return [p for p in self._all_params() if not p.stop_gradient]
 
     def _current_point(self, length: float, loss: float, direction: jax.Array | None) -> Point:
@@ -215,6 +223,7 @@ class LBFGS(Optimizer):
             p._grad._value if p._grad is not None else jnp.zeros_like(p._value) for p in self._trainable()
         ]
         grad, numbers = _measured(parts, direction)
+        # One transfer to the host for both numbers.
         slope, largest = map(float, np.asarray(numbers))
         return Point(length, loss, grad, slope, largest)
 
@@ -225,6 +234,7 @@ class LBFGS(Optimizer):
         with its slope and largest element."""
         history = self._history
         if past["n_iter"] == 1:
+            # The history may be larger than all parameters, so it starts small.
             room = _room(grad, min(self.history_size, max(_FIRST_ROWS, _FIRST_ELEMENTS // max(grad.size, 1))))
             return (
                 {"_history": room, "_known": 0},
@@ -250,6 +260,7 @@ class LBFGS(Optimizer):
         if self._history is not None:
             history = self._history
             rows = len(self._history["s"])
+            # The rows are a ring, in which the oldest lies behind the newest.
             oldest_first = [i % rows for i in range(max(0, self._known - rows), self._known)]
             state |= {
                 "old_sk": [wrap(history["s"][i]) for i in oldest_first],
@@ -259,6 +270,7 @@ class LBFGS(Optimizer):
                 "H_diag": wrap(jnp.array(history["scale"])),
                 "ro": [wrap(history["ro"][i]) for i in oldest_first],
             }
+        # Before the first step there is nothing to save, as in Paddle.
         return {"state": state if self._past["n_iter"] else {}}
 
     def set_state_dict(self, state_dict: StateDict) -> None:
@@ -272,11 +284,13 @@ class LBFGS(Optimizer):
             self._history = None
             self._known = 0
             return
+        # No more pairs than this optimizer keeps.
         pairs = list(zip(state["old_sk"], state["old_yk"], strict=True))[-self.history_size :]
         self._known = len(pairs)
         self._history = _room(state["d"], min(max(_FIRST_ROWS, self._known), self.history_size))
         for i, pair in enumerate(pairs):
             s, y = (jnp.asarray(np.asarray(part)) for part in pair)
+            # 1 / <s, y> is computed from the pair, whatever the file says.
             for key, value in (("s", s), ("y", y), ("ro", 1.0 / jnp.vdot(s, y))):
                 self._history[key] = self._history[key].at[i].set(value)
         self._history |= {"count": jnp.asarray(self._known), "scale": jnp.array(state["H_diag"])}
@@ -341,6 +355,7 @@ def _turned(
     change = grad - before
     moved = direction * rate
     curvature = jnp.vdot(change, moved)
+    # A ring: the newest pair replaces the oldest.
     rows = len(history["s"])
     # Only pairs with <s, y> > 0 keep the model positive definite.
     accepted = curvature > 1e-10
@@ -370,6 +385,7 @@ def _turned(
 def _two_loops(grad: jax.Array, history: dict[str, Any]) -> jax.Array:
     """Minus the inverse Hessian times the gradient, by the two-loop recursion over the history."""
     s, y, ro, count, scale = (history[key] for key in ("s", "y", "ro", "count", "scale"))
+    # The ring may not be full yet.
     pairs = jnp.minimum(count, len(s))
 
     def back(k: Any, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:

@@ -26,10 +26,12 @@ def _minimum(a: Point, b: Point, low: float, high: float) -> float:
     where there is none."""
     if a.length > b.length:
         a, b = b, a
+    # Without a distance there is no cubic.
     if a.length == b.length:
         return (low + high) / 2
     mean = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length)
     square = mean * mean - a.slope * b.slope
+    # No real minimum; written so that NaN is caught as well.
     if not square >= 0:
         return (low + high) / 2
     root = math.sqrt(square)
@@ -69,9 +71,11 @@ class _Search:
 
     def too_high(self, point: Point) -> bool:
         # also for NaN
+        # Sufficient decrease (Armijo); a loss of NaN is too high.
         return not point.loss <= self.start.loss + self.decrease * point.length * self.start.slope
 
     def flat(self, point: Point) -> bool:
+        # The curvature condition in its strong form.
         return abs(point.slope) <= -self.curvature * self.start.slope
 
     def bracket(self, length: float) -> tuple[Point, Point]:
@@ -84,11 +88,14 @@ class _Search:
                 return previous, point
             if self.flat(point):
                 return point, point
+            # The slope turned, so a minimum lies between.
             if point.slope >= 0:
                 return point, previous
+            # The next step is longer, but not by more than ten times.
             nearest = point.length + 0.01 * (point.length - previous.length)
             farthest = point.length * 10
             previous, point = point, self.evaluate(_minimum(previous, point, nearest, farthest))
+        # The limit is reached: the start is the best that is known for sure.
         return self.start, point
 
     def narrow(self, low: Point, high: Point, reach: float, tolerance: float) -> Point:
@@ -105,6 +112,7 @@ class _Search:
                 continue
             if self.flat(point):
                 return point
+            # The minimum lies between `low` and the new point.
             if point.slope * (high.length - low.length) >= 0:
                 high = low
             low = point
@@ -118,10 +126,12 @@ def _division(low: Point, high: Point, near_end: bool) -> tuple[float, bool]:
     interval is cut off.
     """
     left, right = sorted((low.length, high.length))
+    # A loss that is infinite fits no cubic.
     if math.isfinite(high.loss):
         length = _minimum(low, high, left, right)
     else:
         length = (left + right) / 2
+    # Close to an end the interval would hardly shrink; once is allowed, twice is not.
     margin = 0.1 * (right - left)
     inside = min(max(length, left + margin), right - margin)
     if inside != length and left < length < right and not near_end:
@@ -155,8 +165,10 @@ def strong_wolfe(
     """
     search = _Search(evaluate_at, start, decrease, curvature, limit)
     low, high = search.bracket(length)
+    # A good step was found on the way out.
     if low is high:
         return low, search.used
+    # The better end counts as the low one.
     if high.loss < low.loss and math.isfinite(high.loss):
         low, high = high, low
     return search.narrow(low, high, reach, tolerance), search.used

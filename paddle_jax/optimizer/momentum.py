@@ -93,5 +93,6 @@ class Momentum(Optimizer):
         p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array, momentum: float, nesterov: bool
     ) -> UpdateResult:
         # v = mu v + g; p -= lr v, or with Nesterov p -= lr (g + mu v).
+        # Paddle's form, without dampening; Nesterov looks one step ahead.
         velocity = momentum * s["velocity"] + g
         return p - lr * (g + momentum * velocity if nesterov else velocity), {"velocity": velocity}

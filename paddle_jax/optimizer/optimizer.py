@@ -3,7 +3,7 @@ under Paddle's names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,14 @@ from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
-from paddle_jax._core.tensors.held_values import held_value, holds_symbol, replace_held
+from paddle_jax._core.tensors.held_values import held_value, replace_held
 from paddle_jax._core.tensors.layout import layout_of, put, replicated, with_leading_axes
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, joined, rows
 from paddle_jax.optimizer.group import _Group
+from paddle_jax.optimizer.helpers import in_program, is_rule, zeros_for
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, choices_of, chunks, new_state, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
@@ -112,10 +113,12 @@ class Optimizer(ByParameter, States):
         grad_clip: GradClip | None = None,
         name: str | None = None,
     ) -> None:
+        # A static program updates all its parameters.
         if parameters is None:
             parameters = state.frame.implied_parameters()
         self._check_settings(learning_rate, parameters, grad_clip)
         self._name = name
+        # A generator could be read once only.
         self._parameter_list = list(parameters)
         self._check_parameters()
         self.regularization: WeightDecayRegularizer | None = self._as_regularizer(weight_decay)
@@ -145,6 +148,7 @@ class Optimizer(ByParameter, States):
             raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
         if isinstance(parameters, dict):
             raise TypeError(f"{owner}: parameters: got a dict; for parameter groups pass a list of dicts.")
+        # A Tensor would be iterated row by row.
         if isinstance(parameters, Tensor):
             raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
         if not isinstance(learning_rate, float | LRScheduler):
@@ -169,6 +173,7 @@ class Optimizer(ByParameter, States):
         """What is value when it is needed first: some classes do without the constructor above."""
         if name == "_groups":
             value = self._groups_of(self._param_groups)
+        # Classes that call no constructor of this one find their state here.
         elif name in _MADE_LATER:
             value = _MADE_LATER[name]()
         else:
@@ -184,6 +189,7 @@ class Optimizer(ByParameter, States):
         return [_Group({"params": descriptions})]
 
     def _as_regularizer(self, decay: Any) -> WeightDecayRegularizer | None:
+        # bool is an int to Python, but no decay.
         if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
             raise TypeError(
                 f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
@@ -198,6 +204,7 @@ class Optimizer(ByParameter, States):
         if not isinstance(param_group, dict) or "params" not in param_group:
             raise AssertionError(f"{type(self).__name__}: parameters: a group must be a dict with 'params'.")
         params = param_group["params"]
+        # A set has no order, so states could not be saved.
         if isinstance(params, set):
             raise TypeError(
                 f"{type(self).__name__}: parameters: 'params' is a set, which has no order; pass a list."
@@ -207,6 +214,7 @@ class Optimizer(ByParameter, States):
             **param_group,
             "params": [params] if isinstance(params, Tensor) else list(params),
         }
+        # Two updates of one parameter in a step would depend on their order.
         grouped_ids = {id(p) for known in self._param_groups for p in known["params"]}
         if any(id(p) in grouped_ids for p in group["params"]):
             raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
@@ -237,6 +245,7 @@ class Optimizer(ByParameter, States):
             >>> paddle.optimizer.SGD(0.5, parameters=[]).get_lr()
             0.5
         """
+        # A compiled step watches it: another rate needs no new program.
         return state.frame.guarded_value(self._lr)
 
     def _lr(self) -> float:
@@ -259,6 +268,7 @@ class Optimizer(ByParameter, States):
         """
         if not isinstance(value, int | float):
             raise TypeError(f"set_lr: value: got {type(value).__name__}; pass a float.")
+        # A fixed number would be overwritten by the schedule.
         if isinstance(self._learning_rate, LRScheduler):
             raise RuntimeError(
                 "set_lr: the learning rate comes from an LRScheduler; use set_lr_scheduler to replace it."
@@ -291,6 +301,7 @@ class Optimizer(ByParameter, States):
             >>> optimizer.step()
             >>> optimizer.clear_grad()
         """
+        # Read before the gradients, as a scheduler may run code of the user.
         lr = self._rate()
         self._report_grad_access()
         active = [
@@ -307,6 +318,7 @@ class Optimizer(ByParameter, States):
             self._rest(todo, lr, from_caller)
         # An interrupt between two calls must not leave half of the parameters updated: finish the step.
         except BaseException:
+            # Calls that are done already are not repeated.
             if any(done for *_, done in todo):
                 self._rest(todo, lr, from_caller)
             raise
@@ -315,6 +327,7 @@ class Optimizer(ByParameter, States):
 
     def _rest(self, todo: list[tuple[Any, ...]], lr: Any, from_caller: bool) -> None:
         for group, active, owned, done in todo:
+            # `done` ends with True where the last call of the group has run.
             if active and not (done and done[-1]):
                 self._step_group(group, active, lr, owned, from_caller, done)
 
@@ -340,10 +353,11 @@ class Optimizer(ByParameter, States):
             grads = {id(p): owned[id(p)] for p in active}
         else:
             grads = None
+        # A clip writes the gradients back, so it has to know whose they are.
         if clip is not None and owned is None:
             owned = {id(p): p._grad for p in active}
         # A clip that a user wrote runs here, by its own code; the others run inside the compiled update.
-        if clip is not None and not _is_rule(clip):
+        if clip is not None and not is_rule(clip):
             grads = {id(p): g for p, g in clip([(p, owned[id(p)]) for p in active])}
         self._run(group, active, grads, clip, lr, owned, done)
 
@@ -362,20 +376,24 @@ class Optimizer(ByParameter, States):
         ids = list(map(id, active))
         if RowsGrad.any_exist:
             self._note_tables(group, active, grads)
+        # Settings of parameters may have changed since the last step.
         if group.stacks and self._chosen(group.placed()) != group.chosen:
             self._restack(group)
+        # The usual case: the same parameters as in the last step.
         if ids != group.ids:
             new = [p for p in active if id(p) not in group.places]
             if new:
                 self._place(group, new)
+            # All have a gradient: no marks are needed.
             if len(ids) == len(group.places):
                 group.ids = ids
+        # A compiled step is valid as long as this choice is.
         local.ctx.frame.guard_choice(lambda: partial(self._chosen, group.placed()))
         if ids == group.ids:
             work = self._whole(group, grads)
         else:
             work = self._masked_work(group, {id(p): p for p in active}, grads)
-        if clip is not None and _is_rule(clip):
+        if clip is not None and is_rule(clip):
             rule = clip.rule()
         else:
             rule = None
@@ -405,6 +423,7 @@ class Optimizer(ByParameter, States):
         return self._lazy and self._decay_of(param, group.settings) is None
 
     def _whole(self, group: _Group, grads: dict[int, Any] | None) -> list[tuple[Any, ...]]:
+        # The usual case, without a dict in between.
         if not group.tables and grads is None:
             return [
                 (call, [[read_raw(p._grad) for p in same] for same in call.lists], call.extras)
@@ -421,13 +440,14 @@ class Optimizer(ByParameter, States):
         """The gradients of a stack as operands of its update. grads: id to Tensor; zeros for who has none."""
         if stack.form is not ROWS:
             return [
-                read_raw(grads[id(p)]) if id(p) in grads else _zeros(group, held_value(p))
+                read_raw(grads[id(p)]) if id(p) in grads else zeros_for(group, held_value(p))
                 for p in stack.params
             ]
         grad = grads.get(id(stack.params[0]))
+        # Only the rows that were used.
         if type(grad) is RowsGrad:
             return grad.rows().operands()
-        return all_rows(_zeros(group, held_value(stack.params[0])) if grad is None else read_raw(grad))
+        return all_rows(zeros_for(group, held_value(stack.params[0])) if grad is None else read_raw(grad))
 
     def _masked_work(
         self, group: _Group, active: dict[int, Tensor], grads: dict[int, Any] | None
@@ -437,6 +457,7 @@ class Optimizer(ByParameter, States):
             grads = {i: p._grad for i, p in active.items()}
         work = []
         for call in group.calls:
+            # A call without any gradient does not run.
             if any(id(p) in grads for same in call.lists for p in same):
                 values = [self._operands(stack, grads, group) for stack in call.stacks]
                 work.append(
@@ -457,7 +478,7 @@ class Optimizer(ByParameter, States):
 
     def _clips_inside(self, clip: GradClip) -> bool:
         """Whether the compiled update can do the clipping."""
-        return _is_rule(clip)
+        return is_rule(clip)
 
     @staticmethod
     def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: Any) -> UpdateResult:
@@ -488,6 +509,7 @@ class Optimizer(ByParameter, States):
     def _restack(self, group: _Group) -> None:
         """Puts the parameters into stacks anew, with their states, since something was chosen differently."""
         states = {}
+        # States go along to the new stacks.
         for stack in group.stacks:
             values = {slot: outside(tensor) for slot, tensor in stack.state.items()}
             with eager_evaluation():
@@ -502,6 +524,7 @@ class Optimizer(ByParameter, States):
     ) -> None:
         """Makes stacks and state for parameters that have a gradient for the first time. states: those they
         have (id to dict), when all are placed anew."""
+        # New lists: an interrupt leaves the group as it was.
         stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
         if self._elementwise(group.settings):
             traits = partial(self._traits, settings=group.settings)
@@ -524,6 +547,7 @@ class Optimizer(ByParameter, States):
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         chosen = self._chosen([param for stack in stacks for param in stack.params])
+        # All at once, so that the group is consistent at any time.
         set_all(
             partial(setattr, group),
             ("stacks", "places", "calls", "chosen", "ids"),
@@ -561,6 +585,7 @@ class Optimizer(ByParameter, States):
                 f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; "
                 "only floating-point ones can be updated."
             )
+        # Half precision keeps its states in float32.
         wide = jnp.promote_types(value.dtype, np.dtype("float32"))
         slots, (count, inner) = {}, rows(params, flat)
         for slot in self._slots:
@@ -569,6 +594,7 @@ class Optimizer(ByParameter, States):
             slots[slot] = new_state(
                 (count, *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead)
             )
+        # The float32 copy of the parameters themselves.
         if self._multi_precision and str(value.dtype) in LOW:
             values = list(map(outside, params))
             with eager_evaluation():
@@ -608,6 +634,7 @@ class Optimizer(ByParameter, States):
         for _, _, value in list(settings):  # a clip or a decay has settings itself
             parts = getattr(value, "__dict__", {})
             settings += [(parts, name, part) for name, part in parts.items() if type(part) in SCALARS]
+        # Parameters that join a list change the step.
         lists = [self._groups, *[group.params for group in self._groups]]
         return CapturedState(settings=settings, lists=lists, tensors=list(self._all_params()))
 
@@ -632,10 +659,11 @@ class Optimizer(ByParameter, States):
                 if not set_to_zero or type(grad) is RowsGrad or id(param) in group.tables:
                     param._grad = None
                 elif type(held_value(grad)) is LazyArray:
+                    # A pending gradient is replaced without being computed.
                     replace_held(grad, zeros_like(held_value(grad)))
                     grad._version += 1
                 else:
-                    grad._rebind(_zeros(group, held_value(grad)))
+                    grad._rebind(zeros_for(group, held_value(grad)))
 
     clear_gradients = clear_grad
 
@@ -664,7 +692,8 @@ class Optimizer(ByParameter, States):
         Raises:
             AssertionError: loss is no Tensor.
         """
-        if _in_program(loss):
+        # In a static program the update becomes operations.
+        if in_program(loss):
             return StaticUpdates.minimize(self, loss, startup_program, parameters, no_grad_set)
         if not isinstance(loss, Tensor):
             raise AssertionError(
@@ -691,7 +720,7 @@ class Optimizer(ByParameter, States):
     ) -> list[tuple[Tensor, Tensor]]:
         """Returns the list of (parameter, gradient) that `loss.backward()` has made, or that is added to the
         static program of the loss."""
-        if _in_program(loss):
+        if in_program(loss):
             return StaticUpdates.backward(self, loss, parameters, no_grad_set, callbacks)
         return self._pairs()
 
@@ -703,8 +732,9 @@ class Optimizer(ByParameter, States):
         Returns:
             [].
         """
-        if params_grads and _in_program(params_grads[0][0]):
+        if params_grads and in_program(params_grads[0][0]):
             return StaticUpdates.apply_gradients(self, params_grads)
+        # Parameters without a gradient stay as they are.
         owned = {id(param): grad for param, grad in params_grads if grad is not None}
         active = [
             (group, [p for p in group.params if id(p) in owned and not p.stop_gradient])
@@ -712,37 +742,3 @@ class Optimizer(ByParameter, States):
         ]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
-
-
-def _zeros(group: _Group, raw: Any) -> Any:
-    """Zeros for a gradient; at once, the equal ones of a group share one array."""
-    if state.segment is not None or not state.frame.eager:
-        return zeros_like(raw)
-    key = raw.shape, raw.dtype
-    if key not in group.zeros:
-        group.zeros[key] = new_state(raw.shape, 0, raw.dtype)._value
-    return group.zeros[key]
-
-
-def _in_program(tensor: Any) -> bool:
-    """Whether a Tensor is a Variable of a static program."""
-    return isinstance(tensor, Tensor) and holds_symbol(tensor)
-
-
-def _is_rule(clip: Any) -> bool:
-    """Whether the compiled update can do the clipping; a user's own `__call__` or `_dygraph_clip`
-    is called instead."""
-    return (
-        hasattr(clip, "rule")
-        and type(clip).__call__ is ClipGradBase.__call__
-        and type(clip)._dygraph_clip is ClipGradBase._dygraph_clip
-    )
-
-
-def checked(owner: str, argument: str, value: Any, test: Callable[[Any], bool], allowed: str) -> Any:
-    """The value, when it passes the test; ValueError otherwise, AssertionError for None."""
-    if value is None:
-        raise AssertionError(f"{owner}: {argument}: got None; it must be {allowed}.")
-    if not test(value):
-        raise ValueError(f"{owner}: {argument}: got {value}; it must be {allowed}.")
-    return value

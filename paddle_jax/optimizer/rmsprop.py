@@ -91,6 +91,7 @@ class RMSProp(Optimizer):
         momentum: float,
         centered: bool,
     ) -> UpdateResult:
+        # Tieleman and Hinton, 2012; centred: Graves, 2013.
         square = rho * s["mean_square"] + (1 - rho) * g * g
         mean = s["mean_grad"]
         # step = lr * g / sqrt(E[g^2] - E[g]^2 + eps); without `centered` E[g] counts as 0.

@@ -58,4 +58,5 @@ class SGD(Optimizer):
 
     @staticmethod
     def _rule(p: jax.Array, g: jax.Array, s: Slots, lr: jax.Array) -> UpdateResult:
+        # No state: the parameter alone changes.
         return p - lr * g, s

@@ -69,6 +69,7 @@ class Stack:
         self.state = state
         self.extras = extras
         self.flat = flat
+        # Stacks may not mix layouts, which each compiled program has fixed.
         where = layout_of(params[0])
         if where is None:
             self.layout = None
@@ -83,6 +84,7 @@ class Stack:
             self.form = FLAT
         else:
             self.form: str = self.layout
+        # A table has one parameter, and two operands: row numbers and rows.
         if rows:
             self.width = 2
         else:
@@ -123,6 +125,7 @@ class Stack:
 
 
 def vectors(columns: Mapping[str, Sequence[float]]) -> dict[str, np.ndarray]:
+    # Neutral columns are left out, which keeps the update small.
     """The columns that are not neutral (all zero; for `lr`: all one) as float32 vectors."""
     arrays = {name: np.asarray(values, np.float32) for name, values in columns.items()}
     return {name: column for name, column in arrays.items() if (column != (1 if name == "lr" else 0)).any()}
@@ -141,14 +144,17 @@ def chunks(
     for param in params:
         raw = held_value(param)
         layout = layout_of(param)
+        # Small ones share a flat stack: one operation for all.
         if traits is not None and layout is None and 0 < raw.size <= SMALL:
             small.setdefault((raw.dtype, traits(param)), []).append(param)
         else:
+            # Others share a stack with those of the same shape.
             rest.setdefault((raw.shape, raw.dtype, layout), []).append(param)
     for same in small.values():
         for i in range(0, len(same), CALL):
             yield same[i : i + CALL], len(same[i : i + CALL]) > 1
     for (shape, _, _), same in rest.items():
+        # Large ones stand alone, since stacking copies them.
         size = STACK if np.prod(shape, dtype=np.int64) <= SMALL else 1
         yield from ((same[i : i + size], False) for i in range(0, len(same), size))
 
@@ -189,6 +195,7 @@ class Call:
         self.interprets_norm: bool = True
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Compiled programs do not go into copies and pickles.
         return Call, (self.stacks,)
 
     def run(
@@ -215,12 +222,14 @@ class Call:
             assign_all(changed, results)
             done.append(last)
             return results[len(changed) :]
+        # Parameters of a flat stack may have numbers of their own.
         uneven = tuple(
             [
                 form is FLAT and flat.is_uneven(*each)
                 for form, *each in zip(self.forms, state, extras, strict=True)
             ]
         )
+        # Each kind is a program of its own.
         kind = (
             tuple([g.dtype for same in grads for g in same]),
             tuple([tuple(e) for e in extras]),
@@ -230,11 +239,13 @@ class Call:
         )
 
         def take(results: list[Any]) -> Iterator[Any]:
+            # In one C call, which an interrupt cannot split: values, mark, gradients.
             return itertools.chain(
                 map(set_slot, changed, results), map(done.append, (last,)), map(clipped.append, results)
             )
 
         update(arguments, take, self.compiled, kind)
+        # A change in place counts as a new version.
         for param in self.params:
             param._version += 1
         return clipped
@@ -251,6 +262,7 @@ class Call:
         last: bool,
     ) -> list[Any] | None:
         """As `run`, by the interpreter, where that is cheaper than to compile the update; else None."""
+        # Several devices have no interpreter.
         if not self.interprets or not local.ctx.frame.eager or self.devices is not None:
             return None
         shape = _shape_of(self, extras)
@@ -273,6 +285,7 @@ class Call:
             # Compiled from now on: the interpreter declines what has recurred often enough.
             self.interprets = False
             return None
+        # As above: one call of C.
         collections.deque(itertools.chain(map(set_slot, changed, out), map(done.append, (last,))), 0)
         for param in self.params:
             param._version += 1
@@ -329,8 +342,10 @@ def run_calls(
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with
     the rest of a step would take long. Then each is interpreted until compiling it has paid.
     """
+    # Inside a recorded step the update is one operation.
     if local.ctx.segment is not None:
         key = (rule, hyper, clip, skip is not None)
+        # The plan of the last step, unless the parameters have changed.
         plan = work[0][0].plan
         if plan is None or not plan.fits(work, key):
             plan = _planned(work, key)
@@ -352,6 +367,7 @@ def run_calls(
         call, grads, extras = work[i]
         update = compiled(rule, hyper, clip, call.forms)
         last = i == len(work) - 1
+        # Small updates run at once where compiling would take longer.
         new_grads = call.interpret(update, grads, extras, lr, scale, skip, done, last)
         if new_grads is None:
             arrays = [list(map(to_jax_array, same)) for same in grads]
@@ -385,6 +401,7 @@ def _interpreted_scale(work: list[Any], clip_norm: float) -> Any:
         total = interpret_now(*_squares_of(call, grads, extras))
         if total is None:
             call.interprets_norm = False
+            # From now on it is compiled.
             return None
         parts += total
     scale = interpret_now(_scale_of_parts(clip_norm), parts)
@@ -444,6 +461,7 @@ class _Plan:
         self.slots = [t for call in self.calls for t in call.states]
         self.params = [p for call in self.calls for p in call.params]
         self.changed = [*self.params, *self.slots]
+        # Marks and factors that stay the same from step to step.
         extras = [value for _, _, given in work for extra in given for value in extra.values()]
         self.extras = [
             wrap(persistent_from_numpy(value) if isinstance(value, np.ndarray) else value) for value in extras
@@ -489,10 +507,12 @@ class _Plan:
 
 def _planned(work: list[Any], key: tuple[Any, ...]) -> _Plan | None:
     """A new plan, which is kept where all parameters are updated; None where the calls run by themselves."""
+    # Many parameters: recording them would make the step slow to compile.
     if _on_several_meshes(work) or sum(call.count for call, _, _ in work) > RECORDED:
         return None
     plan = _Plan(work, key)
     if plan.fits(work, key):
+        # Kept with the first call, which lives as long as the stacks.
         work[0][0].plan = plan
     return plan
 

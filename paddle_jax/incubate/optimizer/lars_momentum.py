@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from paddle_jax.optimizer.optimizer import Optimizer, checked
+from paddle_jax.optimizer.helpers import checked
+from paddle_jax.optimizer.optimizer import Optimizer
 
 if TYPE_CHECKING:
     import jax
