@@ -125,6 +125,7 @@ class DataLoader:
         _need(
             prefetch_factor > 0, f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive."
         )
+        # A data set that is given as a stream of samples is read as one.
         dataset = as_stream(dataset, num_workers)
         self.dataset = dataset
         self.feed_list = feed_list
@@ -135,6 +136,7 @@ class DataLoader:
         self.use_buffer_reader = use_buffer_reader
         self.reader_buffer_size = reader_buffer_size
         self.prefetch_factor = prefetch_factor
+        # Shared memory is for other processes only.
         self.use_shared_memory: bool = use_shared_memory and num_workers > 0
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
@@ -146,8 +148,10 @@ class DataLoader:
         self._epochs = 0  # how many epochs have begun
         self._epoch = None  # the newest Epoch
         self._loaded = None  # the state that the next epoch goes on from
+        # Started early, while this process is small and has no threads yet.
         if num_workers > 0 and forkserver.available:
             forkserver.start()
+        # Paddle's numbers of the two kinds.
         self.dataset_kind: int = int(isinstance(dataset, IterableDataset))
         if self.dataset_kind:
             _need(
@@ -169,6 +173,7 @@ class DataLoader:
         self.drop_last = drop_last
         self.batch_size = batch_size
         if batch_sampler is not None:
+            # Settings that are not the defaults would contradict the sampler.
             default = batch_size == 1 and not shuffle and not drop_last
             _need(
                 default,
@@ -201,10 +206,12 @@ class DataLoader:
             "DataLoader: an IterableDataset has no length; count the batches while iterating.",
             ValueError,
         )
+        # Without batches each sample is an item.
         return len(self.batch_sampler if self.auto_collate_batch else self.dataset)
 
     def __iter__(self) -> Iterator[Any]:
         """Starts an epoch."""
+        # A compiled function must not read a stream while it is traced.
         local.ctx.frame.on_stream_read("a DataLoader")
         return _DataLoaderIterBase(self, self._ahead() if self.num_workers > 0 else self._plain())
 
@@ -238,8 +245,10 @@ class DataLoader:
         if self._loaded is not None:
             return self._loaded
         running = None
+        # Only an epoch that has begun has a place in it.
         if self._epoch is not None and not self._epoch.over:
             running = self._epoch.state(self._order())
+            # The data set knows its own place.
             if self.num_workers == 0 and self.dataset_kind and keeps_state(self.dataset):
                 running["streams"] = {0: self.dataset.state_dict()}
         return {
@@ -254,6 +263,7 @@ class DataLoader:
         """What has to be the same where a state is loaded; of the workers only where each has its own
         part of a stream."""
         try:
+            # A stream has no length, and a data set need not have one.
             samples = None if self.dataset_kind else len(self.dataset)
         except (TypeError, NotImplementedError):
             samples = None
@@ -302,6 +312,7 @@ class DataLoader:
                 f"this one has {name}={size}; both must agree.",
                 ValueError,
             )
+        # Taken over when the next epoch begins.
         self._loaded = dict(state_dict)
 
     set_state_dict = load_state_dict
@@ -312,11 +323,13 @@ class DataLoader:
             return None
         if self.auto_collate_batch:
             return self.batch_sampler
+        # Without batches the samples come in order.
         return range(len(self.dataset))
 
     def _begin(self) -> tuple[Epoch, dict[str, Any] | None]:
         """(the Epoch that begins or goes on, states of the generators to go on with or None)"""
         state = self._loaded
+        # A state serves once.
         self._loaded = None
         if state is None:
             self._epochs += 1
@@ -326,7 +339,9 @@ class DataLoader:
             running = state["running"]
             now = state["generators"]
             self._epochs = state["epochs"]
+            # Shuffling goes on with the numbers of the other run.
             set_generators(now)
+            # The state lies between two epochs.
             if running is None:  # the next one
                 self._epochs = self._epochs + 1
                 now = None
@@ -349,9 +364,11 @@ class DataLoader:
             self.dataset.load_state_dict(epoch.streams[0])
         fetch = self._fetch()()
         tasks = epoch.tasks(self._order(), now)
+        # Tasks that were drawn and not yet given come first.
         while epoch.waiting or epoch.draw(tasks):
             batch = fetch(epoch.waiting[0][2])
             if batch is END:
+                # Skipped batches of the state must exist in these data.
                 _need(
                     not epoch.skip,
                     f"DataLoader: the data ended {epoch.skip} batches before the place of "
@@ -359,6 +376,7 @@ class DataLoader:
                     RuntimeError,
                 )
                 break
+            # Batches before the place of the state are read, but not made Tensors.
             if not epoch.skip:
                 batch = self._finish(batch)
             if not epoch.took():
@@ -374,24 +392,29 @@ class DataLoader:
         try:
             tasks = epoch.tasks(self._order(), now)
             if now is not None:
+                # Drawing the tasks has used numbers of the generators.
                 set_generators(now)
             epoch.deal(workers)
             while self._ask_ahead(epoch, tasks, workers):
                 worker = epoch.waiting[0][1]
                 batch = workers[worker].take(self.timeout)
                 if batch is END:
+                    # The stream of this worker has ended; the others go on.
                     epoch.took()
                     if worker in epoch.turn:
                         epoch.turn.remove(worker)
                     continue
                 if not epoch.skip:
+                    # Threads share the arrays with the data set, so these are copied.
                     batch = self._finish(batch, copy=not separate)
                 if epoch.streams is not None:
+                    # The state of the worker after this batch.
                     epoch.streams[worker] = workers[worker].state
                 if not epoch.took():
                     yield batch
             epoch.over = True
         finally:
+            # After an exception workers are in an unknown state, and are not kept.
             self._dismiss(workers, keep=epoch.over and separate)
 
     def _ask_ahead(self, epoch: Epoch, tasks: Iterator[Any], workers: list[Any]) -> bool:
@@ -401,6 +424,7 @@ class DataLoader:
         """
         ahead = self.num_workers * self.prefetch_factor
         turn = epoch.turn
+        # Enough are under way when each worker has its share.
         while turn and len(epoch.waiting) < ahead and epoch.draw(tasks, turn[0]):
             number, worker, task = epoch.waiting[-1]
             workers[worker].ask(task, number)
@@ -422,6 +446,7 @@ class DataLoader:
             epoch.seed = _seed(self._epochs)
         workers = self._kept
         self._kept = None
+        # Once threads had to be used, no processes are tried again.
         if workers is None and not self._threads:
             try:
                 settings = self.auto_collate_batch, self.batch_size, self.drop_last
@@ -446,6 +471,7 @@ class DataLoader:
         if self.dataset_kind and epoch.streams is None and not epoch.taken and keeps_state(self.dataset):
             epoch.streams = {}
         for number, worker in enumerate(workers):
+            # Each worker may go on from a place of its own.
             worker.begin(self._epochs, epoch.seed, (epoch.streams or {}).get(number))
         return workers, True
 
@@ -466,6 +492,7 @@ class DataLoader:
         batch = to_tensors(batch, self.places[0] if self.places else None, copy)
         if self.return_list or not self.feed_list:
             return batch
+        # In static mode: a dict from the names of Variables to the fields.
         fields = batch if isinstance(batch, list) else [batch]
         return [{variable.name: field for variable, field in zip(self.feed_list, fields, strict=True)}]
 
@@ -482,6 +509,7 @@ def _seed(epoch: int) -> int:
         generator._seed >> 32,
         generator._offset & 0xFFFFFFFF,
     ]
+    # A positive number of 63 bits, which fits into int64.
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
 
 
