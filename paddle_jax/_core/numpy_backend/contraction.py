@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.numpy_backend import blas_threads
+from paddle_jax._core.numpy_backend.blas_threads import SERIAL, has_choice
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, compute_dtype, rule
 
-# Multiplications up to which OpenBLAS uses one thread. On a busy machine waiting for the second one costs
-# milliseconds: a product of 512 x 512 matrices took 1.6 ms at best and 70 ms in the median, in parts of this
-# size 4 ms always. A plain product is cut by rows only, which on a quiet machine is up to twice as quick as
-# tiles; where a few rows are more than a part (as for 512 x 512) it stays whole.
-_SERIAL = 1 << 18
 _LEAST = 4  # rows of a part
 
 
 def matmul(a_shape: Any, b_shape: Any) -> Any:
-    """`np.matmul` for operands of these shapes, in parts that one thread computes where that is possible."""
+    """`np.matmul` for operands of these shapes, in one thread where that is possible."""
     *batch, m, k = a_shape
     n = b_shape[-1]
-    rows = _SERIAL // max(k * n, 1)
-    if batch or m * k * n <= _SERIAL or rows < _LEAST:
+    if m * k * n <= SERIAL:
         return np.matmul
+    rows = SERIAL // max(k * n, 1)
+    if has_choice() or batch or rows < _LEAST:
+        return blas_threads.matmul
+    # without a choice, in parts that one thread computes
     whole = m - m % rows
 
     def product(x: np.ndarray, y: np.ndarray) -> Any:
@@ -35,25 +35,6 @@ def matmul(a_shape: Any, b_shape: Any) -> Any:
         return out
 
     return product
-
-
-def stacked_matmul(x: np.ndarray, y: np.ndarray) -> Any:
-    """`np.matmul` of stacks of matrices [..., m, k] and [..., k, n], in parts that one thread computes where
-    that is possible."""
-    m, k = x.shape[-2:]
-    n = y.shape[-1]
-    if m * k * n <= _SERIAL or _SERIAL // k < _LEAST * _LEAST:
-        return np.matmul(x, y)
-    rows = max(r for r in range(1, min(m, 32) + 1) if m % r == 0)
-    columns = max(_SERIAL // (rows * k), _LEAST)
-    stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    out = np.empty((*stack, m, n), np.result_type(x, y))
-    x = x.reshape(*x.shape[:-2], m // rows, rows, k)
-    parts = out.reshape(*out.shape[:-2], m // rows, rows, n)
-    for start in range(0, n, columns):
-        some = slice(start, start + columns)
-        np.matmul(x, y[..., None, :, some], out=parts[..., some])
-    return out
 
 
 @rule("dot_general")

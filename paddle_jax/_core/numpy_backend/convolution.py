@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.contraction import stacked_matmul
+from paddle_jax._core.numpy_backend.blas_threads import matmul
 from paddle_jax._core.numpy_backend.layout import padding_slices
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, compute_dtype, rule
 
 _WINDOWS = 1 << 23  # bytes of windows at a time
 _LARGEST = 1 << 27  # bytes of windows of one example
+_FEW_POSITIONS = 64  # of a result, below which the examples share one product
 
 
 @rule("conv_general_dilated")
@@ -108,14 +109,15 @@ def _product(
         view = np.lib.stride_tricks.as_strided(
             x, (*stack, *places, i, *window), (*apart, *far, channel, *near), writeable=False
         )
-        windows = view.reshape(*stack, math.prod(places), depth)
-        y = stacked_matmul(windows, rows.swapaxes(2, 3)).swapaxes(2, 3)
+        # one product for all examples: an image has few places here
+        windows = view.reshape(groups, n * math.prod(places), depth)
+        y = matmul(windows, rows[:, 0].swapaxes(1, 2)).reshape(*stack, math.prod(places), -1).swapaxes(2, 3)
     else:
         view = np.lib.stride_tricks.as_strided(
             x, (*stack, i, *window, *places), (*apart, channel, *near, *far), writeable=False
         )
         windows = view.reshape(*stack, depth, math.prod(places))
-        y = stacked_matmul(rows, windows)
+        y = matmul(rows, windows)
     return y.swapaxes(0, 1).reshape(n, o, *places)  # from [groups, n, o / groups, places]
 
 
@@ -216,7 +218,7 @@ def _result(params: Params, ins: Avals, outs: Avals) -> Run:
         _, outputs, inputs = taps.weight
         columns = taps.windows(taps.images(x)).reshape(groups, inputs * taps.elements, -1)
         rows = taps.weights(w).reshape(groups, outputs, -1)
-        y = stacked_matmul(rows, columns).reshape(groups, outputs, n, -1)
+        y = matmul(rows, columns).reshape(groups, outputs, n, -1)
         return taps.finish(y.transpose(2, 0, 1, 3))
 
     if taps.is_elementwise:
@@ -232,10 +234,16 @@ def _image(params: Params, ins: Avals, outs: Avals) -> Run:
         """The contribution of each element of the kernel to the image."""
         if taps.is_elementwise and taps.weight[1] == 1:
             return (g * w[:, :, 0, k, None] for k in range(taps.elements))
-        _, outputs, inputs = taps.weight
-        transposed = w.transpose(0, 3, 2, 1).reshape(w.shape[0], -1, outputs)
-        products = stacked_matmul(transposed, g)
-        products = products.reshape(*taps.image[:2], taps.elements, inputs, -1)
+        groups, outputs, inputs = taps.weight
+        n, *_, positions = g.shape
+        transposed = w.transpose(0, 3, 2, 1).reshape(groups, -1, outputs)
+        if positions > _FEW_POSITIONS:
+            products = matmul(transposed, g)
+            products = products.reshape(*taps.image[:2], taps.elements, inputs, positions)
+        else:  # the weights would be read once more for each example
+            columns = g.transpose(1, 2, 0, 3).reshape(groups, outputs, -1)
+            products = matmul(transposed, columns).reshape(groups, taps.elements, inputs, n, positions)
+            products = products.transpose(3, 0, 1, 2, 4)
         return (products[:, :, k] for k in range(taps.elements))
 
     def run(g: np.ndarray, w: np.ndarray) -> Any:
@@ -262,7 +270,7 @@ def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
     def by_windows(g: np.ndarray, x: np.ndarray) -> Any:
         columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)
         rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
-        return taps.finish(stacked_matmul(rows, columns.swapaxes(1, 2)))
+        return taps.finish(matmul(rows, columns.swapaxes(1, 2)))
 
     if taps.is_elementwise:
         return by_elements
