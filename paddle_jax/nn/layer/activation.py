@@ -528,6 +528,7 @@ class RReLU(Layer):
         self._name = name
 
     def forward(self, x: Tensor) -> Tensor:
+        # Slopes are random in training alone.
         return F.rrelu(x, self._lower, self._upper, self.training)
 
     def extra_repr(self) -> str:
@@ -571,6 +572,7 @@ class Softmax2D(_Named):
     def forward(self, x: Tensor) -> Tensor:
         if x.ndim not in (3, 4):
             raise AssertionError(f"Softmax2D: x: got {x.ndim} axes; it must have 3 or 4")
+        # The channels are the third axis from the end, with or without a batch.
         return F.softmax(x, axis=-3)
 
 

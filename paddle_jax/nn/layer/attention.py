@@ -27,10 +27,12 @@ def _convert_attention_mask(attn_mask: Tensor | None, dtype: DTypeLike) -> Tenso
     if attn_mask is None:
         return None
     dtype = dtypes.convert(dtype)
+    # A float mask is added to the scores as it is.
     if attn_mask.dtype.is_floating:
         return attn_mask.astype(dtype)
     # float16 ends at 65504.
     distance = 6.0e4 if dtype is dtypes.float16 else 1e9
+    # True becomes 0, False a score so low that its weight is 0.
     return (attn_mask.astype(dtype) - 1.0) * distance
 
 
@@ -98,6 +100,7 @@ class MultiHeadAttention(Layer):
                 "MultiHeadAttention: query, key and value must have 3 axes [batch, length, "
                 f"features]; got one of {x.ndim}, which is {list(x.shape)} after its projection"
             )
+        # 0 keeps a length of x, whatever it is.
         return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
 
     def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -117,9 +120,11 @@ class MultiHeadAttention(Layer):
             Cache(k, v) of length 0, or holding key and value; or StaticCache(k, v).
         """
         if type is MultiHeadAttention.StaticCache:
+            # Keys of an encoder are projected once for all steps.
             return StaticCache(*self.compute_kv(key, key if value is None else value))
         if value is not None:
             return Cache(key, value)
+        # Nothing is decoded yet: the length is 0.
         empty = [length_of(key, 0), self.num_heads, 0, self.head_dim]
         return Cache(zeros(empty, dtype=key.dtype), zeros(empty, dtype=key.dtype))
 
@@ -147,6 +152,7 @@ class MultiHeadAttention(Layer):
         )
         cache = rest[0] if rest else None
         out, weights = self._attend(q, k, v, attn_mask)
+        # The order of the extra results is Paddle's: weights, then the cache.
         extra = [weights] if self.need_weights else []
         extra += [] if cache is None else [cache]
         if extra:
@@ -173,6 +179,7 @@ class MultiHeadAttention(Layer):
         return (q, k, v, cache)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        # The queries are scaled, which are fewer numbers than the scores.
         scores = (q * self.head_dim**-0.5) @ k.transpose([0, 1, 3, 2])
         if attn_mask is not None:
             scores = scores + _convert_attention_mask(attn_mask, scores.dtype)

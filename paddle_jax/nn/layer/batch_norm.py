@@ -32,12 +32,14 @@ def running_statistics(
 ) -> None:
     """Gives `layer` the parameters `_mean` (zeros) and `_variance` (ones), which are not trained."""
     for attribute, name, value in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):
+        # They are saved like parameters; the layer changes them, not the optimizer.
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
         setattr(layer, attribute, layer.create_parameter([features], attr=attr, dtype=dtype))
 
 
 def layout(data_format: str, ndim: int) -> str:
     """The name of the layout for a number of axes, channels last where `data_format` ends in C."""
+    # "NC" has its channels on axis 1, though it ends in C.
     last = len(data_format) > 2 and data_format.endswith("C")
     names = _LAST if last else _FIRST
     if ndim not in names:
@@ -285,6 +287,7 @@ class SyncBatchNorm(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, x: Tensor) -> Tensor:
+        # Without a choice: the statistics of the batch in training, else the running ones.
         if self._use_global_stats is None:
             frozen = not self.training
         else:
@@ -326,6 +329,7 @@ class SyncBatchNorm(_BatchNormBase):
         if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
             return cls._from(layer)
         for name, child in list(layer.named_children()):
+            # A layer that is one already stays as it is.
             converted = cls.convert_sync_batchnorm(child)
             if converted is not child:
                 layer.add_sublayer(name, converted)
@@ -333,6 +337,7 @@ class SyncBatchNorm(_BatchNormBase):
 
     @classmethod
     def _from(cls, norm: _BatchNormBase) -> SyncBatchNorm:
+        # False: a layer without weight gets none here either.
         attrs = [False if attr is False else None for attr in (norm._weight_attr, norm._bias_attr)]
         sync_norm = cls(norm._num_features, norm._momentum, norm._epsilon, *attrs, norm._data_format)
         # The new layer shares the parameters, so an optimizer that has them stays valid.
@@ -405,6 +410,7 @@ class BatchNorm(Layer):
         self._act = act
         self._in_place = in_place
         self._data_layout = data_layout
+        # Statistics in float16 would overflow.
         self._dtype = "float32" if dtype == "float16" else dtype
         self.weight: Parameter = self.create_parameter(
             [num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0)
@@ -427,6 +433,7 @@ class BatchNorm(Layer):
             self._variance,
             weight=self.weight,
             bias=self.bias,
+            # Trainable statistics are those of the batch at all times.
             training=self.training or self._trainable_statistics,
             momentum=self._momentum,
             epsilon=self._epsilon,

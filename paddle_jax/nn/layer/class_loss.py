@@ -149,6 +149,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         self.is_head_bias = head_bias
         self.shortlist_size: int = self.cutoffs[0]
         self.n_clusters: int = len(self.cutoffs) - 1
+        # The head chooses among the frequent classes and the clusters.
         self.head_size: int = self.shortlist_size + self.n_clusters
         self.head_weight: Parameter = self.create_parameter(
             [in_features, self.head_size], attr=weight_attr, dtype=self._dtype
@@ -164,6 +165,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         ]
 
     def _cluster(self, i: int, weight_attr: ParamAttrLike | None) -> list[Tensor]:
+        # Rare classes get fewer features, cluster by cluster.
         hidden = int(self.in_features // self.div_value ** (i + 1))
         size = self.cutoffs[i + 1] - self.cutoffs[i]
         return [
@@ -182,6 +184,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         parts = [head[:, : self.shortlist_size]]
         for i, (first, second) in enumerate(self.tail_weights):
             inside = F.log_softmax(F.linear(F.linear(input, first), second), axis=1)
+            # log P(cluster) + log P(class in the cluster).
             parts.append(inside + head[:, self.shortlist_size + i].unsqueeze(1))
         return concat(parts, axis=1)
 
@@ -198,6 +201,7 @@ def _checked(cutoffs: list[int], n_classes: int) -> list[int]:
         raise ValueError(
             f"AdaptiveLogSoftmaxWithLoss: cutoffs: got {cutoffs}; use increasing ints in 1..{n_classes - 1}"
         )
+    # The last cluster ends with the classes.
     return [*cutoffs, n_classes]
 
 

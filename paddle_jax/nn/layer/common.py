@@ -255,6 +255,7 @@ class Embedding(Layer):
                     f"Embedding: _weight: got shape {list(initial.shape)}; it must be {self._size}"
                 )
             if isinstance(initial, Parameter):
+                # Tied weights stay one parameter.
                 return initial
             return Parameter(initial)
         weight = self.create_parameter(
@@ -274,6 +275,7 @@ class Embedding(Layer):
                 "parameter servers have neither; leave them out, or pass sparse=False"
             )
         padding = self._padding_idx
+        # Counted from the front, as servers number their rows.
         if padding is not None:
             padding %= self._num_embeddings
         name = unique_name.generate(f"{self._full_name}.w")

@@ -25,6 +25,7 @@ def _position(index: int, length: int, what: str) -> int:
     return index % length
 
 
+# An insertion may also be at the end, where no item is.
 def _insert_position(index: int, length: int) -> int | None:
     if not -length <= index <= length:
         return None
@@ -35,6 +36,7 @@ def _insert_position(index: int, length: int) -> int | None:
 
 def _rename(owner: Layer, layers: Iterable[Layer]) -> None:
     """Makes `layers` the sublayers of `owner`, named "0", "1", ..."""
+    # Names are positions, so that all move when one does.
     owner._sub_layers.clear()
     for position, layer in enumerate(layers):
         owner.add_sublayer(str(position), layer)
@@ -74,6 +76,7 @@ class Sequential(Layer):
         super().__init__()
         if len(layers) == 1 and isinstance(layers[0], dict):
             layers = tuple(layers[0].items())
+        # The first argument decides, as in Paddle.
         named = bool(layers) and isinstance(layers[0], list | tuple)
         for position, layer in enumerate(layers):
             if named:
@@ -135,6 +138,7 @@ class Sequential(Layer):
             )
         layers = list(self._sub_layers.values())
         layers.insert(position, module)
+        # Numbered layers move on by one, names stay with their places.
         names = [*self._sub_layers, str(len(self))]
         self._sub_layers.clear()
         self._sub_layers.update(zip(names, layers, strict=True))
@@ -142,6 +146,7 @@ class Sequential(Layer):
 
     def extend(self, sequential: Iterable[Layer]) -> Self:
         """Adds the layers of an iterable at the end; returns the Sequential."""
+        # A list first: the argument may be this object.
         for layer in list(sequential):
             self.append(layer)
         return self
@@ -179,6 +184,7 @@ class LayerList(Layer):
 
     def __getitem__(self, idx: int | str | slice) -> Any:
         if isinstance(idx, slice):
+            # A slice shares its layers with this list.
             return LayerList(list(self._sub_layers.values())[idx])
         return self._sub_layers[self._key(idx)]
 
@@ -246,6 +252,7 @@ class LayerList(Layer):
         Raises:
             IndexError: the position is out of range.
         """
+        # By the list's own rules for negative positions.
         layer = self[key]
         del self[key]
         return layer

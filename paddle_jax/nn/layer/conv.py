@@ -64,6 +64,7 @@ class _ConvNd(Layer):
         self._in_channels = in_channels
         self._out_channels = out_channels
         self._groups = groups
+        # The format's last letter says where the channels are.
         if data_format.endswith("C"):
             self._channel_dim = len(data_format) - 1
         else:
@@ -78,6 +79,7 @@ class _ConvNd(Layer):
         self._updated_padding = self._explicit_padding()
         # The other modes pad before the convolution, which then pads nothing itself.
         if padding_mode != "zeros":
+            # Pads before and behind each axis of space.
             self._reversed_padding_repeated_twice = [padding] * (2 * self._spatial)
         self.weight: Parameter = self.create_parameter(
             self._weight_shape(),
@@ -138,6 +140,7 @@ class _ConvNd(Layer):
                 raise ValueError(
                     f"{type(self).__name__}: padding: got {padding!r}; allowed are 'SAME', 'VALID' and ints"
                 )
+            # The two names are resolved in each call, by the size of the input.
             return [0] * n
         if isinstance(padding, int):
             sides = [padding] * n
@@ -156,12 +159,14 @@ class _ConvNd(Layer):
             )
         if any(side < 0 for side in sides):
             raise ValueError(f"{type(self).__name__}: padding: got {padding}; it must not be negative")
+        # The short form, which Paddle shows.
         if len(sides) == 2 * n and sides[::2] == sides[1::2]:
             return sides[::2]
         return sides
 
     def _weight_shape(self) -> list[int]:
         if self._transposed:
+            # Transposed: the input comes first, since the convolution runs backwards.
             return [self._in_channels, self._out_channels // self._groups, *self._kernel_size]
         return [self._out_channels, self._in_channels // self._groups, *self._kernel_size]
 
@@ -170,6 +175,7 @@ class _ConvNd(Layer):
         if self._transposed:
             return None
         if self._in_channels:
+            # He and others, 2015.
             return Normal(0.0, math.sqrt(2.0 / (math.prod(self._kernel_size) * self._in_channels)))
         return None
 
@@ -208,6 +214,7 @@ class _ConvNd(Layer):
             bias=self.bias,
             stride=self._stride,
             padding=self._padding,
+            # A length that is asked for decides alone.
             output_padding=self.output_padding if output_size is None else 0,
             dilation=self._dilation,
             groups=self._groups,
@@ -289,6 +296,7 @@ class Conv1D(_ConvNd):
             groups,
             padding_mode,
             weight_attr,
+            # `bias=False` is torch's way to leave it out.
             bias_attr if bias else False,
             data_format,
             device,

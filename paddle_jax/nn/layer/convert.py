@@ -49,6 +49,7 @@ class ConvertMixin:
         """
         if blocking is not None and not isinstance(blocking, bool):
             raise AssertionError(f"Layer.to: blocking: got {blocking!r}; it must be True, False or None")
+        # Each of both settings may be absent.
         if device is None:
             target = None
         else:
@@ -75,6 +76,7 @@ class ConvertMixin:
                 layer._dtype = label
             for tensor in (*layer._parameters.values(), *layer._buffers.values()):
                 if tensor is not None and id(tensor) not in converted_ids:
+                    # A shared parameter is converted once.
                     converted_ids.add(id(tensor))
                     convert_tensor(tensor, np_dtype, device, floating_only)
         return self
@@ -153,6 +155,7 @@ class ConvertMixin:
             ValueError: this machine has no such device.
         """
         if device is None or isinstance(device, int):
+            # A number is that of the accelerator.
             device = places.accelerator("Layer.cuda", device)
         return self.to(device)
 
@@ -185,10 +188,12 @@ def convert_tensor(tensor: Tensor, np_dtype: np.dtype | None, device: Any, float
     if value is not tensor._value:
         tensor._rebind(value)
     if tensor._grad is not None:
+        # A gradient follows its parameter.
         tensor._grad = wrap(_converted(tensor._grad._value, np_dtype, device, floating_only))
 
 
 def _converted(value: Any, np_dtype: np.dtype | None, device: Any, floating_only: bool) -> Any:
+    # Whole numbers, such as counts of batches, keep their dtype.
     if np_dtype is not None and not (floating_only and not dtypes.of(value).is_floating):
         value = value.astype(np_dtype)
     if device is None:

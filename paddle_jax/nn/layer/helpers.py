@@ -46,6 +46,7 @@ def refuses(names: str, why: str) -> Callable[[_Decorated], _Decorated]:
     def decorate(function: _Decorated) -> _Decorated:
         @ft.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            # Without such an argument nothing is looked up: this runs at each call.
             if not refused.isdisjoint(kwargs):
                 wrong = sorted(refused & kwargs.keys())
                 raise TypeError(
@@ -67,6 +68,7 @@ def length_of(tensor: Tensor, axis: int) -> int | Tensor:
         )
     length = tensor.shape[axis]
     if length < 0:
+        # A length that a program learns at run time is an operation.
         return shape(tensor)[axis]
     return length
 

@@ -19,6 +19,7 @@ class HookRemoveHelper:
     next_hook_id: int = 0
 
     def __init__(self, hooks: AttributeStore, flags: Sequence[AttributeStore] = ()) -> None:
+        # Weak: a helper must not keep a layer alive.
         self._hooks_ref, self._flags_refs = weakref.ref(hooks), [weakref.ref(f) for f in flags]
         self._hook_id = HookRemoveHelper.next_hook_id
         HookRemoveHelper.next_hook_id += 1
@@ -161,10 +162,12 @@ class HookMixin:
 
 def _running(hooks: AttributeStore) -> list[tuple[Any, Hook]]:
     """The (key, hook) to be called; in a run whose reads are observed, the observed hooks."""
+    # A copy, as a hook may remove itself.
     return [(key, Observing.function(hook)) for key, hook in hooks.items()]
 
 
 def _put(hooks: AttributeStore, helper: HookRemoveHelper, hook: Hook, prepend: bool) -> None:
     hooks[helper._hook_id] = hook
     if prepend:
+        # Hooks run in the order of the store.
         hooks.move_to_end(helper._hook_id, last=False)

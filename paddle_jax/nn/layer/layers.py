@@ -99,11 +99,13 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
             # While a function is compiled, an observer reads `forward` to follow what it does.
             observer = Observing.observer
+            # Only the thread that traces is observed.
             if observer is None or not observer.is_current_thread():
                 forward = self.forward
             else:
                 forward = observer.observed_forward(self)
             try:
+                # The usual case has no hooks, and goes straight on.
                 if self._forward_pre_hooks or self._forward_post_hooks:
                     return self._call_hooked(forward, inputs, kwargs)
                 return forward(*inputs, **kwargs)
@@ -159,6 +161,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             ReLU
             Sequential
         """
+        # From the leaves up, as in Paddle: a parent may overrule.
         for layer in self.children():
             layer.apply(fn)
         fn(self)
@@ -310,6 +313,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def _changes(self) -> None:
         """Tells compiled functions, and a run that is being compiled, that there is a new part."""
+        # Compiled functions compare this count in place of looking at each layer.
         LayerVersion.count += 1
         local.ctx.frame.on_layer_change(self)
 
@@ -320,6 +324,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             raise TypeError(f"{what}: name: got {type(name).__name__}; it must be a str")
         if "." in name or not name:
             raise KeyError(f"{what}: name: got {name!r}; it must not be empty or contain a dot")
+        # A name of an attribute would hide the parameter.
         if hasattr(self, name) and name not in store:
             raise KeyError(f"{what}: name: {name!r} is an attribute already; choose another")
 
@@ -339,6 +344,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        # Any attribute may be read by `forward`.
         LayerVersion.count += 1
         if "_parameters" in self.__dict__:
             local.ctx.frame.on_layer_change(self)
@@ -362,6 +368,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         attributes = self.__dict__
         if store not in attributes:
             raise ValueError(f"{type(self).__name__}.{name}: super().__init__() should be called first")
+        # The name moves between the stores: an older value must not hide the new one.
         attributes.pop(name, None)
         for other in others:
             attributes[other].pop(name, None)
@@ -372,6 +379,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         attributes = self.__dict__
         if name in attributes.get("_parameters", ()):
             self._refuse(name, value, "_parameters", "parameter", "Parameter")
+            # None keeps the name, as in Paddle.
             attributes["_parameters"][name] = None
         elif name in attributes.get("_sub_layers", ()):
             self._refuse(name, value, "_sub_layers", "sublayer", "Layer")
@@ -398,6 +406,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
         for store in _STORES:
             if name in self.__dict__.get(store, ()):
                 del self.__dict__[store][name]
+                # A new buffer of this name starts with the usual setting.
                 self._non_persistable_buffer_names_set.discard(name)
                 return
         object.__delattr__(self, name)

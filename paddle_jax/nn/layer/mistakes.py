@@ -41,6 +41,7 @@ def no_tensor(
     the same one where that is not so."""
     value_at_fault = error.obj
     if (
+        # An error of the user's own code is not explained.
         error.name is None
         or isinstance(value_at_fault, Tensor)
         or not is_ours(origin(error))
@@ -51,6 +52,7 @@ def no_tensor(
         arguments = inspect.signature(layer.forward).bind(*inputs, **kwargs).arguments
     except TypeError:
         return error
+    # By identity: equal values may be elsewhere in the call.
     name = next((name for name, value in arguments.items() if value is value_at_fault), None)
     if name is None:
         return error

@@ -156,6 +156,7 @@ class GroupNorm(Layer):
         self._num_groups = num_groups
         self._device = device
         self._data_format = data_format
+        # False: no parameter is made.
         self._weight_attr = weight_attr if affine else False
         self._bias_attr = bias_attr if affine else False
         self._dtype = get_default_dtype() if dtype is None else dtype
@@ -409,6 +410,7 @@ class SpectralNorm(Layer):
         self._weight_shape = list(weight_shape)
         self._dtype = dtype
         rows = self._weight_shape[dim]
+        # The vectors of the power iteration, which go on from call to call.
         self.weight_u: Parameter = self._start([rows])
         self.weight_v: Parameter = self._start([math.prod(self._weight_shape) // rows])
 
@@ -425,6 +427,7 @@ class SpectralNorm(Layer):
             raise ValueError(f"SpectralNorm: x: got shape {list(x.shape)}; it must be {self._weight_shape}")
         order = [self._dim, *(i for i in range(x.ndim) if i != self._dim)]
         matrix = x.transpose(order).reshape([self._weight_shape[self._dim], -1])
+        # Without gradients: the iteration estimates, the last product differentiates.
         u = self.weight_u.detach()
         v = self.weight_v.detach()
         with no_grad():
