@@ -63,16 +63,19 @@ def new_group(
         raise AssertionError(
             "new_group: there is no group of all processes; call paddle.distributed.init_parallel_env() first"
         )
+    # The order of ranks in a group is that of the processes.
     ranks = sorted(ranks)
     count = len(Groups.known[0].ranks) if is_initialized() else None
     if count and (len(set(ranks)) < len(ranks) or not all(0 <= rank < count for rank in ranks)):
         raise AssertionError(
             f"new_group: ranks: got {ranks}; they must be different numbers from 0 to {count - 1}"
         )
+    # A limit that nobody set is that of the launcher.
     if timeout is _LIMIT:
         limit = launch_variables.read().timeout
     else:
         limit = seconds(timeout)
+    # All processes count alike, so the number names the same group everywhere.
     number = Groups.take_number()
     group = Groups.known[number] = create_group(number, ranks, limit, f"_default_pg{number}")
     return group

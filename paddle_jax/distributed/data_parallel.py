@@ -37,6 +37,7 @@ def in_buckets(tensors: Any, size: Any) -> list[Any]:
     open_ones = {}
     for tensor in tensors:
         raw = held_value(tensor)
+        # Before a value is computed its size is known already.
         nbytes = raw.size * raw.dtype.itemsize
         bucket, full = open_ones.get(raw.dtype, (None, 0))
         # All processes have the same Tensors in the same order, so they make the same buckets.
@@ -54,6 +55,7 @@ def _together(tensors: Any, call: Any) -> None:
     them together and apart is recorded like any operation, so it is compiled with what the program does
     before and after."""
     if len(tensors) == 1:
+        # No copy for a single Tensor.
         flat = reshape(tensors[0], [-1])
     else:
         flat = concat([reshape(tensor, [-1]) for tensor in tensors])
@@ -141,6 +143,7 @@ class DataParallel(Layer):
         group: Any = None,
     ) -> None:
         super().__init__(layers.full_name() + "_data_parallel")
+        # Without one no hook would ever average.
         if not any(not p.stop_gradient for p in layers.parameters()):
             raise AssertionError(
                 "This model does not have any parameters to train, and does not need to use DataParallel"
@@ -166,7 +169,9 @@ class DataParallel(Layer):
                 stacklevel=2,
             )
             return
+        # Marked Tensors belong to one process, such as its experts.
         tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not getattr(t, "no_sync", False)]
+        # All start from the values of the first process.
         same_everywhere(tensors, self.group)
         self.init_reducer()
 
@@ -182,6 +187,7 @@ class DataParallel(Layer):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within."""
         out = self._layers(*inputs, **kwargs)
+        # In evaluation and under `no_sync` nothing is averaged.
         if self._several and self.grad_need_sync and is_grad_enabled():
             self._armed = True
         return out
@@ -203,10 +209,12 @@ class DataParallel(Layer):
         try:
             yield
         finally:
+            # Nested blocks restore what was there before.
             self.grad_need_sync = before
 
     def _reached(self) -> None:
         """Called when a Parameter has got its gradient; averaging waits for the end of the backward pass."""
+        # Once for each backward pass, however many parameters it reaches.
         if self._armed and not self._waiting:
             self._waiting = True
             local.ctx.after_backward.append(self._average)
@@ -226,6 +234,7 @@ class DataParallel(Layer):
                 p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None
             ):
                 parameter._grad = wrap(zeros_like(held_value(parameter)))
+        # The same list on all processes, as the exchange goes by order.
         gradients = [p._grad for p in self._trained if p._grad is not None]
         try:
             averaged(gradients, self.group, self.comm_buffer_size * _MIB)

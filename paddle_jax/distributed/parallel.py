@@ -65,6 +65,7 @@ def init_parallel_env(nccl_config: Any = None) -> Any:
             "was set, or a process that the launcher started has started this one; "
             "set the variables before the first tensor, in each process"
         )
+    # The channel is kept: connections serve all later groups.
     Groups.channel = Groups.channel or Channel(
         found.rank, found.coordinator or startup_barrier.coordinator_address()
     )
@@ -101,6 +102,7 @@ def get_world_size(group: Any = None) -> int:
     if group is not None:
         return group.world_size
     count = launch_variables.size()
+    # One process that drives all devices counts them, as each is a place.
     if count == 1 and is_single_controller():
         return jax.device_count()
     return count
@@ -204,5 +206,6 @@ def sync_params_buffers(
     group = default_group() if comm_group is None else comm_group
     if group.is_member():
         tensors = [*model.parameters(), *model.buffers()]
+        # Parts of weights differ between processes by intention.
         chosen = [t for t in tensors if not (is_model_parallel and getattr(t, "is_distributed", False))]
         same_everywhere(chosen, group, source=group.get_group_rank(src_rank))

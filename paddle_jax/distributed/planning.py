@@ -143,6 +143,7 @@ def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Pla
     from paddle_jax.aot import hlo  # lazy: import time
     from paddle_jax.aot.collectives import collectives  # lazy: import time
 
+    # With a target the compiler of that device is asked.
     if target is not None:
         return _plan_for(step, args, kwargs, target)
     static = _static(step)
@@ -152,6 +153,7 @@ def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Pla
     try:
         tensors, operands, compiled = _compiled(static, args, kwargs, ops, layouts)
     except jax.errors.JaxRuntimeError as error:
+        # Other errors are those of the step.
         if "inspect_sharding" not in str(error):
             raise
         # JAX cannot name the layout of a result whose axes do not divide
@@ -169,6 +171,7 @@ def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Pla
         found.temporaries = memory.temp_size_in_bytes
         found.shared = memory.alias_size_in_bytes
     _describe(found, tensors, operands, collectives(hlo.parse(compiled.as_text()), ops))
+    # JAX reports layouts in any order.
     layouts.sort(key=lambda row: row[0])
     found.ops = [
         (name, shape, layout_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts
@@ -185,6 +188,7 @@ def _describe(
     found.collectives = communication
     largest = max([math.prod(t.shape) * t.dtype.itemsize for t in operands], default=0)
     for each in found.collectives:
+        # A value that is gathered whole is often a layout by mistake.
         if each.kind == "all-gather" and each.result >= _LARGE * largest > 0:
             found.warnings.append(
                 f"{each.op or 'an operation'} at {each.where or '?'} gathers "
@@ -245,6 +249,7 @@ def _compiled(
     tensors = program._tensors(inputs)
     operands = [_operand(t) for t in tensors]
     numbers = [get() for get in program.numbers.getters]
+    # A step that keeps its inputs for a backward pass gives none of them away.
     if program.differentiable:
         donated = ()
     else:
@@ -256,6 +261,7 @@ def _compiled(
 def _operand(tensor: Tensor) -> Any:
     """The shape, dtype and layout of what a Tensor holds."""
     array = to_jax_array(read_raw(tensor))
+    # Uncommitted arrays go wherever the program runs.
     if not array.committed:
         return array
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
@@ -282,6 +288,7 @@ def _named(ops: Sequence[Any], layouts: Sequence[Any]) -> Callable[..., Any]:
         ops.append(user_line())
         with jax.named_scope(f"paddle.{kernel.name}.{number}"):
             out = compute(kernel, values)
+        # Single numbers have no layout worth showing.
         for result in out if isinstance(out, tuple | list) else [out]:
             if layouts is not None and isinstance(result, jax.core.Tracer) and result.size > 1:
                 jax.debug.inspect_array_sharding(

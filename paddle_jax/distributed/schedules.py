@@ -123,6 +123,7 @@ def all_stages(pipeline: Pipeline, lists: list[list[Step]]) -> Iterator[tuple[in
             step = steps.pop()
             done.add((step.kind, part_of(pipeline, stage, step.chunk), step.micro_batch))
             yield stage, step
+        # A schedule that waits for itself would run for ever.
         if len(done) == before:
             stuck = {stage: steps[-1] for stage, steps in enumerate(waiting) if steps}
             raise CheckError(f"pipeline: schedule: no stage can go on; the next steps are {stuck}")
@@ -139,6 +140,7 @@ def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set[Any]) -> boo
     if step.kind == FORWARD:
         return part == 0 or (FORWARD, part - 1, step.micro_batch) in done
     if step.kind == WEIGHT:
+        # Weight steps need the gradients of their own part alone.
         return (BACKWARD, part, step.micro_batch) in done
     last = pipeline.stages * pipeline.chunks - 1
     # The last part begins the backward pass with the loss.
@@ -160,6 +162,7 @@ def _in_turns(forward: list[Step], backward: list[Step], ahead: int) -> list[Ste
     steps = forward[:ahead]
     for following, step in zip(forward[ahead:], backward, strict=False):
         steps += [following, step]
+    # Backward steps that no forward step is left to go with.
     return steps + backward[len(forward) - ahead :]
 
 

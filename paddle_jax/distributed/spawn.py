@@ -45,6 +45,7 @@ class MultiprocessContext:
             Exception: one has failed; its traceback is the text. The others are ended.
         """
         limit = None if timeout is None else time.monotonic() + timeout
+        # Processes may end in any order.
         while running := [process for process in self.processes if process.exitcode is None]:
             if limit is None:
                 left = None
@@ -53,6 +54,7 @@ class MultiprocessContext:
             ready = multiprocessing.connection.wait([process.sentinel for process in running], left)
             if not ready:
                 return False
+            # One failure ends all, as the others would wait for it.
             self._raise_if_failed(ready)
         self._raise_if_failed([process.sentinel for process in self.processes])
         return True
@@ -85,6 +87,7 @@ class MultiprocessContext:
         for process in self.processes:
             if process.is_alive():
                 process.terminate()
+        # One limit for all processes together.
         limit = time.monotonic() + _GRACE
         for process in self.processes:
             process.join(max(limit - time.monotonic(), 0))
@@ -132,6 +135,7 @@ def spawn(
         )
     devices = options.get("gpus") or options.get("selected_devices") or options.get("xpus")
     if devices:
+        # Paddle takes a text with commas.
         devices = [part for part in str(devices).split(",") if part]
     else:
         devices = []
@@ -149,6 +153,7 @@ def spawn(
     context = multiprocessing.get_context("spawn")
     processes = []
     errors = []
+    # The environment is changed for each process in turn.
     with _starting:
         for told in _variables(count, devices, options):
             end, other = context.Pipe(duplex=False)
@@ -168,6 +173,7 @@ def spawn(
         try:
             started.join()
         except BaseException:
+            # An interrupt must not leave processes behind.
             started.end()
             raise
     return started
@@ -180,6 +186,7 @@ def _variables(count: Any, devices: Any, options: Any) -> Iterator[Any]:
         for probe in probes:
             # All probes stay bound until each has its port, so no two get the same.
             probe.bind(("127.0.0.1", 0))
+        # Free ports of this machine, one for each process and one for the coordinator.
         ports = [probe.getsockname()[1] for probe in probes]
     here = [f"127.0.0.1:{port}" for port in ports[1:]]
     master = options.get("master") or f"127.0.0.1:{ports[0]}"
@@ -191,6 +198,7 @@ def _variables(count: Any, devices: Any, options: Any) -> Iterator[Any]:
         "MASTER_ADDR": None,
         "MASTER_PORT": None,
     }
+    # gloo runs on the CPU.
     if options.get("backend") == "gloo":
         common |= {"JAX_PLATFORMS": "cpu", "PADDLE_DISTRI_BACKEND": "gloo"}
     for rank in range(count):
@@ -257,9 +265,11 @@ def _run(payload: Any, main: Any, alias: Any, errors: Any) -> None:
             multiprocessing.spawn._fixup_main_from_path(main["path"])
         func, args = pickle.loads(payload)
         func(*args)
+    # The text goes to the parent, as tracebacks cannot be pickled.
     except Exception as error:
         text = traceback.format_exc()
         with suppress(OSError):
             errors.send((isinstance(error, failure_detector.LostError), text))
         print(text, file=sys.stderr, flush=True)
+        # The other processes learn of it at once, not by a time limit.
         failure_detector.fail(f"{type(error).__name__}: {error}")

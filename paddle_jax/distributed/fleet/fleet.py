@@ -141,6 +141,7 @@ class Fleet(ServerMethods):
             >>> fleet.init(is_collective=True).worker_num()
             1
         """
+        # The variables of torchrun, srun and mpirun become Paddle's.
         schedulers.adopt_environment()
         if role_maker is None:
             role_maker = PaddleCloudRoleMaker(is_collective)
@@ -155,6 +156,7 @@ class Fleet(ServerMethods):
             raise TypeError(
                 f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy"
             )
+        # Settings of static programs do nothing in eager ones.
         ignored = [name for name in _STATIC if getattr(strategy, name)]
         if ignored and in_dynamic_mode():
             warnings.warn(
@@ -167,17 +169,20 @@ class Fleet(ServerMethods):
         self._role_maker = role_maker
         self._user_defined_strategy = strategy
         self._start_servers(role_maker, strategy)
+        # With servers a worker exchanges rows, not gradients.
         if Current.servers is not None:
             return self  # processes with servers are not connected with each other
         if launch_variables.size() > 1:
             init_parallel_env()
         topology = _topology(strategy)
         Current.grid = Groups.alone = None
+        # One process with several devices: the grid is made of these.
         if launch_variables.size() == 1 and topology.world_size() > 1:
             self._take_devices(topology)
         else:
             self._hcg = Current.hcg = HybridCommunicateGroup(topology)
         seed = strategy.tensor_parallel_configs["tensor_init_seed"]
+        # Parts of a weight must draw different numbers, other layers the same.
         if self._hcg.get_model_parallel_world_size() > 1 or (Current.grid is not None and seed != -1):
             model_parallel_random_seed(None if seed == -1 else seed)
         return self
@@ -237,6 +242,7 @@ class Fleet(ServerMethods):
         """The addresses of parameter servers: a list, or a str with commas between them. Without servers it
         is an empty str, as in Paddle, whatever `to_string` is."""
         found = self._role()._get_pserver_endpoints()
+        # Paddle's result without servers is a text in either case.
         return found if found and not to_string else ",".join(found)
 
     def node_num(self) -> int:
@@ -297,10 +303,12 @@ class Fleet(ServerMethods):
             return model  # its optimizer does what there is to do
         strategy = self._user_defined_strategy
         mode = self._hcg.get_parallel_mode()
+        # A pipeline decides by its schedule which class runs it.
         if isinstance(model, PipelineLayer):
             return _pipeline(model, self._hcg, strategy)
         if Current.grid is not None:
             return DeviceParallel(model, self._hcg, strategy)
+        # One process: nothing to exchange.
         if self.worker_num() <= 1:
             return model
         if mode == ParallelMode.PIPELINE_PARALLEL:
@@ -360,6 +368,7 @@ class Fleet(ServerMethods):
             return self._optimizer
         strategy = self._user_defined_strategy
         alone = self.worker_num() <= 1
+        # A static program gets its exchange by a hook.
         if not in_dynamic_mode() and (not alone or acts(strategy)):
             self._optimizer = StaticOptimizer(optimizer, strategy, None if alone else default_group())
             return self._optimizer
@@ -423,6 +432,7 @@ class Fleet(ServerMethods):
 def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedStrategy) -> Layer:
     """A PipelineLayer with the schedule that its stages, chunks and micro-batches ask for."""
     stages = hcg.topology().get_dim("pipe")
+    # Several chunks on one stage are interleaved.
     chunks = model.get_num_virtual_stages()
     split = plain_mode(strategy.pipeline_configs["schedule_mode"]) == "zbh1"
     if stages > 1 and Current.grid is not None:
@@ -435,6 +445,7 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
     if chunks == 1:
         return PipelineParallel(model, hcg, strategy)
     micro_batches = strategy.pipeline_configs["accumulate_steps"]
+    # Below that the stages would wait for each other in between.
     if micro_batches >= 2 * stages:
         return PipelineParallelWithInterleave(model, hcg, strategy)
     if micro_batches >= stages:
@@ -448,11 +459,13 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
 def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
     """The CommunicateTopology that a strategy asks for."""
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in SHORT_NAMES}
+    # The two would need groups across both, which are not made here.
     if degrees["cp"] > 1 and degrees["pp"] > 1 and launch_variables.size() > 1:
         raise NotImplementedError(
             f"fleet.init: cp_degree: got {degrees['cp']} with pp_degree {degrees['pp']} over processes; use "
             "sep_degree with stages, or one process that drives all devices"
         )
+    # -1: as many as the other degrees leave.
     if degrees["dp"] < 0:
         others = 1
         for name, degree in degrees.items():

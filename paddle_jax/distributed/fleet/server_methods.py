@@ -27,7 +27,9 @@ class ServerMethods:
 
     def _start_servers(self, role_maker: Any, strategy: Any) -> None:
         """Takes the role of this process in a job with servers; without, forgets an earlier one."""
+        # An earlier `init` may have set them.
         Current.servers = RemoteLookup.record = RemoteLookup.layer = None
+        # Collective training has no servers.
         if role_maker._is_collective or not role_maker._server_num():
             return
         is_server = role_maker._is_server()
@@ -169,12 +171,15 @@ class ServerMethods:
         feeds = [program.var(name) for name in feeded_var_names]
         if Current.servers is not None:
             Current.servers.refresh()
+        # One file, whichever worker computes.
         if role._worker_index() == 0:
             save_inference_model(
                 str(Path(dirname) / "__model__"), feeds, list(target_vars), executor, program=program
             )
         if Current.servers is not None:
+            # Each server writes its own tables.
             Current.servers.save(dirname, mode)
+        # No worker reads the files before they are complete.
         self.util.barrier()
 
     def load_inference_model(self, path: str, mode: int) -> None:

@@ -70,6 +70,7 @@ class StaticOptimizer:
         if self.strategy.tensor_parallel:
             _check_parts(program, self.strategy.tensor_parallel_configs["tensor_parallel_degree"])
         pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
+        # A second loss of the same program shares the hook.
         if program.hook is None:
             merging = self.strategy.gradient_merge_configs if self.strategy.gradient_merge else {}
             program.hook = AveragedProgram(
@@ -78,6 +79,7 @@ class StaticOptimizer:
                 merging.get("k_steps", 1),
                 merging.get("avg", True),
             )
+        # The updates read the averages in place of the gradients.
         with program_guard(program, startup_program):
             averages = program.hook.add(pairs)
             return inner.apply_gradients(averages), averages
@@ -104,6 +106,7 @@ def _check_parts(program: Program, degree: int) -> None:
 
 def _chosen(optimizer: Any, strategy: Any) -> Any:
     """The optimizer that a strategy puts in the place of the user's."""
+    # Subclasses have a rule of their own, which LAMB would not keep.
     if strategy.lamb and type(optimizer) is Adam:
         configs = strategy.lamb_configs
         excluded = configs["exclude_from_weight_decay"]
@@ -152,6 +155,7 @@ def _in_low_precision(optimizer: Any, strategy: Any) -> Any:
         decr_every_n_nan_or_inf=configs["decr_every_n_nan_or_inf"],
         incr_ratio=configs["incr_ratio"],
         decr_ratio=configs["decr_ratio"],
+        # bfloat16 has the range of float32, so the loss needs no scale.
         use_dynamic_loss_scaling=configs["use_dynamic_loss_scaling"] and not is_bfloat,
         use_amp_guard=configs["use_fp16_guard"] and configs["use_pure_fp16"],
     )
@@ -209,6 +213,7 @@ class AveragedProgram(ProgramHook):
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
         """For a copy of the program; none in one for tests, which does not train."""
+        # A test neither averages nor updates.
         if for_test:
             return None
         copied = AveragedProgram(self.group, self.size, self.every, self.mean)
@@ -227,6 +232,7 @@ class AveragedProgram(ProgramHook):
             self.gradients.append(gradient)
             self.inputs.append(declared)
             averages.append((param, declared))
+            # Parts of a weight are averaged among the processes that have the same part.
             if getattr(param, "is_distributed", False):
                 self.part_names.add(param.name)
                 self.part_inputs.append(len(self.inputs) - 1)
@@ -239,11 +245,13 @@ class AveragedProgram(ProgramHook):
     ) -> list[Any]:
         """Runs the program; returns what is fetched."""
         symbols = [fetched_symbol(program, item) for item in fetch_list]
+        # Values that are fetched may need one of both parts only.
         if use_prune:
             return self._run_pruned(program, values, feed, fetch_list, symbols)
         parts = self._parts(program, symbols)
         self._share_parameters(program, values)
         out = parts.early(values, feed)
+        # The gradients come last in the results of the first part.
         gradients = self._merged(out[len(parts.early_items) :])
         due = self.count == 0
         results: list[Any] = [None] * len(fetch_list)
@@ -252,6 +260,7 @@ class AveragedProgram(ProgramHook):
         ):
             results[i] = value
         if due or parts.late_items:
+            # Between two updates the second part computes, but writes nothing.
             late = parts.late if due else self._late_run(program, parts, symbols)
             late_feed = {one.name: gradient for one, gradient in zip(self.inputs, gradients, strict=True)}
             for i, value in zip(parts.late_items, late.to_numpy(late(values, late_feed)), strict=True):
@@ -288,6 +297,7 @@ class AveragedProgram(ProgramHook):
 
     def _parts(self, program: Program, symbols: list[Symbol]) -> Parts:
         """The two parts of a run that fetches Symbols; kept with the other compiled runs of the program."""
+        # Which values are fetched decides the programs.
         key = ("averaged", *symbols)
         parts = program.compiled_runs.get(key)
         if parts is None:
@@ -328,6 +338,7 @@ class AveragedProgram(ProgramHook):
 
     def _merged(self, gradients: list[Any]) -> list[Any]:
         """The gradients for an update: means over the processes, and over the runs since the last one."""
+        # Gradients of several runs are added up for one update.
         self.count = (self.count + 1) % self.every
         if self.every > 1:
             with eager_mode():
@@ -363,6 +374,7 @@ class AveragedProgram(ProgramHook):
             if name in owners:
                 return name
             # states are called by the Parameter and what they are
+            # The longest name wins, as one may be the beginning of another.
             return max([owner for owner in owners if name.startswith(f"{owner}_")], key=len, default="")
 
         return [owner_of(name) in self.part_names for name in names]
@@ -382,6 +394,7 @@ class AveragedProgram(ProgramHook):
                 same_everywhere(own, group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)
+        # Once, before the first update.
         self.shared = True
 
 
