@@ -16,6 +16,7 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.python_state import map_tensors, tensors_in
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.length_expressions import leaves_of
 from paddle_jax._core.lazy.symbol import Symbol, SymbolError
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
@@ -392,12 +393,11 @@ class LengthRecorder(Recorder):
             nodes.append([None if n is None else ls.expression_of(n) for n in shape])
         symbols = [self.symbol(t) for t in tensors]
         variables = self.add(
-            # Gradients end at all operands: an operation of a file has no derivative here.
             kernel,
             symbols,
-            (True,) * len(symbols),
+            tuple([tensor.stop_gradient for tensor in tensors]),
             Inferred(list, pairs),
-            [True] * len(pairs),
+            [False] * len(pairs),
             nodes,
         )
         self.attributes[self.ops[-1]] = attrs
@@ -582,6 +582,8 @@ class LengthRecorder(Recorder):
         """Adds an operation whose results are known."""
         results = super().add(kernel, symbols, stops, inferred, result_stops)
         operation = self.ops[-1]
+        if kernel.name == "cond":
+            shapes = [self._common_lengths(kernel.fn, place) for place in range(len(operation.outputs))]
         for position, symbol in enumerate(operation.outputs):
             # A result of a branch varies if it varies in one of the blocks, though both values may be equal
             # here.
@@ -590,6 +592,23 @@ class LengthRecorder(Recorder):
             self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
         self.locations[operation] = user_line()
         return results
+
+    def _common_lengths(self, branching: Any, place: int) -> list[Any] | None:
+        """The lengths of a result of a branch as expressions, where both blocks give the same ones that are
+        known outside; None for others."""
+        yes, no = [self.lengths_of(block.results[place]) for block in branching.blocks]
+        if len(yes) != len(no):
+            return None
+        inside = {symbol for block in branching.blocks for op in block.ops for symbol in op.outputs}
+        found: list[Any] = []
+        for one, other in zip(yes, no, strict=True):
+            node = ls.expression_of(one)
+            is_known = ls.is_length(one) and node == ls.expression_of(other)
+            if is_known and all(self.numbered[leaf[1]] not in inside for leaf in leaves_of(node)):
+                found.append(node)
+            else:
+                found.append(None)
+        return found
 
     def _doubtful(self, blocks: Any, position: int) -> Any:
         """Lengths of a result of a branch or loop that vary in a block, though their values are equal."""

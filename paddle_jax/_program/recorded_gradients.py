@@ -26,10 +26,18 @@ class RecordedCall:
         operands: list of its operands as Tensors.
         results: list of its results as Tensors.
         constant: function of a Tensor that gives its value where it is known, else None.
+        operation: Operation.
+        create_graph: bool, whether gradients flow through the results.
+        recorder: the LengthRecorder.
+        wanted: list of bools, for each operand whether its gradient is needed.
     """
 
     def __init__(self, op: Operation, attrs: Any, create_graph: bool) -> None:
         recorder = local.ctx.frame
+        self.operation = op
+        self.wanted: list[bool] = []
+        self.create_graph = create_graph
+        self.recorder: Any = recorder
         self.name = op.name
         self.attributes: dict[str, Any] = op.attrs
         # With Lengths in place of the first values that the kernel has.
@@ -45,6 +53,31 @@ class RecordedCall:
         self.results = list(map(tensor_of, op.outputs))
         self.constant: Callable[[Tensor], Any] = lambda tensor: recorder.constant_value(tensor)
 
+    def named(self) -> dict[str, Any]:
+        """The operands by name: a Tensor, a list of Tensors, or None."""
+        op, layout, _ = self.operation.kernel.declaration
+        rest = iter(self.operands)
+        found: dict[str, Any] = {}
+        for name, count in zip(op.tensors, layout, strict=True):
+            if count == -1:
+                found[name] = None
+            elif count == -2:
+                found[name] = next(rest)
+            else:
+                found[name] = [next(rest) for _ in range(count)]
+        return found
+
+    def elements(self, tensor: Tensor) -> list[Any]:
+        """The elements of a vector of whole numbers: ints and Lengths where they are known, else Tensors."""
+        symbol = self.recorder.symbol(tensor)
+        # Lengths first: their values may be equal in this recording, and differ in another one.
+        if symbol.kind == "constant" and isinstance(symbol.value, list):
+            return symbol.value
+        known = self.constant(tensor)
+        if known is not None:
+            return known.tolist()
+        return [tensor[k] for k in range(tensor.shape[0])]
+
 
 def recorded_gradients(
     outputs: Sequence[Tensor],
@@ -52,6 +85,7 @@ def recorded_gradients(
     starts: Sequence[Tensor | None],
     create_graph: bool,
     cut: Iterable[Tensor],
+    ends_at_inputs: bool = False,
 ) -> list[Tensor | None]:
     """Records what computes the gradients of outputs by inputs; None for inputs that do not matter.
 
@@ -60,13 +94,15 @@ def recorded_gradients(
         inputs: Variables, or Tensors that the function reads.
         starts: gradients to start from, None for ones.
         create_graph: whether gradients flow through the results.
-        cut: Tensors at which gradients end.
+        cut: Tensors at which gradients end, and which get none.
+        ends_at_inputs: whether gradients end at inputs, also where one is computed from another one.
     Raises:
         NotWritable: an operation on the way has no rule.
     """
     recorder = local.ctx.frame
     ends = [recorder.symbol(one) for one in inputs]
-    ops = _ops_between([recorder.symbol(one) for one in outputs], set(ends), set(map(recorder.symbol, cut)))
+    targets = [recorder.symbol(one) for one in outputs]
+    ops = _ops_between(targets, set(ends), set(map(recorder.symbol, cut)), ends_at_inputs)
     cotangents: dict[Symbol, Tensor] = {}
     mode = enable_grad if create_graph else no_grad
     # The operands were cast when the operations were recorded. Mixed precision would cast the gradients as
@@ -77,8 +113,11 @@ def recorded_gradients(
             _add(cotangents, recorder.symbol(output), first)
         # Operations are in the order of their dependence, so each one has all its cotangents when its turn
         # comes.
+        leading = set(ops)
+        final = set(ends) if ends_at_inputs else set()
         for op in reversed(ops):
-            _pull(op, cotangents, create_graph)
+            wanted = [s in ends or s not in final and s.op is not None and s.op in leading for s in op.inputs]
+            _pull(op, cotangents, create_graph, wanted)
     found = [cotangents.get(symbol) for symbol in ends]
     # As `paddle.grad` does it: without `create_graph` results are constants for later gradients.
     for cotangent in found:
@@ -92,8 +131,10 @@ def _add(cotangents: dict[Symbol, Tensor], symbol: Symbol, cotangent: Tensor) ->
     cotangents[symbol] = cotangent if before is None else before + cotangent
 
 
-def _pull(op: Operation, cotangents: dict[Symbol, Tensor], create_graph: bool) -> None:
-    """Adds the gradients of the operands of an operation."""
+def _pull(
+    op: Operation, cotangents: dict[Symbol, Tensor], create_graph: bool, wanted: Sequence[bool]
+) -> None:
+    """Adds the gradients of the operands of an operation. wanted: for each whether it leads to an input."""
     # No gradient reaches it.
     of_results = [cotangents.get(symbol) for symbol in op.outputs]
     if all(cotangent is None for cotangent in of_results) or op.kernel.nondiff:
@@ -105,18 +146,22 @@ def _pull(op: Operation, cotangents: dict[Symbol, Tensor], create_graph: bool) -
             "is saved"
         )
     call = RecordedCall(op, local.ctx.frame.attributes.get(op), create_graph)
-    for symbol, stop, cotangent in zip(op.inputs, op.stops, rule(call, of_results), strict=False):
-        if cotangent is not None and not stop and symbol.dtype.kind in INEXACT:
+    call.wanted = [is_wanted and not stop for is_wanted, stop in zip(wanted, op.stops, strict=True)]
+    for symbol, is_wanted, cotangent in zip(op.inputs, call.wanted, rule(call, of_results), strict=False):
+        if cotangent is not None and is_wanted and symbol.dtype.kind in INEXACT:
             _add(cotangents, symbol, cotangent)
 
 
-def _ops_between(outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol]) -> list[Operation]:
+def _ops_between(
+    outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol], ends_at_inputs: bool
+) -> list[Operation]:
     """The operations on a way from an input to an output, in order."""
     # A walk in depth without recursion, since a deep network would exceed Python's limit: an operation
     # comes twice, before and after its sources.
     leads: dict[Operation, bool] = {}
     order: list[Operation] = []
-    pending: list[Any] = [(symbol.op, False) for symbol in outputs]
+    final = inputs if ends_at_inputs else set()
+    pending: list[Any] = [(symbol.op, False) for symbol in outputs if symbol not in final]
     while pending:
         op, is_done = pending.pop()
         if op is None or not is_done and op in leads:
@@ -125,10 +170,12 @@ def _ops_between(outputs: Sequence[Symbol], inputs: set[Symbol], cut: set[Symbol
         if not is_done:
             leads[op] = False
             pending.append((op, True))
-            pending += [(s.op, False) for s in sources if s.op is not None and s.op not in leads]
+            pending += [
+                (s.op, False) for s in sources if s.op is not None and s.op not in leads and s not in final
+            ]
             continue
         # Its sources are done, so it is known whether one of them leads to an input.
-        leads[op] = any(s in inputs or s.op is not None and leads.get(s.op) for s in sources)
+        leads[op] = any(s in inputs or s.op is not None and leads.get(s.op, False) for s in sources)
         if leads[op]:
             order.append(op)
     return order

@@ -454,7 +454,7 @@ _SHORT = {1: run1, 2: run2, 3: run3}
 _CUTS = (slice, tuple)
 
 
-def _run_pattern(
+def run_pattern(
     op: Callable[..., Any],
     operands: Sequence[Tensor],
     axes: Sequence[Any],
@@ -485,7 +485,7 @@ def _run_pattern(
 
 def _run_parsed(op: Callable[..., Any], operands: Sequence[Tensor], found: Parsed) -> Tensor:
     starts = starts_of(found) if found.starts else None
-    return _run_pattern(
+    return run_pattern(
         op, operands, tuple(found.axes), tuple(found.slots), starts, [wrap(a) for a in found.arrays]
     )
 
@@ -606,7 +606,7 @@ def getitem(x: Tensor, item: Any) -> Tensor:
         return _chosen(x, item)
     quick = _quick_or_none(item, shape)
     if quick is not None:
-        return _run_pattern(take_index.op, (x,), *quick)
+        return run_pattern(take_index.op, (x,), *quick)
     return _run_parsed(take_index.op, (x,), parse(item, shape))
 
 
@@ -675,7 +675,7 @@ def setitem(x: Tensor, item: Any, value: Any) -> None:
             return
         quick = _quick_or_none(item, shape)
         if quick is not None:
-            x._adopt(_run_pattern(put_index.op, (x, value), *quick))
+            x._adopt(run_pattern(put_index.op, (x, value), *quick))
             return
         fits = _is_mask(item) and tuple(item.shape) == shape[: item.ndim]
         # A value for each place is a choice by the mask, with a shape that is known.

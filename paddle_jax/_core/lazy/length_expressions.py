@@ -268,6 +268,23 @@ def _at_least(node: Node, least: int) -> bool:
     return low is not None and low >= least
 
 
+def rebuilt(node: Node, leaf: Callable[[tuple[Any, ...]], Node]) -> Node:
+    """An expression with other ones in place of its leaves."""
+    if not isinstance(node, tuple):
+        return node
+    if node[0] in LEAVES:
+        return leaf(node)
+    if node[0] == "lin":
+        total: Node = node[1]
+        for atom, factor in node[2]:
+            total = add(total, rebuilt(atom, leaf), factor)
+        return total
+    parts = [rebuilt(part, leaf) for part in node[1:]]
+    if node[0] in _WHOLE:
+        return binary(node[0], parts[0], parts[1], True)
+    return (node[0], *parts)
+
+
 # answers ----------------------------------------------------------------------------------------------------
 
 

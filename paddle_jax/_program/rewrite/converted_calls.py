@@ -129,9 +129,9 @@ def _lookup(function: Any) -> Any:
 
 def _has_lengths_inside(function: Any) -> bool:
     """Whether a function is a method of a list or tuple of Lengths."""
-    return isinstance(getattr(function, "__self__", None), list | tuple) and lengths.has_lengths(
-        function.__self__
-    )
+    owner = getattr(function, "__self__", None)
+    # A list that grew in a loop cannot be looked through.
+    return isinstance(owner, list | tuple) and not is_open(owner) and lengths.has_lengths(owner)
 
 
 def _takes_plain_numbers(function: Any) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from paddle_jax.framework.model_files.program import Op
 
 _SUFFIX = "_grad"
+# the first result that a gradient comes for, where it is not the first one of the operation
+_FIRST_RESULT = {"cross_entropy_with_softmax": 1}
 # the same elements, in the shape or dtype of the first operand
 _RESHAPED = ("reshape_grad", "squeeze_grad", "unsqueeze_grad", "flatten_grad")
 
@@ -122,6 +124,7 @@ def pulled_back(pull: Pull, operands: Sequence[Any], inputs: Sequence[Any], appl
     with enable_grad():
         copies = [_copied(value) if k in places else value for k, value in enumerate(inputs)]
         results = [one for one in apply(pull.forward, copies) if isinstance(one, Tensor)]
+        results = results[_FIRST_RESULT.get(pull.forward.name, 0) :]
         starts = [operands[k] for k in pull.starts]
         pairs = [pair for pair in zip(results, starts, strict=False) if pair[1] is not None]
         sources = [one for k in places for one in _tensors_of(copies[k])]

@@ -107,7 +107,7 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
         # Their values are there before the run, or are taken from `env` afterwards.
         if op.name in _SKIP:
             continue
-        operands = [env[n] if n else None for n in op.inputs]
+        operands = _operands(op, env)
         if op.name == "cf.yield":
             return operands
         if op.name in _CONTROL:
@@ -124,6 +124,14 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
                 if op.inputs[operand]:
                     env[op.inputs[operand]] = env[op.outputs[result]]
     return None
+
+
+def _operands(op: Op, env: dict[Any, Any]) -> list[Any]:
+    """The operands of an operation."""
+    # A gradient may take results that the operation here does not have. It needs none of them.
+    if op.pull is not None:
+        return [env.get(n) for n in op.inputs]
+    return [env[n] if n else None for n in op.inputs]
 
 
 class MissingAttributeError(CorruptFileError, AttributeError):

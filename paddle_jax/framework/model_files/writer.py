@@ -16,7 +16,11 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.merged_recordings import Recording, Step
-from paddle_jax.framework.model_files import decompositions  # noqa: F401  registers ExportRules
+from paddle_jax.framework.model_files import (  # noqa: F401  they register rules
+    decompositions,
+    gradient_blocks,
+    gradient_layer_rules,
+)
 from paddle_jax.framework.model_files.builder import Builder, Value
 from paddle_jax.framework.model_files.writing import apply
 

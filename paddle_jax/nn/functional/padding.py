@@ -147,6 +147,15 @@ def pad(
     return extended(x, _all_axes(x, pad, pad_from_left_axis), mode, value)
 
 
+def pad_pairs(
+    x: Any, pad: tuple[Any, ...], data_format: str | None, pad_from_left_axis: bool
+) -> list[tuple[Any, Any]]:
+    """(before, after) for each axis, as `pad` with mode "constant" takes its numbers."""
+    if x.ndim in _FORMATS and len(pad) == 2 * (x.ndim - 2):
+        return _spatial(x, pad, data_format or _FORMATS[x.ndim][0])
+    return _all_axes(x, pad, pad_from_left_axis)
+
+
 def _extended_open(x: jax.Array, pairs: Sequence[tuple[Any, Any]], mode: str, value: float) -> jax.Array:
     """`extended` where JAX traces for every length."""
     for axis, (before, after) in enumerate(pairs):
