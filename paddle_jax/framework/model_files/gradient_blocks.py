@@ -50,7 +50,7 @@ class Replay:
         inner = Replay(self.values | dict(zip(block.inputs, inputs, strict=True)))
         with enable_grad():
             for op in block.ops:
-                results = inner._again(op)
+                results = inner._record(op)
                 many = results if isinstance(results, tuple | list) else [results]
                 inner.values.update(zip(op.outputs, many, strict=True))
         return [inner.tensor(symbol) for symbol in block.results]
@@ -77,7 +77,7 @@ class Replay:
             return None
         return self.recorder.tensor_of(self._replaced(value), symbol.dtype)
 
-    def _again(self, op: Operation) -> Any:
+    def _record(self, op: Operation) -> Any:
         """Records an operation once more."""
         if isinstance(op.kernel.declaration and op.kernel.declaration[0].fn, OpaqueOp):
             raise NotWritable(f"paddle.grad through {op.name} inside a branch or loop cannot be saved")
@@ -230,7 +230,7 @@ def _loop(call: Any, cotangents: Cotangents) -> Cotangents:
     steps = _repeated(goes_on, counted, [*starts, zero])[count]
     saved = [_Saved(start) for start in starts]
 
-    def noted(values: Sequence[Tensor], _: Any) -> list[Tensor]:
+    def saved_step(values: Sequence[Tensor], _: Any) -> list[Tensor]:
         state = values[:count]
         rows = [
             one.put(room, values[count], value)
@@ -239,7 +239,7 @@ def _loop(call: Any, cotangents: Cotangents) -> Cotangents:
         return [*replay.run(step, state), values[count] + 1, *rows]
 
     room = [one.rows(start, steps) for one, start in zip(saved, starts, strict=True)]
-    rows = _repeated(goes_on, noted, [*starts, zero, *room])[count + 1 :]
+    rows = _repeated(goes_on, saved_step, [*starts, zero, *room])[count + 1 :]
 
     def back(values: Sequence[Tensor], _: Any) -> list[Tensor]:
         place, *sums = values
