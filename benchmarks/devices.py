@@ -163,7 +163,10 @@ ends its process costs one op, and an interrupted run goes on with `--go-on`.
 - **Times**: a step of the workloads of [performance.md](performance.md), undecorated, through `to_static`,
   and written by hand with `jax.jit` and optax.
 """
-NOT_YET = "\nNo GPU or TPU has been measured yet. The figures of a CPU show what the command writes.\n"
+NOT_YET = """
+No GPU or TPU has been measured yet. The figures of a CPU show what the command writes; its times are in
+[performance.md](performance.md).
+"""
 
 
 def page(folder):
