@@ -213,9 +213,11 @@ def _interpreted(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
     shapes = rows.shapes
     memory = rows.memory
 
-    def interpreted(sig: OpSignature, operands: Any) -> np.ndarray | tuple[np.ndarray, ...] | None:
+    def interpreted(
+        sig: OpSignature, operands: Any, *settings: Any
+    ) -> np.ndarray | tuple[np.ndarray, ...] | None:
         start = _now()
-        out = inner(sig, operands)
+        out = inner(sig, operands, *settings)
         if out is not None:
             add(
                 (
@@ -366,9 +368,9 @@ def _static_event(program: CompiledFunction, start: int, end: int, thread: int) 
 def _executed(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
     """Runs of programs of `paddle.static`."""
 
-    def call(self, values: dict[str, Any], feed: dict[str, Any]) -> list[jax.Array]:
+    def call(self: CompiledRun, *args: Any) -> list[jax.Array]:
         start = _now()
-        out = inner(self, values, feed)
+        out = inner(self, *args)
         _wait(out)
         add((_executed_event, self, start, _now(), _thread(), user_line()))
         return out

@@ -130,8 +130,10 @@ def _lookup(function: Any) -> Any:
 def _has_lengths_inside(function: Any) -> bool:
     """Whether a function is a method of a list or tuple of Lengths."""
     owner = getattr(function, "__self__", None)
-    # A list that grew in a loop cannot be looked through.
-    return isinstance(owner, list | tuple) and not is_open(owner) and lengths.has_lengths(owner)
+    # A list that grows in a loop refuses to be walked through.
+    if not isinstance(owner, list | tuple) or is_open(owner):
+        return False
+    return lengths.has_lengths(owner)
 
 
 def _takes_plain_numbers(function: Any) -> bool:
