@@ -116,6 +116,7 @@ class ByParameter:
         facts = {
             name: column
             for name, column in self._facts([param], settings).items()
+            # The decay is in the gradient already.
             if name not in ("l1", "l2")
         }
         # A stack of one, so that the compiled rule serves here, too.

@@ -627,6 +627,7 @@ class Optimizer(ByParameter, States):
         settings = [
             (attributes, name, value)
             for name, value in attributes.items()
+            # The rate may change at each step, and is an operand.
             if name in ("_grad_clip", "regularization") or type(value) in SCALARS and name != "_learning_rate"
         ]
         for group in self._groups:

@@ -140,7 +140,10 @@ def cross_entropy_soft(
         # (1 - s) * target + s / classes
         target = target * (1 - smoothing) + smoothing / n
     loss = -jnp.sum(
-        jax.lax.stop_gradient(target) * _log_probabilities(x, axis, use_softmax), axis, keepdims=True
+        # Paddle gives labels no gradient here.
+        jax.lax.stop_gradient(target) * _log_probabilities(x, axis, use_softmax),
+        axis,
+        keepdims=True,
     )
     weights = None
     if weight is not None:

@@ -55,6 +55,7 @@ def _result(x: jax.Array, weight: jax.Array, *, plan: Plan, way: Way, shapes: An
 
 
 def _image(g: jax.Array, weight: jax.Array, *, plan: Plan, way: Way, shapes: Any) -> jax.Array:
+    # The transpose of a linear function: no product is computed twice.
     return jax.linear_transpose(
         lambda x: way.by_x(x, weight, plan, True), jax.ShapeDtypeStruct(shapes.x, g.dtype)
     )(g)[0]
@@ -76,6 +77,7 @@ def _primitive(name: str, compute: Callable[..., Any], shape_of: Callable[..., A
     )
     mlir.register_lowering(made, mlir.lower_fun(compute, multiple_results=False))
 
+    # vmap of the computation, as the plans have one batch axis.
     def batched(operands: Any, axes: Any, **params: Any) -> tuple[Any, ...]:
         return jax.vmap(ft.partial(compute, **params), tuple(axes))(*operands), 0
 
@@ -92,6 +94,7 @@ RESULT = _primitive("convolution_result", _result, lambda shapes: shapes.out)
 IMAGE = _primitive("convolution_image", _image, lambda shapes: shapes.x)
 KERNEL = _primitive("convolution_kernel", _kernel, lambda shapes: shapes.weight)
 
+# Bilinear: each derivative is one of the other two primitives, of any order.
 ad.defbilinear(
     RESULT,
     lambda ct, x, weight, **params: IMAGE.bind(ct, weight, **params),

@@ -42,6 +42,7 @@ def convolve(
     sizes = x.shape[1:-1] if last else x.shape[2:]
     kernel = weight.shape[2:]
     pads = paddings(op_name, padding, n, last)
+    # As TensorFlow's: the result has the length n / stride, rounded up.
     if pads == "SAME":
         pads = same_pads(sizes, kernel, strides)
         dilations = (1,) * n
@@ -75,6 +76,7 @@ def _check(
     if weight.shape[1] * groups != channels or weight.shape[0] % groups:
         raise ValueError(_channels_message(op_name, x, weight, groups, channels))
     count = weight.shape[0]
+    # Paddle takes one bias for all channels, and in 1D a column.
     if (
         bias is not None
         and bias.shape not in ((count,), (1,), ())
@@ -115,6 +117,7 @@ def _multiply(
 ) -> jax.Array:
     if on_cpu():
         plan = Plan(strides, pads, dilations, out, groups)
+        # The ways of the CPU have channels on axis 1.
         first = jnp.moveaxis(x, -1, 1) if last else x
         if better := better_than_xla(first, weight, plan):
             y = better(first, weight, plan)

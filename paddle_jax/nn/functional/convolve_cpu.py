@@ -46,6 +46,7 @@ class Plan(NamedTuple):
 def better_than_xla(x: jax.Array, weight: jax.Array, plan: Plan) -> Callable[..., jax.Array] | None:
     """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight
     [out, C / groups, ...] on a CPU, or None."""
+    # A length that is not fixed decides nothing.
     if not are_known(*x.shape, *plan.out):
         return None
     elements = math.prod(weight.shape[2:])
@@ -53,18 +54,22 @@ def better_than_xla(x: jax.Array, weight: jax.Array, plan: Plan) -> Callable[...
     rows = x.shape[0] * positions
     image = math.prod(x.shape[2:])
     channels = x.shape[1]
+    # The elements of all patches together, if they were written out.
     patches = rows * elements * channels
     if not x.size or not weight.size or elements > _UNROLLED:
         return None
     if weight.shape[1] == 1 and elements > 1:
         return _single_channel(weight, plan, elements, patches)
+    # XLA has a serial loop for these forms.
     loops = plan.groups > 1 or len(plan.out) == 3 or min(image, positions) <= elements
     heavy_weight = weight.size >= 2 * rows * (channels + weight.shape[0])  # XLA rearranges it for every call
     light = 2 * rows * weight.size <= _TINY or (channels <= 8 and patches <= _FEW_PATCHES)
     if not (loops or heavy_weight or elements == 1 or light):
         return None
+    # Patches that do not fit into the cache cost more than a sum.
     if patches > _PATCHES and elements > 1:
         return summed
+    # A large weight is better multiplied where it lies.
     if weight.size >= rows:
         return multiplied
     return multiplied_light
@@ -74,6 +79,7 @@ def _single_channel(
     weight: jax.Array, plan: Plan, elements: int, patches: int
 ) -> Callable[..., jax.Array] | None:
     """The choice for one input channel per group."""
+    # Large kernels on one channel: XLA is faster.
     if plan.groups == 1 and elements > _SUMMED:
         return None
     if plan.groups > 1 and patches > _PATCHES:
@@ -100,9 +106,11 @@ def _under(x: jax.Array, kernel: Any, plan: Plan, tangent: bool = False) -> Iter
     """For every kernel element the elements of x that it meets [N, C, *out], in row-major order."""
     if any(map(any, plan.pads)):
         x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
+    # Without this XLA would compute x again for each element of the kernel.
     if math.prod(kernel) > _FEW and not tangent:
         x = computed_once(x)
     places = itertools.product(*[range(0, k * d, d) for k, d in zip(kernel, plan.dilations, strict=True)])
+    # With strides each element reads one phase of x; neighbours share phases.
     if max(plan.strides) > 1 and any(k > s for k, s in zip(kernel, plan.strides, strict=True)):
         yield from _by_phases(x, places, plan)
         return
@@ -117,6 +125,7 @@ def _by_phases(x: jax.Array, places: Any, plan: Plan) -> Iterator[jax.Array]:
     modulo stride, which makes contiguous what is read, and what is added up in the gradient of x."""
     phases = {}
     for at in places:
+        # The position of an element within the stride.
         phase = tuple(a % s for a, s in zip(at, plan.strides, strict=True))
         if phase not in phases:
             phases[phase] = lax.slice(x, [0, 0, *phase], x.shape, [1, 1, *plan.strides])
@@ -143,6 +152,7 @@ def _product(columns: jax.Array, weight: jax.Array, plan: Plan) -> jax.Array:
     groups = plan.groups
     n = columns.shape[2]
     o = weight.shape[0]
+    # One group is one plain product, which is the fastest form.
     if groups == 1:
         y = weight.reshape(o, -1) @ columns.reshape(-1, n * math.prod(plan.out))
     else:
@@ -176,6 +186,7 @@ def _by_axis(x: jax.Array, weight: jax.Array, plan: Plan, tangent: bool = False)
     for axis, (k, d, s, o) in enumerate(
         zip(weight.shape[2:], plan.dilations, plan.strides, plan.out, strict=True)
     ):
+        # An axis after the other: later axes work on patches that are cut already.
         cuts = [lax.slice_in_dim(columns, i * d, i * d + s * (o - 1) + 1, s, 2 + 2 * axis) for i in range(k)]
         columns = jnp.stack(cuts, 1 + axis)
     return _product(columns.reshape(x.shape[1], -1, *columns.shape[-1 - len(plan.out) :]), weight, plan)
@@ -196,6 +207,7 @@ def _by_elements(x: jax.Array, weight: jax.Array, plan: Plan, tangent: bool = Fa
 def _one_element(taken: jax.Array, weight: jax.Array, groups: int) -> jax.Array:
     n, c, *out = taken.shape
     o, per_group = weight.shape
+    # One channel for each group: a product by elements needs no matrix.
     if per_group == 1:
         wide = taken.reshape(n, groups, 1, *out) * weight.reshape(groups, o // groups, *[1] * len(out))
     else:
@@ -223,6 +235,7 @@ def transposed(
     `straight` computes the same by XLA, which is fast but for the gradient of the weight: a convolution over
     an image full of zeros. That is taken from the products of x with patches instead.
     """
+    # As many as the convolution would have whose adjoint this is.
     patches = x.shape[0] * math.prod(plan.out) * math.prod(weight.shape[2:]) * weight.shape[1] * plan.groups
     if (
         not are_known(*x.shape, *sizes)
@@ -233,6 +246,7 @@ def transposed(
     ):
         return straight(x, weight)
     image = jax.ShapeDtypeStruct((x.shape[0], weight.shape[1] * plan.groups, *sizes), x.dtype)
+    # Patches that do not fit into the cache: a sum by elements.
     if patches > _PATCHES and weight.shape[1] > 1:
         way = _by_elements
     else:
@@ -244,11 +258,13 @@ def transposed(
 
     def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[jax.Array, jax.Array]:
         (x, weight), (dx, dweight) = primals, tangents
+        # A zero tangent costs nothing.
         if isinstance(dx, SymbolicZero):
             terms = []
         else:
             terms = [straight(dx, weight)]
         if not isinstance(dweight, SymbolicZero):
+            # The adjoint in x of the convolution with the other weight.
             terms += jax.linear_transpose(lambda v: way(v, dweight, plan, True), image)(x)
         y = convolution(x, weight)
         return y, sum(terms[1:], terms[0]) if terms else jnp.zeros_like(y)

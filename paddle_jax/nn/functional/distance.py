@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def p_norm(x: jax.Array, p: float, axis: int | None, keepdims: bool = False) -> jax.Array:
     """The p-norm of real x along an axis. Where all elements are 0 its gradient is 0."""
+    # |x| with the gradient 0 at 0.
     size = magnitude(x)
     if p == math.inf:
         return jnp.max(size, axis, keepdims=keepdims)
@@ -27,6 +28,7 @@ def p_norm(x: jax.Array, p: float, axis: int | None, keepdims: bool = False) -> 
     if p == 1:
         return jnp.sum(size, axis, keepdims=keepdims)
     total = jnp.sum(jnp.square(x) if p == 2 else jnp.power(size, p), axis, keepdims=keepdims)
+    # The root has an infinite slope at 0, and gets 0.
     some = total > 0
     root = jnp.sqrt if p == 2 else lambda v: jnp.power(v, 1 / p)
     return jnp.where(some, root(jnp.where(some, total, 1)), 0)
@@ -74,7 +76,9 @@ def pairwise_distance(
         ...                                        paddle.to_tensor([[4.0, 0.0]]), epsilon=0.0).tolist()
         [5.0]
     """
+    # epsilon keeps equal vectors away from that place.
     difference = x - y + epsilon if epsilon else x - y
+    # Vectors without an axis are numbers.
     if not difference.ndim:
         return p_norm(difference, p, None, False)
     return p_norm(difference, p, -1, keepdim)

@@ -33,9 +33,12 @@ def _drop(x: jax.Array, p: Any, axes: Any, upscale: bool, *, key: jax.Array) -> 
         shape = x.shape
     else:
         shape = tuple(n if a in axes else 1 for a, n in enumerate(x.shape))
+    # 1 - p would divide by 0.
     if p == 1:
         return jnp.zeros_like(x)
+    # In float32: half precision has few probabilities.
     keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
+    # Scaled up in training, so that evaluation needs nothing.
     return jnp.where(keep, x / (1 - p) if upscale else x, jnp.zeros_like(x))
 
 
@@ -50,6 +53,7 @@ def _alpha_drop(x: jax.Array, p: Any, per_feature: bool, *, key: jax.Array) -> j
     else:
         shape = x.shape
     keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
+    # Mean and variance of a standard normal input stay (Klambauer and others, 2017).
     scale = ((1 - p) * (1 + p * ALPHA_DROPPED**2)) ** -0.5
     shift = -scale * ALPHA_DROPPED * p
     return scale * jnp.where(keep, x, jnp.asarray(ALPHA_DROPPED, x.dtype)) + shift
@@ -59,6 +63,7 @@ def _no_dropout(layout: tuple[int, ...], attrs: tuple[Any, ...]) -> Any:
     """Nothing is dropped in evaluation; without upscaling the input is scaled down instead."""
     if attrs.get("upscale", True):
         return Replacement(clone.op.kernel((-2,), ()), 1)
+    # The other mode scales in evaluation in place of training.
     keep = 1 - attrs["p"]
     return Replacement(Kernel("scale", lambda x: x * keep), 1)
 
@@ -149,6 +154,7 @@ def dropout(
     axes = _axes(axis, x.ndim)
     upscale = mode == "upscale_in_train"
     if training:
+        # Without dropping no number is drawn.
         out = _drop(x, p, axes, upscale) if p else x
     else:
         out = x if upscale else x * (1 - p)
@@ -175,6 +181,7 @@ def dropout1d(input: Tensor, p: Any = 0.5, training: bool = True, inplace: bool 
     """
     if input.ndim not in (2, 3):
         raise RuntimeError(f"dropout1d: input: got shape {list(input.shape)}; it must have 2 or 3 axes")
+    # [C, L] has no batch axis.
     return dropout(input, p, [0, 1] if input.ndim == 3 else 0, training, inplace)
 
 

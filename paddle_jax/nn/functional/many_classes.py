@@ -315,6 +315,7 @@ def class_center_sample(
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
     drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")[
+        # All classes that occur stay, even when they are more than asked for.
         : max(0, num_samples - present.size)
     ]
     return (

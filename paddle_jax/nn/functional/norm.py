@@ -598,11 +598,13 @@ def local_response_norm(
     if not isinstance(size, int):
         raise TypeError(f"(InvalidType) local_response_norm: size: got {size!r}; it must be an int")
     if size < 1:
-        # A window over neighbouring channels, one more before than behind where it is even.
         raise ValueError(f"local_response_norm: size: got {size}; it must be at least 1")
     squares = jnp.pad(
-        jnp.square(x), [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)]
+        # A window over neighbouring channels, one more before than behind where it is even.
+        jnp.square(x),
+        [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)],
     )
+    # Shifted copies are added: the window is short, and a convolution would cost more.
     total = sum(lax.slice_in_dim(squares, i, i + x.shape[axis], axis=axis) for i in range(size))
     return x / jnp.power(k + alpha * total / size, beta)
 

@@ -55,6 +55,7 @@ def _kernels() -> Any:
 
 def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> bool:
     """Whether the kernels can compute attention of these operands: one width, and no mask but one of keys."""
+    # The kernels have one width, and no float16.
     if q.dtype == jnp.float16 or q.shape[3] != v.shape[3]:
         return False
     if mask is not None and (mask.dtype != jnp.bool_ or mask.shape[1:3] != (1, 1)):
@@ -68,6 +69,7 @@ def _with_settings(function: Callable[..., _T]) -> Callable[..., _T]:
     @ft.wraps(function)
     def traced(q: jax.Array, *rest: Any) -> _T:
         with contextlib.ExitStack() as stack:
+            # The indices of the kernels are 32 bits wide.
             stack.enter_context(jax.enable_x64(False))
             if q.dtype != jnp.float32:
                 stack.enter_context(jax.default_matmul_precision("default"))
@@ -83,6 +85,7 @@ def _block(length: int) -> int:
 
 def _filled(x: jax.Array, axis: int) -> jax.Array:
     """x with zeros at the end of an axis, up to whole blocks."""
+    # Kernels work on whole blocks.
     missing = -x.shape[axis] % _BLOCK
     if not missing:
         return x
@@ -91,6 +94,7 @@ def _filled(x: jax.Array, axis: int) -> jax.Array:
 
 def _by_head(x: jax.Array, repeats: int = 1) -> jax.Array:
     """[batch, length, heads, width] as [batch, heads, whole blocks, width]."""
+    # The kernels have heads before lengths.
     x = jnp.swapaxes(x, 1, 2)
     if repeats > 1:
         x = jnp.repeat(x, repeats, 1)
@@ -100,6 +104,7 @@ def _by_head(x: jax.Array, repeats: int = 1) -> jax.Array:
 def _segments(q: jax.Array, k: jax.Array, mask: jax.Array | None) -> Any:
     """The segments of queries and keys; None where all keys are seen."""
     batch, keys = k.shape[:2]
+    # Filled places must not be seen, so they get a segment of their own.
     if mask is None and keys % _BLOCK == 0:
         return None
     seen: Any = jnp.ones((batch, keys), bool)
@@ -134,6 +139,7 @@ def forward(
         block,
         False,
     )
+    # log(sum exp(s)) = largest + log(sum exp(s - largest)).
     log = (largest + jnp.log(sums)).astype(jnp.float32)
     return jnp.swapaxes(out, 1, 2)[:, : q.shape[1]], log[..., : q.shape[1]]
 
@@ -156,6 +162,7 @@ def backward(
     queries, cotangents = (_by_head(x) for x in (q, ct.astype(q.dtype)))
     keys, values = (_by_head(x, repeats) for x in (k, v))
     largest = _filled(log, 2)  # exp(s - log) / 1 are the weights
+    # The part of the gradient of the softmax that rows share.
     inner = jnp.sum(out.astype(jnp.float32) * ct.astype(jnp.float32), -1)
     operands = (
         queries,
@@ -193,5 +200,6 @@ def _by_length(gradient: jax.Array, like: Any, repeats: int) -> jax.Array:
     gradient = gradient[:, :, :length]
     if repeats > 1:
         split: Sequence[int] = (batch, heads, repeats, length, width)
+        # Heads that were repeated share one operand; sums need float32.
         gradient = jnp.sum(gradient.reshape(split).astype(jnp.float32), 2)
     return jnp.swapaxes(gradient, 1, 2).astype(like.dtype)

@@ -27,6 +27,7 @@ def _project(x: jax.Array, weight: jax.Array, bias: jax.Array | None) -> jax.Arr
         if bias is None:
             return out
         return out + bias
+    # The shapes fit: the plain operation costs less to trace.
     return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
 
 
@@ -52,8 +53,10 @@ def _lstm_step(
 ) -> tuple[jax.Array, jax.Array]:
     # Input, forget, cell and output gate: c = f * c + i * g, h = o * tanh(c).
     i, f, g, o = _parts(gates + _project(h, weight_hh, bias_hh), 4)
+    # Hochreiter and Schmidhuber, 1997, with a forget gate.
     c = lax.logistic(f) * c + lax.logistic(i) * lax.tanh(g)
     h = lax.logistic(o) * lax.tanh(c)
+    # A projection makes the state smaller than the memory (Sak and others, 2014).
     return (h if weight_ho is None else h @ weight_ho), c
 
 
@@ -62,7 +65,6 @@ def _gru_step(gates: jax.Array, h: jax.Array, weight_hh: jax.Array, bias_hh: jax
     # Reset, update and candidate: the reset gate acts behind the product with h, as in cuDNN.
     h_r, h_z, h_c = _parts(_project(h, weight_hh, bias_hh), 3)
     z = lax.logistic(x_z + h_z)
-    # The reset gate is behind the product, as in cuDNN.
     candidate = lax.tanh(x_c + lax.logistic(x_r + h_r) * h_c)
     # z * h + (1 - z) * candidate, with one product fewer
     return (h - candidate) * z + candidate
@@ -97,6 +99,7 @@ def _sequence(
     `step` is (function (gates, states, weights, *settings) -> states, *settings); some weights may be None.
     """
     if not time_major:
+        # The loop runs over the first axis.
         gates = jnp.swapaxes(gates, 0, 1)
     if length is None:
         valid = None

@@ -105,6 +105,7 @@ def _block(
     first: int,
 ) -> Any:
     scores = _masked(_scores(q, k, scale), mask, causal, first)
+    # Weights are dropped after the softmax, as in the Transformer (Vaswani and others, 2017).
     weights = drop(jax.nn.softmax(scores, -1))
     out = _mixed(weights, v, q.dtype)
     if extra is None:
@@ -126,6 +127,7 @@ def _blocks(q: jax.Array, k: jax.Array) -> int:
     if not all(isinstance(n, int) for n in (*q.shape, *k.shape)):
         return 1
     limit = _SCORES.get(traced_platform(), _SCORES_ELSEWHERE)
+    # Rounded up, but no more blocks than queries.
     return min(q.shape[1], -(-q.shape[0] * q.shape[1] * q.shape[2] * k.shape[1] // limit))
 
 
@@ -147,15 +149,18 @@ def _in_blocks(
     """
     length = q.shape[1]
     rows = -(-length // count)
+    # Blocks of whole rows may be fewer than were asked for.
     count = -(-length // rows)
 
     def cut(x: jax.Array, axis: int) -> jax.Array:
         """x [..., length, ...] as [blocks, ..., rows, ...]."""
+        # The last block is filled up; these rows are cut off at the end.
         x = jnp.pad(x, [(0, count * rows - length) if a == axis else (0, 0) for a in range(x.ndim)])
         return jnp.moveaxis(x.reshape(*x.shape[:axis], count, rows, *x.shape[axis + 1 :]), axis, 0)
 
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+    # A mask with one row holds for all queries.
     parted = mask is not None and mask.shape[2] > 1
 
     # The backward pass computes the weights of a block once more in place of storing them.
@@ -194,6 +199,7 @@ def attend(
     extra: str | None = None,
 ) -> jax.Array:
     """Attention; extra: None, "weights" or "lse" (log of the sum of exponentials) makes the result a pair."""
+    # Fused kernels give no weights, and the CPU has none of them.
     if extra is None and traced_platform() != "cpu" and is_fusible(q, k, v, mask):
         return fused_attention(q, k, v, mask, causal, scale)
     return _attend(q, k, v, mask, causal, scale, extra, _keep_all)
@@ -226,11 +232,13 @@ def attend_dropout(
     """`attend` with weights dropped at random."""
 
     def drop(weights: jax.Array, number: Any) -> jax.Array:
+        # 1 / (1 - p) would be infinite.
         if p == 1:
             return jnp.zeros_like(weights)
         if number is None:
             drawn = key
         else:
+            # Each block draws numbers of its own.
             drawn = jax.random.fold_in(key, number)
         return jnp.where(jax.random.bernoulli(drawn, np.float32(1 - p), weights.shape), weights / (1 - p), 0)
 
@@ -290,6 +298,7 @@ def attention(
     scale = None if scale is None else float(scale)
     if not 0 <= dropout <= 1:
         raise ValueError(f"{op_name}: dropout: got {dropout}; a probability lies between 0 and 1")
+    # The exchange between processes cannot do these.
     if Attention.is_over_processes and (dropout or mask is not None or extra is not None):
         raise NotImplementedError(
             f"{op_name}: got a mask or dropout with cp_degree above 1 over processes; each of them has a "
@@ -297,6 +306,7 @@ def attention(
         )
     if dropout:
         return attend_dropout(q, k, v, mask, bool(causal), scale, extra, float(dropout))
+    # A context may replace the formula, such as by one over several processes.
     if Attention.replacement is not None and mask is None and extra is None:
         out = Attention.replacement(q, k, v, bool(causal), scale)
         if out is not None:

@@ -447,6 +447,7 @@ class GLU(Layer):
         self._axis = axis
         self._name = name
 
+    # torch's name of the attribute, which shares its value.
     dim: property = linked("_axis", "The axis, under its other name.")
 
     @alias(input="x")
@@ -492,6 +493,7 @@ class PReLU(Layer):
             [num_parameters],
             attr=weight_attr,
             dtype=get_default_dtype(),
+            # Parametric ReLU starts with this slope everywhere (He and others, 2015).
             default_initializer=Constant(float(init)),
         )
 

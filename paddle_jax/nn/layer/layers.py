@@ -439,7 +439,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             text = "\n  " + "\n  ".join(lines) + "\n"
         if self._sub_layers:
             children = [
-                f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()
+                # Inner layers are indented below their own.
+                f"({name}): " + repr(layer).replace("\n", "\n  ")
+                for name, layer in self._sub_layers.items()
             ]
             text += "\n  " + "\n  ".join(children) + "\n"
         return f"{type(self).__name__}({text})"
