@@ -585,6 +585,7 @@ def clone(x: jax.Array, name: str | None = None) -> jax.Array:
         >>> x = paddle.ones([1]); x.stop_gradient = False; paddle.clone(x).stop_gradient
         False
     """
+    # A copy would cost time, and arrays never change; recording is all that counts.
     return x
 
 
@@ -630,6 +631,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
                 "tuple and numbers"
             )
         made = wrap(
+            # A number becomes a vector of one element, as in Paddle.
             places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray) else np.array(x))
         )
     if output is None:

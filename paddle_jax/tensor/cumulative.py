@@ -55,13 +55,16 @@ def _running(function: Callable[..., Any], x: jax.Array, axis: int) -> jax.Array
 def _log_sums(x: jax.Array, axis: int) -> jax.Array:
     """Running log-sum-exp by pairs (maximum m, rest r): the sum so far is exp(m) (1 + r). lax.cumlogsumexp
     takes 10 to 100 times as long on CPU."""
+    # Nothing to add up: the scan has no first element.
     if not x.size:
         return x
+    # Pairs (level, log1p part): sums of exponentials without overflow.
     level = lax.stop_gradient(x)
     rest = jnp.expm1(jnp.where(jnp.isfinite(x), x - level, 0))  # 0, with the derivative of exp
 
     def combined(a: Any, b: Any) -> tuple[jax.Array, ...]:
         (high_a, rest_a), (high_b, rest_b) = a, b
+        # The smaller part, scaled to the larger level; equal infinities have no difference.
         small = jnp.exp(-jnp.abs(jnp.where(high_a == high_b, 0, high_a - high_b)))
         rest = jnp.where(high_a >= high_b, rest_a + (1 + rest_b) * small, rest_b + (1 + rest_a) * small)
         return jnp.maximum(high_a, high_b), rest
@@ -104,6 +107,7 @@ def cumsum(
     """
     x, axis = _along("cumsum", x, axis)
     x = _cast(x, dtype)
+    # Whole numbers are added in int64, as in Paddle.
     if dtype is None and not jnp.issubdtype(x.dtype, jnp.inexact):
         x = x.astype(jnp.int64)
     return _running(ft.partial(running, jnp.add, jnp.cumsum), x, axis)
@@ -117,6 +121,7 @@ def cumsum_(x: Tensor, axis: Any = None, dtype: DTypeLike | None = None, name: s
         [1.0, 3.0]
     """
     check_inplace("cumsum_", x)
+    # In place the dtype stays.
     keeps = dtype is None and jnp.issubdtype(numpy_dtype(x), jnp.integer)
     return x._adopt(cumsum(x, axis, x.dtype if keeps else dtype))
 
@@ -188,9 +193,11 @@ def _running_extreme(
     x, axis = _along(name, x, axis)
     shape = x.shape
     x = x.reshape(1) if x.ndim == 0 else x
+    # The place of each element runs along with its value.
     places = lax.broadcasted_iota(jnp.int32, x.shape, axis)
 
     def later(a: Any, b: Any) -> tuple[Any, ...]:
+        # NaN is later than all numbers, and stays.
         take = better(b[0], a[0]) | (b[0] != b[0])
         return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
 
@@ -198,6 +205,7 @@ def _running_extreme(
         index = lax.associative_scan(later, (lax.stop_gradient(x), places), axis=axis)[1]
     else:
         index = places
+    # The gradient goes to the element that was chosen.
     return jnp.take_along_axis(x, index, axis).reshape(shape), index.astype(index_dtype.np).reshape(shape)
 
 
@@ -328,8 +336,10 @@ def _panels(
         if dx is None:
             width = jnp.asarray(1, y.dtype)
         else:
+            # Paddle gives the width no gradient.
             width = lax.stop_gradient(dx).astype(y.dtype)
     elif x.ndim == 1:
+        # Places along the axis, or one for each element.
         width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     else:
         width = jnp.diff(x, axis=axis)
@@ -468,9 +478,13 @@ def renorm(x: jax.Array, p: Any, axis: Axes, max_norm: float) -> jax.Array:
         raise ValueError(f"renorm: axis={axis} is out of range for {x.ndim} axes")
     others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
     powers = jnp.sum(
-        jnp.where(x == 0, 0 if p else 1, jnp.where(x == 0, 1, magnitude(x)) ** p), others, keepdims=True
+        # x^0 counts zeros as well; the inner choice keeps 0^p without a slope.
+        jnp.where(x == 0, 0 if p else 1, jnp.where(x == 0, 1, magnitude(x)) ** p),
+        others,
+        keepdims=True,
     )
     norm = jnp.where(powers > 0, jnp.where(powers > 0, powers, 1) ** (1 / p if p else jnp.inf), 0)
+    # Only slices that are too long are scaled.
     return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 
 
@@ -511,6 +525,7 @@ def vander(x: jax.Array, n: Any = None, increasing: bool = False, name: str | No
         )
     base = jnp.broadcast_to(x[:, None], (x.shape[0], n))
     if n:
+        # As powers by a running product; the first column is 1.
         powers = jnp.cumprod(jnp.where(jnp.arange(n) == 0, 1, base), 1, dtype=x.dtype)
     else:
         powers = base

@@ -46,6 +46,7 @@ def of_triangle(
     """
 
     def hermitian(x: jax.Array) -> jax.Array:
+        # One triangle is read; the other follows from it, as the matrix is Hermitian.
         half = jnp.tril(x, -1) if lower else jnp.triu(x, 1)
         return half + adjoint(half) + jnp.real(x) * jnp.eye(x.shape[-1], dtype=x.dtype)
 
@@ -55,6 +56,7 @@ def of_triangle(
 
     @apply.defjvp
     def rule(primals: Any, tangents: Any) -> tuple[Any, ...]:
+        # The gradient goes to the triangle that was read, in the form that `tangent` gives it.
         return jax.jvp(function, (hermitian(primals[0]),), (tangent(tangents[0]),))
 
     return apply(x)
@@ -64,6 +66,7 @@ def checked(name: str, result: Tensor, operand: Tensor, why: str) -> Tensor:
     """Refuses a result that is not finite although the operand is. Under a trace nothing can be checked."""
     values = [t._value for t in (result, operand)]
     if all(isinstance(v, jax.Array) and not isinstance(v, jax.core.Tracer) for v in values):
+        # Not finite without being so before: the factorization has failed.
         if not _finite(values[0]) and _finite(values[1]):
             raise ValueError(f"{name}: {why}")
     return result
@@ -72,6 +75,7 @@ def checked(name: str, result: Tensor, operand: Tensor, why: str) -> Tensor:
 def _finite(array: jax.Array) -> bool:
     """Whether all numbers of a jax array are: asked of NumPy on the host, where there is nothing to compile
     for each new shape."""
+    # NumPy looks at an array of the host without a call of XLA.
     on_host = all(device.platform == "cpu" for device in array.devices())
     return bool((np.isfinite(to_numpy(array)) if on_host else jnp.isfinite(array)).all())
 
@@ -137,6 +141,7 @@ def qr(x: jax.Array, mode: str = "reduced", name: str | None = None) -> Any:
         raise ValueError(f"qr: mode: got {mode!r}; allowed are 'reduced', 'complete', 'r'")
     out = jnp.linalg.qr(matrices("qr", x), mode=mode)
     if mode == "r":
+        # R alone, without a tuple around it.
         return out
     return tuple(out)
 
@@ -158,6 +163,7 @@ def _full_svd_tangent(
     square = p[..., :k, :k]
     row = s[..., None, :]
     column = s[..., :, None]
+    # 1 / (s_j^2 - s_i^2) off the diagonal; the inner choice keeps 1 / 0 out.
     apart = jnp.where(jnp.eye(k, dtype=bool), 0, 1 / jnp.where(jnp.eye(k, dtype=bool), 1, row**2 - column**2))
     # of the phases of complex vectors
     turn = jnp.eye(k, dtype=p.dtype) * (square - adjoint(square)) / (2 * row)
@@ -176,6 +182,7 @@ def _full_svd_tangent(
             -1,
         )
 
+    # Columns of U beyond the first k turn against these.
     du = u @ skew_block(left, p[..., k:, :k] / row)
     dvh = adjoint(skew_block(right, adjoint(p[..., :k, k:]) / row)) @ vh
     return (u, s, vh), (du, jnp.real(jnp.diagonal(square, axis1=-2, axis2=-1)), dvh)
@@ -199,6 +206,7 @@ def svd(x: jax.Array, full_matrices: bool = False, name: str | None = None) -> A
         [3.0, 2.0]
     """
     x = matrices("svd", x)
+    # JAX has no derivative of the full form.
     if full_matrices and x.size:
         return _full_svd(x)
     return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
@@ -283,9 +291,11 @@ def _eig_jvp(
     lambda_j - lambda_i."""
     values, vectors = _eig(*primals)
     turned = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
+    # Equal eigenvalues have no derivative; the diagonal is left out.
     gap = values[..., None, :] - values[..., :, None]
     same = jnp.eye(values.shape[-1], dtype=bool)
     moved = vectors @ jnp.where(same, 0, turned / jnp.where(same, 1, gap))
+    # Eigenvectors have length 1, so their change along themselves is taken out.
     along = jnp.sum(jnp.real(jnp.conj(vectors) * moved), -2, keepdims=True)
     return (
         (values, vectors),
@@ -329,11 +339,13 @@ def eigvals(x: jax.Array, name: str | None = None) -> jax.Array:
 @named("lu")
 def _lu(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
+    # LAPACK's `info`: the first zero on the diagonal of U, counted from 1.
     zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
     if zero.shape[-1]:
         infos = jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0)
     else:
         infos = jnp.zeros(x.shape[:-2])
+    # Paddle counts the exchanged rows from 1, JAX from 0.
     return packed, pivots.astype(jnp.int32) + 1, infos.astype(jnp.int32)
 
 
@@ -380,8 +392,10 @@ def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None 
 def _unpack(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     m, n = x.shape[-2:]
     k = min(m, n)
+    # A list of exchanges becomes the permutation that they make together.
     order = lax.linalg.lu_pivots_to_permutation(y - 1, m)
     p = jnp.swapaxes(jnp.eye(m, dtype=x.dtype)[order], -1, -2)
+    # The diagonal of L is 1, and not stored.
     return p, jnp.tril(x[..., :, :k], -1) + jnp.eye(m, k, dtype=x.dtype), jnp.triu(x[..., :k, :])
 
 
@@ -415,6 +429,7 @@ def lu_unpack(
         check_index("lu_unpack", y, x.shape[-2] + 1, ValueError, low=1, name="y")
     p, lower, upper = _unpack(x, y)
     empty = wrap(jnp.zeros((0,), numpy_dtype(x)))
+    # Parts that nobody asked for are empty tensors, as in Paddle.
     return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))
 
 
@@ -422,8 +437,10 @@ def reflectors(x: jax.Array, tau: jax.Array) -> jax.Array:
     """The product of the Householder reflections I - tau v v^H whose vectors are the columns of x below the
     diagonal, first columns only."""
     m, n = x.shape[-2:]
+    # The first element of each reflector is 1, and not stored.
     vectors = jnp.tril(x, -1) + jnp.eye(m, n, dtype=x.dtype)
     out = jnp.broadcast_to(jnp.eye(m, n, dtype=x.dtype), x.shape)
+    # H1 H2 ... Hk times the columns of the identity, from the last reflector on.
     for i in reversed(range(tau.shape[-1])):
         v = vectors[..., :, i : i + 1]
         out = out - tau[..., i : i + 1, None] * (v @ (adjoint(v) @ out))
@@ -514,6 +531,8 @@ def _sketch(a: jax.Array, q: int, steps: int, key: jax.Array) -> jax.Array:
         a
         @ jax.random.normal(key, (*a.shape[:-2], a.shape[-1], q), as_float(jnp.real(a)).dtype).astype(a.dtype)
     )[0]
+    # Powers of A A^H let the largest singular values stand out (Halko and others, 2011); QR keeps the
+    # columns apart.
     for _ in range(steps):
         basis = jnp.linalg.qr(adjoint(a) @ basis)[0]
         basis = jnp.linalg.qr(a @ basis)[0]
@@ -527,11 +546,13 @@ def _low_rank(
     x: jax.Array, q: Any, niter: int, M: jax.Array | None = None, center: bool = False, *, key: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     if center:
+        # Centred columns: principal components.
         a = x - jnp.mean(x, -2, keepdims=True)
     elif M is None:
         a = x
     else:
         a = x - M
+    # The sketch works on columns, so a wide matrix is turned.
     wide = a.shape[-2] < a.shape[-1]
     if wide:
         a = adjoint(a)
@@ -547,6 +568,7 @@ def _low_rank(
 def _check_low_rank(name: str, x: Tensor, q: Any, niter: int) -> int | None:
     limit = min(x.shape[-2:]) if x.ndim >= 2 else 0
     if q is None:
+        # Paddle's default.
         q = min(6, limit)
     if x.ndim < 2 or not 0 <= q <= limit or niter < 0:
         raise ValueError(

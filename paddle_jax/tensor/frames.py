@@ -36,12 +36,15 @@ _NEARLY_ZERO = 1e-11  # Paddle's bound below which summed squares of a window co
 
 def cut(x: jax.Array, length: Any, hop: Any) -> jax.Array:
     """[..., n] to frames [..., count, length] that begin `hop` apart."""
+    # Frames that do not fit at the end are left out.
     count = (x.shape[-1] - length) // hop + 1
     blocks = -(-length // hop)
     if blocks > _MAX_BLOCKS:
         return x[..., np.arange(count)[:, None] * hop + np.arange(length)]
+    # Zeros at the end, so that every block is complete; they are cut off again.
     missing = max((count - 1 + blocks) * hop - x.shape[-1], 0)
     x = jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, missing)])
+    # Frames overlap: block k of all frames is the signal, shifted by k hops.
     parts = [x[..., k * hop : (k + count) * hop].reshape(*x.shape[:-1], count, hop) for k in range(blocks)]
     return jnp.concatenate(parts, -1)[..., :length]
 
@@ -54,10 +57,12 @@ def added(frames: jax.Array, hop: Any) -> jax.Array:
     if not frames.size:
         return jnp.zeros((*batch, size), frames.dtype)
     if blocks > _MAX_BLOCKS:
+        # Frames that overlap often: one scatter in place of many additions.
         at = np.arange(count)[:, None] * hop + np.arange(length)
         return jnp.zeros((*batch, size), frames.dtype).at[..., at].add(frames)
     frames = jnp.pad(frames, [(0, 0)] * (frames.ndim - 1) + [(0, blocks * hop - length)])
     total = 0
+    # The inverse of cutting: each block is added where it came from.
     for k in range(blocks):
         part = frames[..., k * hop : (k + 1) * hop].reshape(*batch, count * hop)
         total += jnp.pad(part, [(0, 0)] * len(batch) + [(k * hop, (blocks - 1 - k) * hop)])
@@ -131,6 +136,7 @@ def frame(
         )
     frames = cut(jnp.moveaxis(x, axis, -1), frame_length, hop_length)
     if axis == -1:
+        # Frames are columns for the last axis, rows for the first, as in Paddle.
         return jnp.swapaxes(frames, -1, -2)
     return jnp.moveaxis(frames, (-2, -1), (0, 1))
 
@@ -221,6 +227,7 @@ def _window_length(
 
 def _centered(window: jax.Array | None, win_length: int, n_fft: int, library: Any = jnp) -> jax.Array:
     """The window (ones for None) with zeros on both sides up to n_fft."""
+    # A short window stands in the middle of the frame.
     before = (n_fft - win_length) // 2
     return library.pad(
         library.ones(win_length) if window is None else window, (before, n_fft - win_length - before)
@@ -243,14 +250,17 @@ def _stft(
 ) -> jax.Array:
     if pad_mode is not None:
         x = jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode=pad_mode)
+    # The transform has no half precision.
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     frames = cut(x, n_fft, hop_length)
     if window is not None or win_length < n_fft:
         frames = frames * _centered(window, win_length, n_fft).astype(x.dtype)
+    # A real signal has a symmetric spectrum, of which half is enough.
     if onesided:
         spectrum = jnp.fft.rfft(frames, norm=norm)
     else:
         spectrum = jnp.fft.fft(as_complex(frames), norm=norm)
+    # Paddle has frequencies before frames.
     return jnp.swapaxes(spectrum, -1, -2)
 
 
@@ -337,12 +347,14 @@ def stft(
     kinds = [numpy_dtype(t).kind for t in (x, window) if t is not None]
     if onesided and "c" in kinds:
         raise AssertionError("stft: onesided: got True for a complex x or window; it must be False or None")
+    # Whole numbers have no spectrum of their own dtype.
     if all(kind in "biu" for kind in kinds):
         x = cast(x, dtypes.default())
         if window is None:
             window = None
         else:
             window = cast(window, dtypes.default())
+    # Half of the spectrum where it determines the rest.
     if onesided is None:
         onesided = "c" not in kinds
     else:
@@ -371,9 +383,11 @@ def _overlap(
 ) -> None:
     """Refuses windows whose squares add up to zero somewhere. Under a trace the window
     cannot be looked at."""
+    # The check looks at the window where that is free.
     window = None if window is None else concrete(window)
     padded = _centered(window, win_length, n_fft, np)
     total = np.zeros((count - 1) * hop_length + n_fft, padded.dtype)
+    # The squares of all windows that cover a place.
     for k in range(count):
         total[k * hop_length : k * hop_length + n_fft] += padded * padded
     if not total[start:stop].size:
@@ -381,6 +395,7 @@ def _overlap(
             f"{name}: length: {count} frames leave nothing of the signal; "
             "give more frames, center=False or a length > 0"
         )
+    # The signal cannot be found where no window covers it.
     if np.abs(total[start:stop]).min() < _NEARLY_ZERO:
         raise ValueError(
             f"{name}: window: the squares of overlapping windows add up to 0 somewhere; "
@@ -414,6 +429,7 @@ def _istft(
         dtype = dtypes.promote_np(frames.dtype, window.dtype)
     window = _centered(window, win_length, n_fft).astype(dtype)
     total = added(jnp.broadcast_to(window * window, (x.shape[-2], n_fft)), hop_length)
+    # Least squares: frames times the window, over the summed squares (Griffin and Lim, 1984).
     return added(frames * window, hop_length)[..., start:stop] / total[start:stop]
 
 
@@ -520,9 +536,11 @@ def istft(
         raise ValueError(f"istft: got n_fft={n_fft} and length={length}; they must be ints")
     _positive("istft", "hop_length", hop_length)
     size = (x.shape[-1] - 1) * hop_length + n_fft
+    # The padding of `center` is cut off again.
     start = n_fft // 2 if center else 0
     if length is None:
         stop = size - start
+    # Not beyond what the frames hold.
     else:
         stop = min(max(start + length, start), size)
     _overlap("istft", window, win_length, n_fft, hop_length, x.shape[-1], start, stop)

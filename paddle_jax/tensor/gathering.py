@@ -30,8 +30,10 @@ X_DIM = {"input": "x", "dim": "axis"}
 @op("x index", register=False, method=False)
 def take_rows(x: jax.Array, index: jax.Array, axis: Axes) -> jax.Array:
     """The slices of x at `index` along `axis`; negative indices count from the end."""
+    # A gather from an empty axis has no place to clip to.
     if index.size == 0:
         return jnp.zeros((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
+    # Clipped: the check of the places is made before.
     return jnp.take(x, jnp.where(index < 0, index + x.shape[axis], index), axis=axis, mode="clip")
 
 
@@ -82,6 +84,7 @@ def gather(
         [[5, 6], [1, 2]]
     """
     if isinstance(index, int):
+        # torch's order of arguments: the axis comes first.
         index, dim = axis, index
     if dim is not None:
         return take_along_axis(x, index, dim, False)
@@ -147,6 +150,7 @@ def take_points(x: jax.Array, index: jax.Array) -> jax.Array:
     depth = index.shape[-1]
     if index.size == 0 and depth:
         return jnp.zeros((*index.shape[:-1], *x.shape[depth:]), x.dtype)
+    # No coordinates: each point is all of x.
     if depth == 0:
         return jnp.broadcast_to(x, (*index.shape[:-1], *x.shape))
     at = tuple(jnp.where(index[..., d] < 0, index[..., d] + x.shape[d], index[..., d]) for d in range(depth))
@@ -163,6 +167,7 @@ def check_points(op: str, index: Tensor, shape: OpenSize | Sequence[int], error:
             f"the last axis holds at most {len(shape)} coordinates, as the tensor has axes"
         )
     values = concrete(index)
+    # Only where the values can be seen for free.
     if values is not None and values.size:
         sizes = np.asarray(shape[: index.shape[-1]])
         if ((values >= sizes) | (values < -sizes)).any():
@@ -259,6 +264,7 @@ def take_flat(x: jax.Array, index: jax.Array, mode: str) -> jax.Array:
 def take_elements(x: jax.Array, index: jax.Array, axis: Axes) -> jax.Array:
     """x[..., index[...], ...] with index over the axis; x may be longer than the index
     along the other axes."""
+    # Longer axes of x have no index behind that of `index`.
     x = x[tuple(np.s_[:n] if d != axis else np.s_[:] for d, n in enumerate(index.shape))]
     index = jnp.where(index < 0, index + x.shape[axis], index)
     return jnp.take_along_axis(x, index, axis, mode="clip")
@@ -274,6 +280,7 @@ def fit_index(op: str, x: Tensor, index: Tensor, axis: Any) -> tuple[Any, Any]:
         )
     if plain_shape(x) == plain_shape(index):
         return x, index
+    # The index is the smaller one, and is repeated.
     if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):
         return x, expand(
             index, [m if d == axis else n for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]

@@ -67,6 +67,7 @@ def _error(item: Any) -> ValueError:
 def _expand(index: Any, ndim: int) -> list[Any]:
     """The index as a list with Ellipsis replaced and missing axes added."""
     items = list(index) if isinstance(index, tuple) else [index]
+    # The usual case: nothing is missing and nothing needs a conversion.
     if len(items) == ndim and all(type(i) is int or type(i) is slice for i in items):
         return items
     items = [np.asarray(i) if isinstance(i, list | tuple | range) else i for i in items]
@@ -77,6 +78,7 @@ def _expand(index: Any, ndim: int) -> list[Any]:
         raise _too_many(items, ndim, used)
     at = next((k for k, i in enumerate(items) if i is Ellipsis), None)
     full = [slice(None)] * (ndim - used)
+    # Axes behind the index stay whole.
     if at is None:
         return [*items, *full]
     return [*items[:at], *full, *items[at + 1 :]]
@@ -89,6 +91,7 @@ def _too_many(items: Sequence[Any], ndim: int, used: int) -> IndexError | ValueE
     error = ValueError
     for item in items:
         axis += _axes_used(item)
+        # The first index too many decides, as it does in Paddle.
         if axis > ndim or item is Ellipsis:
             is_position = isinstance(item, numbers.Integral) or (
                 hasattr(item, "dtype") and (item.ndim == 0 or dtype_of(item) == np.bool_)
@@ -107,6 +110,7 @@ def _axes_used(item: Any) -> int:
     dtype = getattr(item, "dtype", None)
     is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and numpy_dtype(item) == np.bool_)
     if is_bool:
+        # A mask takes as many axes as it has.
         return item.ndim
     return 1
 
@@ -115,6 +119,7 @@ def parse(index: Any, shape: Any) -> Parsed:
     """Analyses an index on a shape."""
     found = Parsed()
     axis = 0
+    # Positions beyond 2^31 need int64.
     if any(type(length) is int and length > LONGEST for length in shape):
         found.dtype = INT64
     for item in _expand(index, len(shape)):
@@ -126,6 +131,7 @@ def _add(found: Parsed, item: Any, axis: int, shape: Sequence[int]) -> int:
     """Takes in one item; returns how many axes of x it uses."""
     if type(item) is int:
         return add_int(found, item, axis, shape[axis])
+    # A length that JAX traces for all values.
     if is_symbolic(item):
         return _add_open_int(found, item, shape[axis])
     if item is None:
@@ -173,6 +179,7 @@ def _outside(low: int, high: int, axis: int, length: int) -> IndexError:
 
 def _checked_later(item: Tensor, axis: int, length: int) -> None:
     """In a compiled function: has the program check the positions when it runs."""
+    # A tracer is checked by the program itself.
     if isinstance(item, Tensor) and are_known(length):
         value = traced_value(item)
     else:
@@ -186,16 +193,19 @@ def add_int(found: Parsed, item: Any, axis: Any, length: Any) -> int:
     if type(item) is not int and hasattr(item, "dtype") and dtype_of(item).kind not in "iu":
         raise _error(item)
     if is_length(item) or is_length(length):
+        # Numbers made of lengths are computed when the program runs.
         if not isinstance(item, Tensor):
             found.starts.append(place_of(item, length))
             found.axes.append(("i",))
             return 1
     if type(item) is not int and _traced(item):
         if type(held_value(item) if isinstance(item, Tensor) else item) is Symbol:
+            # A Symbol: the choice by sign becomes operations of the program.
             found.starts.append((item + (item < 0).astype(dtype_of(item)) * length).reshape([]))
         else:
             _checked_later(item, axis, length)
             start = value_of(item).astype(jnp.promote_types(dtype_of(item), found.dtype))
+            # Negative ones count from the end.
             found.starts.append(jnp.where(start < 0, start + length, start))
     else:
         start = int(item)
@@ -237,10 +247,13 @@ def cut_of(item: Any, length: Length | int) -> tuple[Any, ...]:
         return _open_cut(item, length)
     start, stop, step = item.indices(length)
     if step == 1:
+        # The step is 1 nearly always, which needs no `range`.
         count = stop - start if stop > start else 0
     else:
         count = len(range(start, stop, step))
+        # Backwards: the block begins at its last element, and is turned round.
         start += (count - 1) * step if step < 0 and count else 0
+        # One element has no step.
         if not (count > 1):
             step = 1
     return (ALL if count == length and step == 1 else ("s", count, step)), start
@@ -254,6 +267,7 @@ def place_of(position: Length | int, length: Length | int) -> Length | int:
 def _end_of(bound: Length | int, length: Length) -> Length | int:
     """A bound of a slice, counted from the front and within the axis."""
     low, _ = bounds(expression_of(bound))
+    # A bound that is known to be positive needs no choice.
     if low is not None and low >= 0:
         return extreme("min", (bound, length))
     _, high = bounds(expression_of(bound))
@@ -274,7 +288,9 @@ def cut_of_lengths(item: Any, length: Length) -> tuple[Any, ...]:
         return _forward_cut(item, length, step)
     if high is not None and high < 0:
         return _backward_cut(item, length, step)
+    # The sign is unknown: both cuts are made, and one is chosen.
     answer = step > 0
+    # At least 1, as a division by 0 would not be chosen.
     pace = extreme("max", (abs(step), 1))
     one, start = _forward_cut(item, length, pace)
     other, least = _backward_cut(item, length, -pace)
@@ -295,6 +311,7 @@ def _forward_cut(
         stop = _end_of(item.stop, length)
     room = extreme("max", (stop - start, 0))
     count = (room + (step - 1)) // step
+    # The whole axis, whatever its length.
     is_all = (
         not is_length(step)
         and step == 1
@@ -310,6 +327,7 @@ def _backward_cut(item: Any, length: Any, step: Any) -> tuple[tuple[str, Any, An
     """A slice that goes backwards, and the least position that it picks; of an empty one the pace."""
     pace = -step
     if item.start is None and item.stop is None:
+        # Rounded up: the last step may be short.
         count = (length + (pace - 1)) // pace
         return ("s", count, step), length - 1 - (count - 1) * pace
     if item.start is None:
@@ -334,6 +352,7 @@ def _open_cut(
 ) -> tuple[tuple[str, Any, int], int] | tuple[tuple[str], int] | tuple[tuple[str, Any, Any | int], Any | int]:
     """As `cut` where JAX traces for every length."""
     step = 1 if item.step is None else item.step
+    # Turning an axis round works for any length.
     if step == -1 and item.start is None and item.stop is None:
         return (("s", length, -1), 0)
     if not are_known(step) or step < 1:
@@ -346,6 +365,7 @@ def _open_cut(
     if step == 1 and are_known(start) and start == 0 and stop is length:
         return (ALL, 0)
     room = stop - start
+    # An empty cut where the end lies before the start.
     if not _is_least(room, 0):
         room = jax.core.max_dim(room, 0)
     return (("s", (room + (step - 1)) // step, step), start)
@@ -368,6 +388,7 @@ def _is_least(number: Any, least: int) -> bool:
     """Whether a symbolic number is at least another one for all lengths."""
     try:
         return bool(number >= least)
+    # JAX cannot decide it for all lengths.
     except jax.errors.InconclusiveDimensionOperation:
         return False
 
@@ -401,6 +422,7 @@ def _add_array(found: Parsed, item: Tensor | np.ndarray, axis: int, length: int)
     value = value_of(item)
     if value.size == 0:
         value = np.zeros(value.shape, np.int64)
+    # uint8 would be a mask in older programs.
     if value.dtype.kind not in "iu" or value.dtype == np.uint8:
         raise ValueError(f"Tensor index: got an index of dtype {value.dtype}; {ALLOWED}")
     if _traced(item):
@@ -408,6 +430,7 @@ def _add_array(found: Parsed, item: Tensor | np.ndarray, axis: int, length: int)
     elif value.size:
         low = int(np.asarray(value).min())
         high = int(np.asarray(value).max())
+        # The first and last place decide for all.
         if low < -length or high >= length:
             raise _outside(low, high, axis, length)
     found.axes.append((":",))
@@ -423,6 +446,7 @@ def _add_mask(found: Parsed, item: Any, axis: int, shape: Sequence[Any]) -> int:
         return _add_recorded_mask(found, item, axis, shape)
     if isinstance(item, Tensor):
         mask = host_value(item, "a bool mask as an index", INSTEAD)
+    # A mask of Tensors decides shapes, so the host has to look.
     else:
         mask = np.asarray(item)
     if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
@@ -436,6 +460,7 @@ def _add_mask(found: Parsed, item: Any, axis: int, shape: Sequence[Any]) -> int:
             f"Tensor index: the mask has shape {list(mask.shape)}; "
             f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}"
         )
+    # Each axis of the mask becomes an index array.
     for where in mask.nonzero():
         found.axes.append((":",))
         found.slots.append(found.out)
@@ -456,6 +481,7 @@ def _add_recorded_mask(found: Any, mask: Any, axis: Any, shape: Any) -> Any:
         found.axes.append((":",))
         found.slots.append(found.out)
         found.arrays.append(value_of(where))
+        # The number of elements is known when the program runs.
         found.out += 1
     return mask.ndim
 
@@ -478,6 +504,7 @@ def starts_of(found: Parsed) -> Tensor:
                 for s in found.starts
             ]
         )
+    # Numbers that a trace computes.
     if any(isinstance(s, jax.Array) or is_symbolic(s) for s in found.starts):
         return wrap(jnp.stack([jnp.asarray(s, dtype) for s in found.starts]))
     return host_starts(tuple(found.starts))
@@ -491,5 +518,6 @@ def host_starts(starts: Any) -> Tensor:
     """Starts as an operand: host numbers, which the deferred tier hands to the device together with
     those of other ops."""
     return wrap(
+        # int32 is what accelerators compare fast; long axes need more.
         host_numbers(starts, aval_of((len(starts),), INT64 if max(starts, default=0) > LONGEST else INT32))
     )

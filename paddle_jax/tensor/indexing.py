@@ -383,6 +383,7 @@ class _Pattern:
 
 @ft.lru_cache(maxsize=8192)
 def _kind(axes: Sequence[Any], whole: bool) -> Any:
+    # A fresh object, kept by the cache: it compares by identity, which is the fastest key.
     return object()
 
 

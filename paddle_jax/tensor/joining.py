@@ -140,6 +140,7 @@ def split_at(x: jax.Array, bounds: Any, axis: Axes) -> Any:
 def _sections(name: str, sections: Sequence[int], length: int) -> list[Any]:
     """Section lengths with a -1 filled in."""
     unknown = [i for i, s in enumerate(sections) if s == -1]
+    # -1 takes what is left.
     total = sum(s for s in sections if s != -1)
     if (
         len(unknown) > 1
@@ -255,6 +256,7 @@ def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> lis
 def _with_views(public: Callable[..., Any]) -> Callable[..., Any]:
     def viewed(*args: Any, **kwargs: Any) -> list[Tensor]:
         rows = public(*args, **kwargs)
+        # The argument may come by name.
         x = args[0] if args else kwargs["input"]
         if len(args) > 1:
             axis = args[1]
@@ -288,6 +290,7 @@ def unbind(input: jax.Array, axis: Axes = 0) -> list[jax.Array]:
     """
     axis = one_axis("unbind", axis, input.ndim)
     if input.shape[axis]:
+        # Slices of length 1, whose axis is dropped.
         return [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)]
     return []
 
@@ -324,6 +327,7 @@ def unstack(x: jax.Array, axis: Axes = 0, num: Any = None) -> list[jax.Array]:
 
 def _grown(name: str, x: Sequence[Tensor] | Tensor, grow: Callable[..., Any]) -> list[Any]:
     """The tensors of a list argument (a Tensor counts as the list of its slices) with enough axes."""
+    # A Tensor counts as the list of its rows.
     items = unbind(x) if isinstance(x, Tensor) else list(x)
     _nonempty(name, items)
     return [grow(t) for t in items]
@@ -352,6 +356,7 @@ def hstack(x: Any, name: str | None = None) -> Tensor:
         [1.0, 0.0, 0.0]
     """
     items = _grown("hstack", x, atleast_1d)
+    # Vectors are joined along the only axis they have.
     return concat(items, 0 if items[0].ndim == 1 else 1)
 
 
@@ -396,6 +401,7 @@ def column_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         >>> paddle.column_stack([paddle.ones([2]), paddle.zeros([2])]).tolist()
         [[1.0, 0.0], [1.0, 0.0]]
     """
+    # Vectors become columns.
     return concat(_grown("column_stack", x, lambda t: reshape(t, [-1, 1]) if t.ndim < 2 else t), 1)
 
 
@@ -446,6 +452,7 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: int = 0, name: str | None
     elif isinstance(num_or_indices, int):
         if num_or_indices <= 0:
             raise ValueError(f"tensor_split: num_or_indices={num_or_indices}; it must be > 0")
+        # The first parts are one longer, where the length does not divide.
         part, longer = divmod(length, num_or_indices)
         smaller = min if not has_lengths(length) else lambda *two: extreme("min", two)
         cuts = [i * part + smaller(i, longer) for i in range(1, num_or_indices)]
@@ -455,6 +462,7 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: int = 0, name: str | None
             "it must be an int, a list or a tuple"
         )
     if local.ctx.frame.symbolic and has_lengths((cuts, length)):
+        # A slice with lengths of a static program.
         return [x[(*[np.s_[:]] * axis, np.s_[a:b])] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
     return pieces(
         x,
@@ -467,6 +475,7 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: int = 0, name: str | None
 @op(register=False, method=False)
 def pieces(x: jax.Array, bounds: Any, axis: Axes) -> Any:
     """The parts of an axis between pairs of bounds."""
+    # A part that would end before it begins is empty.
     return [lax.slice_in_dim(x, low, max(low, high), axis=axis) for low, high in bounds]
 
 

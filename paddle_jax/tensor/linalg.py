@@ -30,6 +30,7 @@ def _common(name: str, x: jax.Array, y: jax.Array) -> tuple[Any, Any]:
     kinds = {x.dtype.kind, y.dtype.kind}
     if "c" in kinds:
         common = dtypes.promote_np(x.dtype, y.dtype)
+    # Whole numbers beside float32 do not widen a product, as in Paddle.
     elif x.dtype == jnp.float32 and y.dtype.kind in "iu" and name in ("matmul", "mm", "inner"):
         common = x.dtype
     else:
@@ -211,6 +212,7 @@ def dot(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
             f"dot: got shapes {list(x.shape)} and {list(y.shape)}; "
             "they must be equal and have one or two axes"
         )
+    # In the dtype of x: a sum of int32 would be int64.
     return jnp.sum(x * y, -1, dtype=x.dtype)
 
 
@@ -273,6 +275,7 @@ def cross(x: jax.Array, y: jax.Array, axis: Axes = 9, name: str | None = None) -
             f"cross: got shapes {list(x.shape)} and {list(y.shape)}; "
             "they must be equal and have an axis of length 3"
         )
+    # 9 is Paddle's value for an axis that is not given: the first one of length 3.
     if axis in (9, None):
         axis = x.shape.index(3)
     if not -x.ndim <= axis < x.ndim:
@@ -341,6 +344,7 @@ def outer(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         >>> paddle.outer(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
         [[3.0, 4.0], [6.0, 8.0]]
     """
+    # Both are flattened, whatever their shape.
     return x.reshape(-1, 1) * y.reshape(1, -1)
 
 
@@ -507,6 +511,7 @@ def baddbmm(
             f"baddbmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, k] and [b, k, m]"
         )
     shape = (*x.shape[:2], y.shape[2])
+    # A matrix in place of a batch of rows.
     if input.ndim == 2 and input.shape[0] == shape[0]:
         input = input[:, None]
     if input.ndim != 3 or jnp.broadcast_shapes(input.shape, shape) != shape:
@@ -551,6 +556,7 @@ def multi_dot(x: Sequence[jax.Array], name: str | None = None) -> jax.Array:
         )
     for a, b in zip(x[:-1], x[1:], strict=True):
         _check_contraction("multi_dot", a, b)
+    # The order of the products with the fewest operations.
     return jnp.linalg.multi_dot(x)
 
 
@@ -580,6 +586,7 @@ def vecdot(x: jax.Array, y: jax.Array, axis: Axes = -1, name: str | None = None)
         >>> paddle.vecdot(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).item()
         11.0
     """
+    # Of complex vectors the first is conjugated.
     return jnp.sum(jnp.conj(x) * y, axis, dtype=x.dtype)
 
 

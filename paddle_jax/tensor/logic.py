@@ -437,6 +437,7 @@ def signbit(x: jax.Array, name: str | None = None) -> jax.Array:
         >>> paddle.signbit(paddle.to_tensor([1.0, -0.0])).tolist()
         [False, True]
     """
+    # -0.0 has a sign as well, which a comparison does not see.
     if jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.signbit(x)
     return x < 0

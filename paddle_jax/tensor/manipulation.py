@@ -373,6 +373,7 @@ def squeeze(x: jax.Array, axis: Axes = None, name: str | None = None) -> jax.Arr
         axes = range(x.ndim)
     else:
         axes = [one_axis("squeeze", a, max(x.ndim, 1)) for a in ints("squeeze", axis, "axis")]
+    # Axes of another length are left as they are, as in Paddle.
     return lax.squeeze(x, sorted({a for a in axes if a < x.ndim and x.shape[a] == 1}))
 
 

@@ -250,6 +250,7 @@ def _slope(t: jax.Array, _: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
     return t * jnp.where(y == 0, 0, y * _power(x, jnp.where(y == 0, 1, y - 1)))
 
 
+# The slope by y: 0 at x = 0, where the logarithm is infinite.
 defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 0), 0, jnp.log(x) * power))
 
 
@@ -388,6 +389,7 @@ def fmax(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         >>> paddle.fmax(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
         [3.0, 2.0]
     """
+    # The comparison of NaN is False, so its side is asked for.
     return jnp.where((x >= y) | jnp.isnan(y), x, y)
 
 
@@ -579,6 +581,7 @@ def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     """
     if x.size != 1:
         raise ValueError(f"increment: x: got shape {list(x.shape)}; it must have one element")
+    # By `scale`, so that gradients see one operation.
     return x._adopt(scale(x, 1, value))
 
 

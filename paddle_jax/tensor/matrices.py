@@ -82,6 +82,7 @@ def eye(
             for size in (num_rows, num_columns)
         ]
     if frame.symbolic and has_lengths((num_rows, num_columns)):
+        # Sizes that are known at run time only: rows and columns are compared.
         rows = arange(num_rows).reshape([-1, 1])
         columns = arange(num_rows if num_columns is None else num_columns)
         return (rows == columns).astype(as_numpy_dtype(dtype).name)
@@ -91,7 +92,11 @@ def eye(
     else:
         columns = _size("eye", "num_columns", num_columns)
     return finish(
-        persistent_from_numpy(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad
+        # NumPy needs no compilation for a new size.
+        persistent_from_numpy(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))),
+        out,
+        device,
+        requires_grad,
     )
 
 
@@ -129,12 +134,14 @@ def diag(x: jax.Array, offset: int = 0, padding_value: int = 0, name: str | None
     if x.ndim > 2:
         raise ValueError(f"diag: x: got a tensor of {x.ndim} axes; it has 1 or 2")
     if x.ndim == 2:
+        # An offset outside of the matrix has an empty diagonal.
         inside = -x.shape[0] < offset < x.shape[1]
         if inside:
             return jnp.diagonal(x, offset)
         return jnp.zeros((0,), x.dtype)
     x = x.reshape(-1)
     made = jnp.diag(x, offset)
+    # Paddle fills the places off the diagonal.
     if padding_value:
         return jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype))
     return made
@@ -198,6 +205,7 @@ def diag_embed(input: Tensor, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -
 def embed_diagonal(x: jax.Array, offset: int, first: Any, second: Any) -> jax.Array:
     """Matrices with the last axis of x on a diagonal, their axes at `first` and `second`."""
     size = x.shape[-1] + abs(offset)
+    # Places on the diagonal, shifted down or to the right.
     at = np.arange(x.shape[-1])
     made = (
         jnp.zeros((*x.shape[:-1], size, size), x.dtype)
@@ -259,6 +267,7 @@ def _triangle(
     row = _size(op, "row", row)
     col = row if col is None else _size(op, "col", col)
     if isinstance(offset, Tensor | np.generic):
+        # A Tensor of one element counts as a number.
         offset = offset.item()
     if not isinstance(offset, int):
         raise TypeError(f"{op}: offset: got {offset!r}; it must be an int")
@@ -396,6 +405,7 @@ def block_diag(inputs: Sequence[jax.Array], name: str | None = None) -> jax.Arra
     before = 0
     rows = []
     for b in blocks:
+        # Zeros on both sides of each block.
         rows.append(jnp.pad(b, ((0, 0), (before, width - before - b.shape[1]))))
         before += b.shape[1]
     return jnp.concatenate(rows)
@@ -422,6 +432,7 @@ def cartesian_prod(x: Sequence[jax.Array], name: str | None = None) -> jax.Array
         )
     if len(x) == 1:
         return x[0]
+    # The first input varies slowest, as in itertools.
     return jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
 
 
@@ -446,12 +457,14 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
         raise TypeError(f"combinations: x: got shape {list(x.shape)}; it must be 1-D")
     if not isinstance(r, int) or r < 0:
         raise ValueError(f"combinations: r: got {r!r}; it must be an int >= 0")
+    # Paddle's result for nothing chosen is an empty vector.
     if r == 0:
         return wrap(jnp.zeros((0,), numpy_dtype(x)))
     if with_replacement:
         choose = itertools.combinations_with_replacement
     else:
         choose = itertools.combinations
+    # Positions by Python: their number depends on lengths alone.
     at = np.array(list(choose(range(x.shape[0]), r)), np.int64).reshape(-1, r)
     return take_rows(x, wrap(at), 0)
 
@@ -497,6 +510,7 @@ def tensordot(x: Sequence[Tensor], y: Sequence[Tensor], axes: int = 2, name: str
         paddle.Size([2, 4])
     """
     check_equal_dtypes("tensordot", x, y)
+    # The axes that are summed over.
     left, right = _pairs(axes, x.ndim)
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j] and 1 not in (x.shape[i], y.shape[j]):
@@ -511,6 +525,7 @@ def _matched(x: Tensor, y: Tensor, left: Sequence[int], right: Sequence[int]) ->
     """Sums the axis that is paired with one of length 1, which amounts to broadcasting that one."""
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j]:
+            # A length of 1 stands for all: the other side is summed.
             x, y = (x, y.sum(j, keepdim=True)) if x.shape[i] == 1 else (x.sum(i, keepdim=True), y)
     return x, y
 
@@ -521,6 +536,7 @@ def _pairs(axes: Any, ndim: int) -> tuple[Any, ...]:
     if isinstance(axes, int | np.integer):
         if axes < 0:
             raise AssertionError(f"tensordot: axes={axes}; it must be >= 0")
+        # The last axes of x with the first of y.
         return list(range(ndim - axes, ndim)), list(range(axes))
     if any(isinstance(a, list | tuple | Tensor) for a in axes):
         left, right = [list(np.asarray(a).tolist()) for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][
@@ -528,5 +544,6 @@ def _pairs(axes: Any, ndim: int) -> tuple[Any, ...]:
         ]
     else:
         left = right = list(axes)
+    # The shorter list is completed from the longer one, as in Paddle.
     longer = left if len(left) > len(right) else right
     return left + longer[len(left) :], right + longer[len(right) :]

@@ -29,12 +29,14 @@ MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 def _root(total: jax.Array) -> jax.Array:
     """A square root whose gradient at 0 is 0."""
+    # The slope of the root at 0 is infinite, and is 0 here.
     zero = total == 0
     return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, total)))
 
 
 def _squares(x: jax.Array) -> jax.Array:
     if jnp.iscomplexobj(x):
+        # |x|^2 without a root, whose slope at 0 is infinite.
         return jnp.real(x) ** 2 + jnp.imag(x) ** 2
     return x * x
 
@@ -59,8 +61,10 @@ def vector_power_norm(x: jax.Array, p: Number | float, axes: Any, keepdim: bool)
     if p == 1:
         return jnp.sum(size, axes, keepdims=keepdim)
     zero = size == 0
+    # 0^p has an infinite slope for p < 1.
     powers = jnp.where(zero, 0.0 if p > 0 else jnp.inf, jnp.where(zero, 1, size) ** p)
     total = jnp.sum(powers.astype(size.dtype), axes, keepdims=keepdim)
+    # Where the sum is 0 or infinite the root has no slope.
     flat = (total == 0) | jnp.isinf(total)
     return jnp.where(flat, total ** (1 / p), jnp.where(flat, 1, total) ** (1 / p))
 
@@ -74,6 +78,7 @@ def _turned(h: Any, k: Any) -> Any:
     of eigenvectors."""
     values, vectors = jnp.linalg.eigh(lax.stop_gradient(h))
 
+    # H Y + Y H = K in the basis of eigenvectors of H.
     def solve(_: Any, k: Any) -> Any:
         return (
             vectors
@@ -84,6 +89,7 @@ def _turned(h: Any, k: Any) -> Any:
     def transposed(_: Any, k: Any) -> Any:
         return jnp.swapaxes(solve(None, jnp.swapaxes(k, -1, -2)), -1, -2)
 
+    # Solved by hand, differentiated as the equation that it solves.
     return lax.custom_linear_solve(lambda x: x @ h + h @ x, k, solve, transposed)
 
 
@@ -105,6 +111,7 @@ def _polar_tangent(primals: Any, tangents: Any) -> tuple[Any | jax.Array, Any | 
     along = _adjoint(q) @ t
     h = (h + _adjoint(h)) / 2
     turn = q @ _turned(h, along - _adjoint(along))
+    # Of a tall matrix the part outside of its columns moves as well.
     return (
         q,
         (
@@ -125,6 +132,7 @@ def _nuclear(x: jax.Array) -> jax.Array:
 def _nuclear_tangent(
     primals: Sequence[jax.Array], tangents: Sequence[jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
+    # The gradient of the nuclear norm is the polar factor, which is smooth where singular values cross.
     return _nuclear(*primals), jnp.sum(jnp.real(jnp.conj(_polar(*primals)) * tangents[0]), (-2, -1))
 
 
@@ -136,12 +144,14 @@ def matrix_order_norm(x: jax.Array, p: Any, axes: Any, keepdim: bool) -> jax.Arr
     if p in ("nuc", 2, -2):
         moved = jnp.moveaxis(x, axes, (-2, -1))
         if p == "nuc":
+            # At least as tall as wide, as the derivative wants it.
             out = _nuclear(moved if moved.shape[-2] >= moved.shape[-1] else jnp.swapaxes(moved, -1, -2))
         else:
             out = (jnp.max if p == 2 else jnp.min)(jnp.linalg.svd(moved, compute_uv=False), -1)
         if keepdim:
             return jnp.expand_dims(out, axes)
         return out
+    # 1 and -1 add up columns, infinity and -infinity rows.
     total_axis, best_axis = (rows, columns) if abs(p) == 1 else (columns, rows)
     sums = jnp.sum(magnitude(x), total_axis, keepdims=True)
     out = (jnp.max if p > 0 else jnp.min)(sums, best_axis, keepdims=True)
@@ -287,6 +297,7 @@ def matrix_norm(
 def _norm(x: jax.Array, p: Any, axis: Axes, keepdim: bool, dtype: DTypeLike) -> jax.Array:
     x = _typed(x, dtype)
     two = isinstance(axis, tuple) and len(axis) == 2
+    # "nuc" is a norm of matrices, also without axes.
     if two or p == "nuc":
         if axis is None:
             axis = tuple(range(x.ndim))
@@ -298,6 +309,7 @@ def _norm(x: jax.Array, p: Any, axis: Axes, keepdim: bool, dtype: DTypeLike) -> 
         _check_order("norm", p)
         if isinstance(axis, tuple) and len(axis) > 2:
             raise ValueError(f"norm: axis: got {list(axis)}; p={p!r} takes one or two axes")
+    # Frobenius' norm is the length of the elements as a vector.
     return vector_power_norm(x, 2 if p in (None, "fro") else p, all_axes("norm", axis, x.ndim), keepdim)
 
 
@@ -406,9 +418,11 @@ MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot
 
 
 def _pairwise(x: jax.Array, y: jax.Array, p: Number | float, mode: str) -> jax.Array:
+    # As torch: the product pays from 25 rows on.
     by_product = mode == MODES[1] or (mode == MODES[0] and (x.shape[-2] > 25 or y.shape[-2] > 25))
     if p == 2 and by_product:
         lengths = jnp.sum(x * x, -1)[..., :, None] + jnp.sum(y * y, -1)[..., None, :]
+        # Rounding may leave a little below 0.
         return _root(jnp.maximum(lengths - 2 * jnp.matmul(x, jnp.swapaxes(y, -1, -2)), 0))
     return vector_power_norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False)
 
@@ -483,5 +497,6 @@ def pdist(x: jax.Array, p: Any = 2.0, name: str | None = None) -> jax.Array:
     """
     if x.ndim != 2:
         raise AssertionError(f"pdist: x: got {x.ndim} axes; it must have 2")
+    # Each pair once.
     first, second = np.triu_indices(x.shape[0], 1)
     return vector_power_norm(x[first] - x[second], p, (-1,), False)

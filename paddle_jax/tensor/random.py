@@ -36,6 +36,7 @@ def _inexact(name: str, dtype: Any) -> DType:
 def _between(key: Any, shape: Sequence[int], dtype: np.dtype, low: jax.Array, high: jax.Array) -> jax.Array:
     """Uniform numbers from [low, high); both parts of a complex one are."""
     if jnp.issubdtype(dtype, jnp.complexfloating):
+        # Real and imaginary part have the same bounds.
         parts = jax.random.uniform(key, (2, *shape), np.empty(0, dtype).real.dtype) * (high - low) + low
         return jax.lax.complex(parts[0], parts[1]).astype(dtype)
     return (jax.random.uniform(key, shape, dtype) * (high - low) + low).astype(dtype)
@@ -44,6 +45,7 @@ def _between(key: Any, shape: Sequence[int], dtype: np.dtype, low: jax.Array, hi
 def lengths(name: str, shape: Any, listed: bool = False) -> tuple[Any, ...]:
     """A shape argument as a tuple of lengths. listed: whether it has to be a list, a tuple or a Tensor."""
     items = shape if isinstance(shape, list | tuple) else [shape]
+    # True would count as the length 1.
     if any(isinstance(s, bool | list | tuple) for s in items) or (listed and isinstance(shape, int)):
         raise ArgumentError(f"{name}: shape: got {shape!r}; it must be a list, a tuple or a Tensor of ints")
     return sizes(name, shape, RuntimeError)
@@ -68,6 +70,7 @@ def draw_uniform(
     """Numbers from [low, high)."""
     low = low.reshape(())
     high = high.reshape(())
+    # Bounds are operands: another range needs no compilation.
     if jnp.issubdtype(dtype.np, jnp.complexfloating):
         return _between(key, shape, dtype.np, low, high)
     return jax.random.uniform(key, shape, dtype.np) * (high - low).astype(dtype.np) + low.astype(dtype.np)
@@ -254,6 +257,7 @@ def uniform(
     shape = lengths("uniform", shape)
     low = bound("uniform", "min", min)
     high = bound("uniform", "max", max)
+    # A seed of its own leaves the generator alone.
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
     else:
@@ -299,6 +303,7 @@ def gaussian(
         raise RuntimeError(f"gaussian: dtype: got {found.np.name}; it must be floating or complex")
     sizes_of = lengths("gaussian", shape)
     if seed:
+        # The same numbers for the same seed, at each call.
         key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
         made = (wrap(jax.random.normal(key, sizes_of, found.np)) * std + mean).astype(found)
     else:
@@ -359,6 +364,7 @@ def randint(
 def _range(name: str, low: int, high: int | None) -> Any:
     low = number(name, low, "low")
     if high is None:
+        # torch's form: low alone is the upper bound.
         if low <= 0:
             raise ValueError(f"{name}: low={low} without high; it must be > 0")
         return 0, low

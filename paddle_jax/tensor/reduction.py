@@ -45,6 +45,7 @@ def _widened(x: jax.Array, dtype: str | None) -> jax.Array:
     """The operand of a sum in the dtype it is summed in: int32 and bool sum as int64."""
     if dtype is not None:
         return x.astype(dtypes.convert(dtype).np)
+    # As in Paddle, where sums of int32 are int64.
     if x.dtype in (jnp.bool_, jnp.int32):
         return x.astype(jnp.int64)
     return x
@@ -100,6 +101,7 @@ def sum(
         >>> paddle.sum(paddle.ones([2, 3]), axis=0).tolist()
         [2.0, 2.0, 2.0]
     """
+    # torch's order of arguments has keepdim here.
     if isinstance(dtype, bool):
         dtype, keepdim = None, dtype
     axes = all_axes("sum", axis, x.ndim)
@@ -169,10 +171,12 @@ def mean(
     if dtype is not None:
         x = x.astype(dtypes.convert(dtype).np)
     axes = all_axes("mean", axis, x.ndim)
+    # Bools have no mean in Paddle, but "any".
     if x.dtype == jnp.bool_:
         return jnp.any(x, axes, keepdims=keepdim)
     if jnp.issubdtype(x.dtype, jnp.integer):
         whole = jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdim)
+        # Towards zero, as C divides.
         return jax.lax.div(whole, jnp.full_like(whole, count(x, axes) or 1))
     return jnp.mean(x, axes, keepdims=keepdim)
 
@@ -227,6 +231,7 @@ def prod(
 
 def _extreme(name: str, reduce: Callable[..., Any], x: jax.Array, axis: Any, keepdim: bool) -> jax.Array:
     axes = all_axes(name, axis, x.ndim)
+    # An extreme of nothing has no value.
     if count(x, axes) == 0:
         raise ValueError(
             f"{name}: x: shape {list(x.shape)} has nothing to reduce along axis {list(axes)}; "
@@ -444,6 +449,7 @@ def reduce_as(x: jax.Array, target: jax.Array, name: str | None = None) -> jax.A
         raise ValueError(
             f"reduce_as: target: shape {list(target.shape)} does not broadcast to {list(x.shape)}"
         )
+    # Axes that were broadcast are summed.
     axes = [i for i, n in enumerate(x.shape) if i < lead or target.shape[i - lead] != n]
     x = _widened(x, None)
     return total(x, tuple(axes)).reshape(target.shape)

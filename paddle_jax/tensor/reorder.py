@@ -64,6 +64,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
             f"moveaxis: source has {len(source)} axes and destination {len(destination)}; give as many"
         )
     order = [a for a in range(x.ndim) if a not in source]
+    # From the smallest place on, so that later ones count with those before.
     for to, at in sorted(zip(destination, source, strict=True)):
         order.insert(to, at)
     return permute_axes(x, tuple(order))
@@ -186,6 +187,7 @@ def roll(x: jax.Array, shifts: Any, axis: Axes = None, name: str | None = None) 
     if axis is None or axis == ():
         if len(shifts) != 1:
             raise ValueError(f"roll: got {len(shifts)} shifts without axes; give one, or as many axes")
+        # Without axes the flattened tensor is rolled.
         return jnp.roll(x.reshape(-1), shifts).reshape(x.shape)
     axes = tuple(one_axis("roll", a, x.ndim) for a in ints("roll", axis, "axis"))
     if len(axes) != len(shifts):
@@ -278,6 +280,7 @@ def repeat_interleave(
         [1, 1, 2, 2]
     """
     if axis is None:
+        # Without an axis the flattened tensor is repeated.
         x = reshape(x, [-1])
         axis = 0
     axis = one_axis("repeat_interleave", axis, x.ndim, error=IndexError)
@@ -300,6 +303,7 @@ def repeat_interleave(
 def _repeated(repeats: Tensor, length: int, total: int | None) -> Tensor:
     check_index_dtype("repeat_interleave", repeats, name="repeats")
     values = concrete(repeats)
+    # In a compiled function the length must be given.
     if values is None:
         if total is None:
             raise TracedValueError("repeat_interleave", "give output_size, the sum of the repeats")
@@ -308,6 +312,7 @@ def _repeated(repeats: Tensor, length: int, total: int | None) -> Tensor:
         raise ValueError(f"repeat_interleave: repeats: got {values.min()}; the numbers are >= 0")
     if total is not None and total != values.sum():
         raise ValueError(f"repeat_interleave: output_size={total}, but the repeats add up to {values.sum()}")
+    # Their sum is a shape, so the host computes it.
     return wrap(from_numpy(np.repeat(np.arange(length), values)))
 
 
@@ -399,6 +404,7 @@ def _at_least(inputs: Sequence[Any], grow: Callable[..., Any]) -> Tensor | list[
     ):
         inputs = inputs[0]
         return [grow(t) for t in inputs]
+    # Numbers and arrays become Tensors.
     made = [grow(t if isinstance(t, Tensor) else to_tensor(t)) for t in inputs]
     if len(made) == 1:
         return made[0]
@@ -440,5 +446,6 @@ def atleast_3d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
         >>> paddle.atleast_3d(paddle.ones([3])).shape
         paddle.Size([1, 3, 1])
     """
+    # Where new axes go: Paddle's and NumPy's rule for three axes.
     shapes = {0: lambda s: [1, 1, 1], 1: lambda s: [1, *s, 1], 2: lambda s: [*s, 1]}
     return _at_least(inputs, lambda t: reshape(t, shapes[t.ndim](t.shape)) if t.ndim < 3 else t)

@@ -46,6 +46,7 @@ def _need_float(op: str, x: Sequence[float] | Tensor) -> None:
 
 def _within(op: str, name: str, tensor: Tensor, low: int, high: float, error: type) -> None:
     value = traced_value(tensor)
+    # In a compiled function the check is a part of it.
     if value is not None:
         if value.size:
             add_check(
@@ -54,6 +55,7 @@ def _within(op: str, name: str, tensor: Tensor, low: int, high: float, error: ty
                 lambda: error(f"{op}: {name}: got values outside {low}..{high}"),
             )
         return
+    # Only where the value can be seen for free.
     values = concrete(tensor)
     if values is not None and values.size and not (values.min() >= low and values.max() <= high):
         raise error(f"{op}: {name}: got values from {values.min()} to {values.max()}; use {low}..{high}")
@@ -77,6 +79,7 @@ def rand_like(
         >>> paddle.rand_like(paddle.ones([2])).shape
         paddle.Size([2])
     """
+    # Beside x, where x is on another device than the current one.
     where: Any = places.elsewhere(held_value(input)) if device is None else device
     return rand(list(input.shape), dtype or input.dtype, device=where, requires_grad=requires_grad)
 
@@ -165,7 +168,9 @@ def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_classes(x: jax.Array, count: int, replacement: bool, *, key: jax.Array) -> jax.Array:
     """Class numbers with probabilities proportional to the last axis of x."""
+    # Half precision has too few digits for logarithms of small chances.
     logits = jnp.log(x.astype(jnp.float32 if x.dtype.itemsize < 4 else x.dtype))
+    # Each draw is independent.
     if replacement:
         return jnp.moveaxis(
             jax.random.categorical(key, logits, -1, shape=(count, *x.shape[:-1])), 0, -1
@@ -228,6 +233,7 @@ def _check_weights(weights: np.ndarray, count: int, replacement: bool, classes: 
                 "multinomial: x: a weight is negative or NaN, or all weights of a row are 0; "
                 "weights are >= 0 and one is > 0"
             )
+        # A class with the weight 0 cannot be drawn.
         classes = (weights > 0).sum(-1).min()
     if not replacement and count > classes:
         raise ValueError(
@@ -293,6 +299,7 @@ def standard_gamma(x: Tensor, name: str | None = None) -> Tensor:
 @op("count prob", random=True, nondiff=True, register=False, method=False)
 def draw_binomial(count: jax.Array, prob: jax.Array, *, key: jax.Array) -> jax.Array:
     """Binomial numbers."""
+    # In float64, as counts may be large.
     return jax.random.binomial(key, count.astype(jnp.float64), prob.astype(jnp.float64)).astype(jnp.int64)
 
 
@@ -350,6 +357,7 @@ def raise_e(x: jax.Array) -> jax.Array:
 def draw_tail(x: jax.Array, *, key: jax.Array) -> jax.Array:
     """Exponential numbers of rate 1, never 0."""
     dtype = jnp.float32 if x.dtype.itemsize < 4 else x.dtype
+    # -log(1 - u) of a uniform number; `tiny` keeps the result above 0.
     return -jnp.log1p(-jax.random.uniform(key, x.shape, dtype, jnp.finfo(dtype).tiny, 1.0))
 
 
@@ -437,6 +445,7 @@ def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None, *, lambd: A
         True
     """
     _ready("exponential_", x)
+    # torch's name of the rate goes first.
     rate = float(lam if lambd is None else lambd)
     if not rate > 0:
         raise ValueError(f"exponential_: lam={rate}; it must be > 0")
@@ -483,6 +492,7 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     if not jnp.issubdtype(numpy_dtype(x), jnp.floating):
         raise ValueError(f"geometric_: x: got dtype {numpy_dtype(x).name}; it must be floating")
     rate = _rate_of(_operand(probs))
+    # An exponential number of this rate, not rounded, as in Paddle.
     return layout.fill(
         x,
         (draw_tail(x) / rate.astype("float32" if numpy_dtype(x).itemsize < 8 else "float64")).astype(x.dtype),
@@ -511,6 +521,7 @@ def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any 
     check_inplace("random_", x)
     if to is None:
         low = 0
+        # torch's forms: random_() and random_(to).
         high = from_ if from_ else _largest(numpy_dtype(x))
     else:
         low = from_
@@ -524,9 +535,11 @@ def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any 
 
 def _largest(dtype: np.dtype) -> int:
     if jnp.issubdtype(dtype, jnp.floating):
+        # The largest whole number up to which a float holds all.
         return 2 ** (jnp.finfo(dtype).nmant + 1)
     if not jnp.issubdtype(dtype, jnp.integer):
         raise ValueError(f"random_: x: got dtype {dtype.name}; it must be an integer or floating dtype")
+    # int64 cannot hold more.
     return min(int(jnp.iinfo(dtype).max), 2**63 - 1)
 
 
@@ -541,8 +554,10 @@ for _function in (uniform_, normal_, log_normal_, exponential_, bernoulli_, cauc
 def draw_nucleus(x: jax.Array, ps: jax.Array, *, key: jax.Array) -> tuple[jax.Array, jax.Array]:
     """One class of each row from the smallest set of likeliest classes whose probabilities reach ps."""
     ranked, order = jax.lax.top_k(x, x.shape[-1])
+    # The sum before an element decides, so that the first one always stays.
     before = jnp.cumsum(ranked, -1) - ranked
     kept = jnp.where(before < ps.reshape(-1, 1).astype(x.dtype), ranked, 0)
+    # Elements that are cut off have log 0: they are never drawn.
     choice = jax.random.categorical(key, jnp.log(kept.astype(jnp.float32)), -1)[:, None]
     return jnp.take_along_axis(ranked, choice, -1), jnp.take_along_axis(order, choice, -1).astype(jnp.int64)
 

@@ -261,6 +261,7 @@ def _along(
     try:
         return put_along_axis(x, index, src, dim, reduce, include_self, False)
     except IndexError as error:
+        # The error names the function that was called.
         raise RuntimeError(without_kind(error).replace("put_along_axis", name)) from None
 
 
@@ -311,6 +312,7 @@ def put_rows(x: jax.Array, index: jax.Array, updates: jax.Array, overwrite: bool
     index = jnp.where(index < 0, index + x.shape[0], index)
     if overwrite:
         return x.at[index].set(updates)
+    # In Paddle the rows start from zero where updates add up.
     return x.at[index].set(0).at[index].add(updates)
 
 

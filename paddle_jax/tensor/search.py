@@ -433,6 +433,7 @@ def sort(
         one_axis("sort", axis, 1)
         return x
     axis = one_axis("sort", axis, x.ndim)
+    # The gradient goes through the elements, the order is constant.
     return along_axis(x, _order("sort", lax.stop_gradient(x), axis, descending), axis)
 
 

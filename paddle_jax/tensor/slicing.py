@@ -161,6 +161,7 @@ def strided_slice(
 def every(x: jax.Array, steps: Any) -> jax.Array:
     """Every step-th element along each axis, from the end for negative steps."""
     y = lax.slice(x, [0] * x.ndim, x.shape, [abs(s) for s in steps])
+    # A slice of XLA goes forwards alone.
     return lax.rev(y, [i for i, s in enumerate(steps) if s < 0])
 
 
@@ -631,6 +632,7 @@ def slice_scatter(
 @op("input", nondiff=True, register=False, method=False)
 def localize(input: jax.Array, size: Any, shard_id: int, ignore_value: int) -> jax.Array:
     """Indices relative to a shard, others replaced."""
+    # The shard that a number belongs to, and its place there.
     return jnp.where(input // size == shard_id, input % size, jnp.asarray(ignore_value, input.dtype))
 
 

@@ -350,6 +350,7 @@ def det(x: jax.Array, name: str | None = None) -> jax.Array:
         8.0
     """
     x = as_float(matrices("det", x, True))
+    # The determinant of a matrix without elements is 1.
     return jnp.linalg.det(x) if x.size else jnp.ones(x.shape[:-2], x.dtype)
 
 
@@ -409,6 +410,7 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     if not isinstance(n, int):
         raise TypeError(f"matrix_power: n: got {n!r}; it must be an int")
     power = _power(x, n)
+    # A negative power inverts, which fails for singular matrices.
     return power if n >= 0 else checked("matrix_power", power, x, "a matrix is singular and has no inverse")
 
 
@@ -543,7 +545,11 @@ def _expm(x: jax.Array) -> jax.Array:
         )
     most = jnp.max(times, initial=0)
     return lax.fori_loop(
-        0, 48, lambda i, p: lax.cond(i < most, lambda p: jnp.where(i < times, p @ p, p), lambda p: p, p), out
+        # A fixed count of rounds lets the gradient through; finished ones cost no product.
+        0,
+        48,
+        lambda i, p: lax.cond(i < most, lambda p: jnp.where(i < times, p @ p, p), lambda p: p, p),
+        out,
     )
 
 

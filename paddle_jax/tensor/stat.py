@@ -52,10 +52,12 @@ def _variance_over_axes(
     x: jax.Array, axes: Sequence[int], n: int, correction: float, keepdim: bool
 ) -> jax.Array:
     if jnp.issubdtype(x.dtype, jnp.integer):
+        # Whole numbers: each division is towards zero, as in Paddle.
         average = lax.div(jnp.sum(x, axes, dtype=x.dtype, keepdims=True), jnp.asarray(n or 1, x.dtype))
         squares = jnp.sum((x - average) ** 2, axes, dtype=x.dtype, keepdims=keepdim)
         return lax.div(squares, jnp.full_like(squares, max(int(n - correction), 1)))
     spread = x - jnp.mean(x, axes, keepdims=True)
+    # No elements left by the correction: infinity or NaN, as in NumPy.
     return jnp.sum(spread * spread, axes, keepdims=keepdim) / jnp.asarray(max(n - correction, 0), x.dtype)
 
 
@@ -153,6 +155,7 @@ def nanmean(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | 
     good = ~jnp.isnan(x)
     return accumulated(
         lambda x: (
+            # The count of numbers that are not NaN is the divisor.
             total(jnp.where(good, x, 0), axes, keepdim) / jnp.sum(good, axes, dtype=x.dtype, keepdims=keepdim)
         ),
         x,
@@ -162,6 +165,7 @@ def nanmean(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | 
 def _last(x: jax.Array, axes: Sequence[int]) -> jax.Array:
     """x with the given axes flattened into a last one."""
     kept = [i for i in range(x.ndim) if i not in axes]
+    # Axes that are reduced come last, joined to one.
     return x.transpose(*kept, *axes).reshape(*[x.shape[i] for i in kept], count(x, axes))
 
 
@@ -174,6 +178,7 @@ def _restore(out: jax.Array, x: jax.Array, axes: Sequence[int], keepdim: bool) -
 def _share(x: jax.Array, value: jax.Array) -> jax.Array:
     """`value` with its gradient spread evenly over the elements of x (last axis) that equal it."""
     same = x == value[..., None]
+    # Equal elements share the gradient; infinity minus itself is left out.
     flow = jnp.where(same & jnp.isfinite(x), x - lax.stop_gradient(x), 0)
     return lax.stop_gradient(value) + jnp.sum(flow, -1) / jnp.maximum(jnp.sum(same, -1), 1).astype(x.dtype)
 
@@ -189,8 +194,10 @@ def _middle(rows: jax.Array, ignore_nan: bool) -> tuple[jax.Array, jax.Array, ja
     bad = jnp.isnan(rows)
     if ignore_nan:
         n = jnp.sum(~bad, -1)
+    # With NaN in a row its median is NaN: no element counts.
     else:
         n = jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
+    # The two in the middle, the same one where the count is odd.
     low_at = jnp.maximum(n - 1, 0) // 2
     high_at = jnp.minimum(n // 2, rows.shape[-1] - 1)
     return _pick(ordered, low_at), _pick(ordered, high_at), _pick(order, low_at), n
@@ -210,15 +217,18 @@ def _median(
     low, high, index, n = _middle(rows, ignore_nan)
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if mode == "min":
+        # Paddle's mode "min": the lower of the two.
         value = _pick(rows, index)
     elif inexact:
         low_part = _share(rows, low)
         high_part = _share(rows, high)
         value = jnp.where(low == high, low_part, (low_part + high_part) / 2)
     else:
+        # Whole numbers are halved towards zero.
         value = lax.div(low + high, jnp.asarray(2, x.dtype))
     if inexact:
         first_nan = jnp.argmax(jnp.isnan(rows), -1)
+        # The NaN itself, so that its gradient is that of the element.
         value = jnp.where(n == 0, _pick(rows, first_nan), value)
         if not ignore_nan:
             index = jnp.where(n == 0, first_nan, index)
@@ -305,6 +315,7 @@ def median(
         axes = (axis % x.ndim,)
     else:
         axes = ()
+    # Paddle averages in float32.
     if mode == "avg" and str(numpy_dtype(x)) != "float64":
         x = x.astype("float32")
     value, index = _median_of(x, axes, keepdim, mode, False)
@@ -376,6 +387,7 @@ def _between(rows: jax.Array, at: jax.Array, interpolation: str) -> jax.Array:
         return _pick(rows, place.astype(jnp.int32))
     first, second = (_pick(rows, p.astype(jnp.int32)) for p in (low, high))
     if interpolation == "midpoint":
+        # Halved first, so that the sum cannot overflow.
         return first / 2 + second / 2
     return first + (at - low).astype(rows.dtype) * (second - first)
 
@@ -396,6 +408,7 @@ def _quantile_of(
     bad = jnp.isnan(rows)
     n = jnp.full(rows.shape[:-1], rows.shape[-1])
     if ignore_nan:
+        # A row of NaN alone keeps them.
         n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1))
     if ignore_nan:
         broken = jnp.zeros_like(n, bool)
@@ -403,6 +416,7 @@ def _quantile_of(
         broken = jnp.any(bad, -1)
     nan = _pick(rows, jnp.argmax(bad, -1))
     rows = along_axis(rows, stable_order(lax.stop_gradient(rows)), -1)
+    # In float64: places of long rows are exact.
     outs = [_between(rows, share * jnp.maximum(n - 1, 0).astype(jnp.float64), interpolation) for share in q]
     outs = [_restore(jnp.where(broken, nan, out), x, axes, keepdim) for out in outs]
     if len(outs) == 1:
