@@ -1,7 +1,8 @@
 """`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which
 `import paddle` is paddle_jax. `python -m paddle_jax check`: says what is installed and whether it works.
 `python -m paddle_jax compare script.py`: where it differs from Paddle.
-`python -m paddle_jax compile script.py`: what it needs on a chip that is not there."""
+`python -m paddle_jax compile script.py`: what it needs on a chip that is not there.
+`python -m paddle_jax warm script.py`: fills the compile cache for later runs."""
 
 import argparse
 import builtins
@@ -22,13 +23,15 @@ _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax check [--target v5e]
        python -m paddle_jax compare script.py [args]
        python -m paddle_jax compile script.py --target h100 [args]
+       python -m paddle_jax warm script.py [args]
        python -m paddle_jax --version
 Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives
 paddle_jax.
 `check` prints versions, devices, memory and the cache directory, and trains a small network on each device.
 With `--target` it compiles one for a chip that is not there.
 `compare` runs a script with the real Paddle too, and reports the first call that gives something else.
-`compile` runs a script here, and reports what its compiled programs need on another chip."""
+`compile` runs a script here, and reports what its compiled programs need on another chip.
+`warm` runs a script, and compiles what recurs in it into the cache, which later runs of it load."""
 
 
 def main(argv):
@@ -82,7 +85,7 @@ def _command(argv: list[str]) -> Callable[[], int] | None:
         return _print_version
     if pathlib.Path(name).exists():
         return None
-    commands = {"check": _check, "compare": _compare, "compile": _compile}
+    commands = {"check": _check, "compare": _compare, "compile": _compile, "warm": _warm}
     if name in commands:
         return functools.partial(commands[name], argv[1:])
     return None
@@ -114,6 +117,12 @@ def _compile(argv: list[str]) -> int:
     from paddle_jax.aot.commands import compile_script
 
     return compile_script(argv, main)
+
+
+def _warm(argv: list[str]) -> int:
+    from paddle_jax.utils.cache_warming import warm
+
+    return warm(argv, main)
 
 
 def _print_version() -> int:

@@ -79,6 +79,63 @@ def test_runs_of_earlier_processes_count(tmp_path):
     assert not names and 2 <= loaded < first
 
 
+SCRIPT = """
+import sys
+import paddle
+
+weight = paddle.ones([32, 32])
+for _ in range(4):
+    h = weight
+    for _ in range(6):
+        h = paddle.tanh(h @ weight)
+    h.numpy()
+print("result", float(h[0, 0]), sys.argv[1:])
+"""
+
+
+def run_warm(tmp_path, *arguments, cache="cache"):
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "FLAGS_compile_cache": cache if cache == "off" else str(tmp_path / cache),
+        "FLAGS_deferred_background": "1",
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "paddle_jax", "warm", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
+def test_the_command_fills_the_cache(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = run_warm(tmp_path, "script.py", "--epochs", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "result 1.0 ['--epochs', '2']\n"
+    assert "1 programs in" in done.stderr
+    names = [path.name for path in (tmp_path / "cache").iterdir()]
+    assert len([name for name in names if name.startswith("segment-")]) == 1
+    assert len(names) > 1  # and JAX's entry
+
+
+@pytest.mark.parametrize(
+    "arguments, cache, message",
+    [
+        ([], "cache", "got []; give the path of a script"),
+        (["nowhere.py"], "cache", "got ['nowhere.py']; give the path of a script"),
+        (["script.py"], "off", "there is no cache to fill; set FLAGS_compile_cache"),
+    ],
+)
+def test_wrong_usage_of_the_command(tmp_path, arguments, cache, message):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = run_warm(tmp_path, *arguments, cache=cache)
+    assert done.returncode == 2 and message in done.stderr and not done.stdout
+
+
 @pytest.mark.parametrize(
     "text, runs",
     [

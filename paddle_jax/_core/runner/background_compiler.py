@@ -112,6 +112,12 @@ def _lower_priority() -> None:
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS)
 
 
+def finish() -> None:
+    """Waits until nothing is being compiled and no compilation waits for its turn."""
+    _worker.submit(int).wait()
+    _compiler.submit(int).wait()
+
+
 def is_compiling_segments() -> bool:
     """Whether the compilation of a segment is going on or waits for its turn."""
     if not _Jobs.segments:

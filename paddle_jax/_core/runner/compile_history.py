@@ -1,7 +1,7 @@
 """Remembers, beside XLA's persistent cache, how often segments ran in earlier processes.
 
 A program of 20 steps ends before compiling its step pays. If it runs again and again, that pays some time.
-A step that an earlier process has compiled is loaded in a tenth of the time, so loading it pays sooner.
+A step that an earlier process has compiled is loaded in a fifth of the time, so loading it pays sooner.
 
 A segment has a small file with the number of its runs, or the word `compiled`. Its name says which kernels,
 shapes and connections the segment has. Others may share it, and the cache may have dropped the program: it is

@@ -40,7 +40,7 @@ _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
 _SAVED = 0.3
 _SHARE = 0.5  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
 _IDLE_SHARE = 0.03  # the same where another thread compiles it on a processor that the program does not need
-_LOADED_SHARE = 0.1  # of the time to compile a segment, what it takes to load it from the persistent cache
+_LOADED_SHARE = 0.2  # of the time to compile a segment, what it takes to load it from the persistent cache
 _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
 # An op of a segment that is going to be compiled is compiled alone if that pays that often.
 _TIMES_IN_RECURRING_SEGMENT = 3

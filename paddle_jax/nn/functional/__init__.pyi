@@ -19,6 +19,7 @@ from paddle_jax.nn.functional import extension as extension
 from paddle_jax.nn.functional import flash_attention as flash_attention
 from paddle_jax.nn.functional import fused_attention as fused_attention
 from paddle_jax.nn.functional import input as input
+from paddle_jax.nn.functional import kernel_versions as kernel_versions
 from paddle_jax.nn.functional import loss as loss
 from paddle_jax.nn.functional import many_classes as many_classes
 from paddle_jax.nn.functional import margin_losses as margin_losses
