@@ -321,6 +321,16 @@ class LengthRecorder(Recorder):
             pair = pair[0], pair[0]
         return self.add_symbol(Symbol(pair, "constant", self.program, value=filled), nodes)
 
+    def filled_outside(self, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor | None:
+        """A Variable of one value, of a shape with Lengths; None where a length is not known before a loop in
+        which the shape was found, or the Tensor has one element."""
+        leaves = [leaf for n in shape if ls.is_length(n) for leaf in leaves_of(n.node)]
+        symbols = [self.numbered[leaf[1]] for leaf in leaves]
+        known = all(symbol.kind == "data" or symbol.op in self.ops for symbol in symbols)
+        if not known or all(not ls.is_length(n) and n == 1 for n in shape):
+            return None
+        return variable(self.filled(shape, value, dtype), True, self.variable_class)
+
     # operations ---------------------------------------------------------------------------------------------
 
     def control_flow(self, args: Any, plain: Callable[[], Any], converted: Any) -> Any:

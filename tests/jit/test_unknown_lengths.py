@@ -135,7 +135,26 @@ def among_keys(P, x):
     return x * factor * (2 if n in {16: 1} else 1)
 
 
+def sums_from_zero(P, x):
+    total, most = 0, 1
+    for row in x:
+        total = total + row * 2
+        most = most * row.max(axis=0)
+    return total, most
+
+
+def counted_down(P, x):
+    """A division that one of the recorded numbers cannot take."""
+    k = x.shape[2] % 4 + 1
+    while k > 0:
+        k = k - 1
+        x = x + 1.0 / (k + 1)
+    return x
+
+
 FUNCTIONS = (
+    counted_down,
+    sums_from_zero,
     among_keys,
     loop_over_a_rest,
     texts,

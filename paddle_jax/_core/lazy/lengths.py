@@ -475,7 +475,7 @@ def _binary(name: str, left: Any, right: Any) -> Any:
     if left is None or right is None:
         return NotImplemented
     function = ex.PYTHON[name]
-    pair = tuple([function(a, b) for a, b in zip(values_of(left), values_of(right), strict=True)])
+    pair = _both_values(function, values_of(left), values_of(right))
     if isinstance(pair[0], complex):
         raise UndecidedError(
             "a complex number is made of a length that is not known; give the length as a number"
@@ -485,6 +485,21 @@ def _binary(name: str, left: Any, right: Any) -> Any:
         raise UndecidedError("a power whose exponent is a length of either sign; give the length as a number")
     whole = whole and not isinstance(pair[0], float)
     return number(pair, ex.binary(name, expression_of(left), expression_of(right), whole))
+
+
+def _both_values(function: Callable[..., Any], left: Sequence[Any], right: Sequence[Any]) -> tuple[Any, ...]:
+    """What an operator gives for both assignments of lengths."""
+    found = []
+    errors = []
+    for a, b in zip(left, right, strict=True):
+        try:
+            found.append(function(a, b))
+        except ZeroDivisionError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    # Only one of the two lengths is refused: the other one stands for it.
+    return found[0], found[-1]
 
 
 def _unary(name: str, value: Any) -> Any:

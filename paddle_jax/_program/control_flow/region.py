@@ -104,9 +104,10 @@ class Leaf:
         avals: where a Program is recorded, the avals of its Symbol, else None.
         outside: weak reference to the Tensor, which is alive afterwards if the Tensor is from outside.
         is_host_value: bool, whether it stands for a value on the host.
+        lengths: tuple of its lengths, with those that are not known where a model file is recorded.
     """
 
-    __slots__ = ("avals", "dtype", "index", "is_host_value", "outside", "shape", "stop_gradient")
+    __slots__ = ("avals", "dtype", "index", "is_host_value", "lengths", "outside", "shape", "stop_gradient")
 
     def __init__(self, index: int, tensor: Tensor) -> None:
         self.index = index
@@ -114,6 +115,7 @@ class Leaf:
         self.dtype = np.dtype(numpy_dtype(tensor))
         self.stop_gradient = tensor.stop_gradient
         self.avals = local.ctx.frame.symbol_avals(tensor)
+        self.lengths = tuple(tensor.shape) if local.ctx.frame.symbolic else self.shape
         self.outside = weakref.ref(tensor)
         self.is_host_value = isinstance(tensor, HostValue)
 

@@ -346,6 +346,12 @@ def _from_number(name: str, old: Any, new: Any) -> _Carried:
         return carried
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
+    frame = local.ctx.frame
+    if frame.symbolic and number_fits(old, new.dtype) and not is_length(old):
+        filled = frame.filled_outside(new.lengths, old, new.dtype)
+        if filled is not None:
+            # `total = 0` before `total = total + row`: in all steps it is a Tensor of that shape.
+            return _Carried(filled, new.stop_gradient, (old,))
     if not is_single(new.shape) or not number_fits(old, new.dtype):
         advice = "start with a Tensor of that shape and dtype, e.g. paddle.zeros"
         raise _changing(name, old, new, advice, number_fits(old, new.dtype))
