@@ -8,6 +8,8 @@ __all__ = ["get_include", "get_lib"]
 def get_include():
     """The folder where headers of C would be. The package is written in Python and has none.
 
+    Returns:
+        str.
     Example:
         >>> paddle.sysconfig.get_include().endswith("include")
         True
@@ -18,6 +20,8 @@ def get_include():
 def get_lib():
     """The folder where libraries would be. The package is written in Python and has none.
 
+    Returns:
+        str.
     Example:
         >>> paddle.sysconfig.get_lib().endswith("libs")
         True

@@ -199,11 +199,13 @@ def namespaces():
     """{public namespace: its public names}."""
     found = {"paddle_jax": sorted(n for n in vars(paddle_jax) if not n.startswith("_"))}
     for name, module in sorted(sys.modules.items()):
+        if not name.startswith("paddle_jax."):
+            continue
         public = not any(part.startswith("_") for part in name.split("."))
         names = getattr(module, "__all__", None)
         # files deep inside only say again what their package exports
         is_namespace = hasattr(module, "__path__") or name.count(".") == 1
-        if name.startswith("paddle_jax.") and public and names and is_namespace:
+        if public and names and is_namespace:
             found[name] = sorted(names)
     return found
 

@@ -316,6 +316,8 @@ def listing(program: Program) -> str:
 def default_main_program() -> Program:
     """Returns the Program that operations are added to in static mode.
 
+    Returns:
+        Program.
     Example:
         >>> isinstance(paddle.static.default_main_program(), paddle.static.Program)
         True
@@ -329,6 +331,8 @@ def default_startup_program() -> Program:
     """Returns the Program that fills the parameters which are made in static mode; run it once before
     the main program.
 
+    Returns:
+        Program.
     Example:
         >>> isinstance(paddle.static.default_startup_program(), paddle.static.Program)
         True

@@ -85,6 +85,8 @@ class Scope:
 def global_scope() -> Scope:
     """Returns the Scope that programs run in by default.
 
+    Returns:
+        Scope.
     Example:
         >>> paddle.static.global_scope().find_var("no such name") is None
         True

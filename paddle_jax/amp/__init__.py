@@ -39,6 +39,8 @@ def is_float16_supported(device: Any = None) -> bool:
 
     Args:
         device: "cpu", "gpu:0". Default: the kind JAX computes on.
+    Returns:
+        bool.
     Example:
         >>> paddle.amp.is_float16_supported("cpu")
         False
@@ -51,6 +53,8 @@ def is_bfloat16_supported(device: Any = None) -> bool:
 
     Args:
         device: "cpu", "gpu:0". Default: the current one.
+    Returns:
+        bool.
     Example:
         >>> paddle.amp.is_bfloat16_supported()
         True

@@ -139,6 +139,8 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
     Args:
         device_type: accepted.
+    Returns:
+        bool.
     Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
     Example:
         >>> with paddle.amp.auto_cast():

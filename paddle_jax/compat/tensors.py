@@ -161,8 +161,13 @@ def max(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> 
 
 
 def min(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """The minimum of all elements, of two tensors elementwise, or along an axis. Arguments as for `max`.
+    """The minimum of all elements, of two tensors elementwise, or along an axis.
 
+    Args:
+        input: Tensor [...], real.
+    Returns:
+        Tensor; with dim (values, indices) of the first minima along the axis. The gradient of all
+        elements is shared by equal minima.
     Example:
         >>> paddle.compat.min(paddle.to_tensor([[1, 3], [4, 2]]), 1).values.tolist()
         [1, 2]

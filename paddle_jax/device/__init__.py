@@ -218,6 +218,8 @@ def get_available_custom_device() -> list[str]:
 def is_compiled_with_cuda() -> bool:
     """Whether JAX sees an NVIDIA (or AMD) GPU: what programs ask before they choose "gpu".
 
+    Returns:
+        bool.
     Example:
         >>> paddle.is_compiled_with_cuda() in (True, False)
         True

@@ -22,6 +22,8 @@ _LIMIT = datetime.timedelta(seconds=1800)
 def is_available() -> bool:
     """True: programs of several processes can be run.
 
+    Returns:
+        bool.
     Example:
         >>> paddle.distributed.is_available()
         True

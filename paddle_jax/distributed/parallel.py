@@ -79,6 +79,8 @@ def get_rank(group: Any = None) -> int:
     Args:
         group: Group, for the place in it (-1 outside). Default None: what the launcher put into
             PADDLE_TRAINER_ID, or 0.
+    Returns:
+        int.
     Example:
         >>> paddle.distributed.get_rank()
         0
@@ -95,6 +97,8 @@ def get_world_size(group: Any = None) -> int:
         group: Group, for those in it (-1 outside). Default None: what the launcher put into
             PADDLE_TRAINERS_NUM, or 1; in a single process with FLAGS_single_controller the
             number of its devices.
+    Returns:
+        int.
     Example:
         >>> paddle.distributed.get_world_size()
         1

@@ -18,6 +18,8 @@ from paddle_jax._program.recorder import Recorder, start
 def in_dynamic_mode() -> bool:
     """Whether operations run when they are called; False between `enable_static` and `disable_static`.
 
+    Returns:
+        bool.
     Example:
         >>> paddle.in_dynamic_mode()
         True

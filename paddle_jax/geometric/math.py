@@ -61,8 +61,13 @@ def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 @known_as(code="data_dependent:segment_mean")
 @composite(method=False, register=False)
 def segment_mean(data: Any, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The mean of the rows of each segment. Arguments as for `segment_sum`.
+    """The mean of the rows of each segment.
 
+    Args:
+        data: Tensor [rows, ...].
+        segment_ids: int32 or int64 Tensor [rows], sorted: the segment of each row.
+    Returns:
+        Tensor [largest segment number + 1, ...]; segments without rows are 0.
     Example:
         >>> data = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
         >>> paddle.geometric.segment_mean(data, paddle.to_tensor([0, 0, 1])).tolist()
@@ -74,8 +79,13 @@ def segment_mean(data: Any, segment_ids: Tensor, name: str | None = None) -> Ten
 @known_as(code="data_dependent:segment_min")
 @composite(method=False, register=False)
 def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The smallest numbers of the rows of each segment. Arguments as for `segment_sum`.
+    """The smallest numbers of the rows of each segment.
 
+    Args:
+        data: Tensor [rows, ...].
+        segment_ids: int32 or int64 Tensor [rows], sorted: the segment of each row.
+    Returns:
+        Tensor [largest segment number + 1, ...]; segments without rows are 0.
     Example:
         >>> data = paddle.to_tensor([[1.0, 4.0], [3.0, 2.0], [5.0, 6.0]])
         >>> paddle.geometric.segment_min(data, paddle.to_tensor([0, 0, 1])).tolist()
@@ -87,8 +97,13 @@ def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 @known_as(code="data_dependent:segment_max")
 @composite(method=False, register=False)
 def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The largest numbers of the rows of each segment. Arguments as for `segment_sum`.
+    """The largest numbers of the rows of each segment.
 
+    Args:
+        data: Tensor [rows, ...].
+        segment_ids: int32 or int64 Tensor [rows], sorted: the segment of each row.
+    Returns:
+        Tensor [largest segment number + 1, ...]; segments without rows are 0.
     Example:
         >>> data = paddle.to_tensor([[1.0, 4.0], [3.0, 2.0], [5.0, 6.0]])
         >>> paddle.geometric.segment_max(data, paddle.to_tensor([0, 0, 1])).tolist()

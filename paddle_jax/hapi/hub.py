@@ -60,8 +60,13 @@ def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> b
 
 
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
-    """The documentation of a network. Arguments as for `load`.
+    """The documentation of a network.
 
+    Args:
+        repo_dir: str, a folder for source "local", else "owner/repository" or "owner/repository:branch".
+        model: str, name of the function in `hubconf.py`.
+        source: "github", "gitee" or "local". Default "github".
+        force_reload: download again. Default False.
     Returns:
         str, or None if there is none.
     """

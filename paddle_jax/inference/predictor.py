@@ -316,6 +316,8 @@ class PredictorPool:
 def get_version() -> str:
     """The version of Paddle's API as text, with ours.
 
+    Returns:
+        str.
     Example:
         >>> "3.3.1" in paddle.inference.get_version()
         True
@@ -326,6 +328,8 @@ def get_version() -> str:
 def get_trt_compile_version() -> tuple[int, int, int]:
     """(0, 0, 0): there is no TensorRT.
 
+    Returns:
+        tuple of ints.
     Example:
         >>> paddle.inference.get_trt_compile_version()
         (0, 0, 0)
@@ -336,6 +340,8 @@ def get_trt_compile_version() -> tuple[int, int, int]:
 def get_trt_runtime_version() -> tuple[int, int, int]:
     """(0, 0, 0): there is no TensorRT.
 
+    Returns:
+        tuple of ints.
     Example:
         >>> paddle.inference.get_trt_runtime_version()
         (0, 0, 0)

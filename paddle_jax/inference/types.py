@@ -137,6 +137,8 @@ def get_num_bytes_of_data_type(dtype: DTypeLike) -> int:
 
     Args:
         dtype: DataType.
+    Returns:
+        int.
     Example:
         >>> paddle.inference.get_num_bytes_of_data_type(paddle.inference.DataType.FLOAT32)
         4

@@ -44,8 +44,13 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Any:
-    """Fills a Tensor as `paddle.nn.initializer.KaimingNormal` does. Arguments as for `kaiming_uniform_`.
+    """Fills a Tensor as `paddle.nn.initializer.KaimingNormal` does.
 
+    Args:
+        tensor: floating Tensor [...], changed in place.
+        a: negative slope of a leaky ReLU.
+        mode: "fan_in" or "fan_out".
+        nonlinearity: name of the activation that follows; see `paddle.nn.initializer.calculate_gain`.
     Example:
         >>> x = paddle.zeros([4, 3])
         >>> paddle.nn.init.kaiming_normal_(x)
@@ -76,8 +81,12 @@ def xavier_uniform_(
 def xavier_normal_(
     tensor: Tensor, gain: float = 1.0, fan_in: float | None = None, fan_out: float | None = None
 ) -> Any:
-    """Fills a Tensor as `paddle.nn.initializer.XavierNormal` does. Arguments as for `xavier_uniform_`.
+    """Fills a Tensor as `paddle.nn.initializer.XavierNormal` does.
 
+    Args:
+        tensor: floating Tensor [...], changed in place.
+        gain: factor of the spread.
+        fan_in, fan_out: numbers of inputs and outputs. Default: those of the shape.
     Example:
         >>> x = paddle.zeros([4, 2])
         >>> paddle.nn.init.xavier_normal_(x)

@@ -71,8 +71,12 @@ def add(x: SparseTensor, y: SparseTensor, name: str | None = None) -> SparseTens
 
 
 def subtract(x: SparseTensor, y: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The difference of two sparse Tensors, at the coordinates of both. Arguments as for `add`.
+    """The difference of two sparse Tensors, at the coordinates of both.
 
+    Args:
+        x, y: two SparseCooTensors or two SparseCsrTensors of one shape.
+    Returns:
+        A sparse Tensor of the same kind.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])
         >>> paddle.sparse.subtract(x, x).values().tolist()

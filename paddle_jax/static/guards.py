@@ -70,6 +70,8 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
 
     Args:
         device_count: int. Default: the environment variable CPU_NUM, else 1.
+    Returns:
+        list of CPUPlaces.
     Example:
         >>> paddle.static.cpu_places(2)
         [Place(cpu), Place(cpu)]

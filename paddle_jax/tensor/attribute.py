@@ -147,8 +147,12 @@ def real(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="imag")
 @op(view=as_view(_with_imag), cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
 def imag(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The imaginary parts of complex numbers. Arguments as for `real`.
+    """The imaginary parts of complex numbers.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape, float32 for complex64, float64 for complex128.
     Example:
         >>> paddle.imag(paddle.to_tensor([1 + 2j])).tolist()
         [2.0]
@@ -276,6 +280,8 @@ def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
 
     Args:
         x_shape, y_shape: lists of ints.
+    Returns:
+        list of ints.
     Raises:
         ValueError: the shapes do not broadcast.
     Example:
@@ -289,6 +295,8 @@ def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
 def broadcast_shapes(*shapes: Any) -> list[int]:
     """The shape that several shapes broadcast to, as a list.
 
+    Returns:
+        list of ints.
     Raises:
         ValueError: the shapes do not broadcast.
     Example:

@@ -111,6 +111,8 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
         x: Tensor [...], integer or bool.
         y: Tensor of the same dtype that broadcasts with x.
         out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: the dtypes differ or the shapes do not broadcast.
         RuntimeError: the dtype has no bits to speak of.
@@ -123,8 +125,13 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 
 @composite(alias=X_Y, inplace=True, cases=BITS)
 def bitwise_or(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Tensor:
-    """The bits set in either operand. Arguments as for `bitwise_and`.
+    """The bits set in either operand.
 
+    Args:
+        x: Tensor [...], integer or bool.
+        y: Tensor of the same dtype that broadcasts with x.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.bitwise_or(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
         [7]
@@ -134,8 +141,13 @@ def bitwise_or(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> T
 
 @composite(inplace=True, cases=BITS)
 def bitwise_xor(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> Tensor:
-    """The bits set in exactly one operand. Arguments as for `bitwise_and`.
+    """The bits set in exactly one operand.
 
+    Args:
+        x: Tensor [...], integer or bool.
+        y: Tensor of the same dtype that broadcasts with x.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.bitwise_xor(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
         [5]
@@ -145,8 +157,12 @@ def bitwise_xor(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> 
 
 @composite(inplace=True, cases=["i(3)", "b(3)", "u8(3)", "i32()", "f(2)"])
 def bitwise_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
-    """All bits flipped; for bool the opposite. Arguments as for `bitwise_and`.
+    """All bits flipped; for bool the opposite.
 
+    Args:
+        x: Tensor [...], integer or bool.
+    Returns:
+        Tensor of the same shape and dtype.
     Example:
         >>> paddle.bitwise_not(paddle.to_tensor([0, -1])).tolist()
         [-1, 0]
@@ -191,6 +207,8 @@ def bitwise_left_shift(
         y: Tensor of the same dtype.
         is_arithmetic: no effect on shifts to the left.
         out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: the dtypes differ.
     Example:
@@ -211,6 +229,8 @@ def bitwise_right_shift(
         y: Tensor of the same dtype.
         is_arithmetic: fill with the sign bit; False fills with zeros.
         out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: the dtypes differ.
     Example:

@@ -111,8 +111,13 @@ def cov(
 @known_as(code="statistics:corrcoef")
 @op(cases=["f(2,4)", "f(4)", "f(3,4), False", "f(2,2,4)", "d(3,5)"])
 def corrcoef(x: jax.Array, rowvar: bool = True, name: str | None = None) -> jax.Array:
-    """The matrix of correlation coefficients of variables. Arguments as for `cov`.
+    """The matrix of correlation coefficients of variables.
 
+    Args:
+        x: Tensor [variables, observations] or [observations].
+        rowvar: False takes columns as variables.
+    Returns:
+        Tensor [variables, variables], or [] for a 1-d x.
     Example:
         >>> paddle.linalg.corrcoef(paddle.to_tensor([1.0, 2.0, 3.0])).item()
         1.0

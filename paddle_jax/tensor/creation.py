@@ -250,6 +250,8 @@ def zeros(
         device: where it is put, e.g. "cpu". Default: the current device.
         requires_grad: True makes it a leaf that gets gradients.
         pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the given shape.
     Raises:
         ValueError: a length is negative.
     Example:
@@ -273,8 +275,17 @@ def ones(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor of ones. Arguments as for `zeros`.
+    """A tensor of ones.
 
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor; its items may be Tensors. The lengths may also be
+            given as separate arguments.
+        dtype: Default: the default floating dtype.
+        device: where it is put, e.g. "cpu". Default: the current device.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the given shape.
     Example:
         >>> paddle.ones([2]).tolist()
         [1.0, 1.0]
@@ -296,8 +307,17 @@ def empty(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor whose values are left open (here: zeros). Arguments as for `zeros`.
+    """A tensor whose values are left open (here: zeros).
 
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor; its items may be Tensors. The lengths may also be
+            given as separate arguments.
+        dtype: Default: the default floating dtype.
+        device: where it is put, e.g. "cpu". Default: the current device.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the given shape.
     Example:
         >>> paddle.empty([2, 3]).shape
         paddle.Size([2, 3])
@@ -351,6 +371,8 @@ def full(
         dtype: Default: bool for a bool, complex128 for a complex number, otherwise the
             default floating dtype.
         out, device, requires_grad, pin_memory: as for `zeros`.
+    Returns:
+        Tensor of the given shape.
     Raises:
         TypeError: fill_value is none of these.
         ValueError: a length is negative.

@@ -255,8 +255,14 @@ def cummax(
 def cummin(
     x: jax.Array, axis: Axes = None, dtype: DTypeLike = "int64", name: str | None = None
 ) -> tuple[jax.Array, jax.Array]:
-    """Running minima along an axis and where they are. Arguments as for `cummax`.
+    """Running minima along an axis and where they are.
 
+    Args:
+        x: Tensor [...], real. From a NaN on, the maximum is NaN.
+        axis: int, or None to run over the flattened tensor.
+        dtype: dtype of the indices, "int64" or "int32".
+    Returns:
+        (minima, indices).
     Example:
         >>> [t.tolist() for t in paddle.cummin(paddle.to_tensor([2.0, 3.0, 1.0]))]
         [[2.0, 2.0, 1.0], [0, 0, 2]]
@@ -436,6 +442,8 @@ def nan_to_num(
     Args:
         x: Tensor [...], float32 or float64.
         nan, posinf, neginf: the replacements; None stands for the largest and smallest number of the dtype.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         AssertionError: x is not floating.
     Example:
@@ -468,6 +476,8 @@ def renorm(x: jax.Array, p: Any, axis: Axes, max_norm: float) -> jax.Array:
         p: order of the norm.
         axis: int, the axis that numbers the slices.
         max_norm: the limit.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: the axis is out of range.
     Example:

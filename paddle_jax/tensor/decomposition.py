@@ -110,6 +110,8 @@ def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     Args:
         x: Tensor [..., n, n]; only the triangle that `upper` names is read.
         upper: return U instead of L.
+    Returns:
+        Tensor [..., n, n], a triangular matrix with zeros elsewhere.
     Raises:
         ValueError: a matrix is not positive definite.
         AssertionError: the matrices are not square.
@@ -267,8 +269,13 @@ def eigh(x: jax.Array, UPLO: str = "L", name: str | None = None) -> tuple[jax.Ar
 @known_as(cast="float32", pir="eigvalsh->out,_ UPLO>uplo:str is_test:bool=True")
 @op(cases=["spd(3)", "f(3,3), 'U'", "f(2,3)", "f(3)", "~d(2,3,3)"])
 def eigvalsh(x: jax.Array, UPLO: str = "L", name: str | None = None) -> jax.Array:
-    """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
+    """The eigenvalues of symmetric (Hermitian) matrices, rising.
 
+    Args:
+        x: Tensor [..., n, n]; only the triangle that UPLO names is read.
+        UPLO: "L" (lower) or "U" (upper).
+    Returns:
+        Tensor [..., n], the eigenvalues, rising.
     Example:
         >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [1.0, 2.0]

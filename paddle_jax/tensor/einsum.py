@@ -126,6 +126,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
             the result are summed. "..." stands for the remaining axes, which broadcast. Without "->" the
             labels that come once are the result, in alphabetical order.
         operands: Tensors of one dtype.
+    Returns:
+        Tensor with the axes that the right side of the equation names.
     Raises:
         AssertionError: the equation does not fit the operands.
         ValueError: an output label is unknown, lengths or dtypes differ.

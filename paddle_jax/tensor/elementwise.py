@@ -85,6 +85,8 @@ def hypot(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x, y: Tensors [...]; integers are taken as float32.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
         5.0
@@ -105,6 +107,8 @@ def logaddexp(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x, y: Tensors [...]; integers are taken as float32.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> round(paddle.logaddexp(paddle.to_tensor(0.0), paddle.to_tensor(0.0)).item(), 4)
         0.6931
@@ -120,6 +124,8 @@ def heaviside(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...].
         y: Tensor of the same dtype that broadcasts with x.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: the dtypes differ.
     Example:
@@ -153,6 +159,8 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...].
         y: Tensor broadcastable with x, or a number.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
         [-1.0, 2.0]
@@ -176,6 +184,8 @@ def nextafter(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x, y: floating Tensors that broadcast.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.nextafter(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item() > 1
         True
@@ -191,6 +201,8 @@ def gcd(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...] of ints. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         TypeError: the dtypes differ.
     Example:
@@ -203,8 +215,13 @@ def gcd(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(code="elementwise:lcm")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def lcm(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.
+    """The least common multiple of integers, with broadcasting; 0 where either is 0.
 
+    Args:
+        x: Tensor [...] of ints. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.lcm(paddle.to_tensor([4]), paddle.to_tensor([6])).tolist()
         [12]
@@ -232,6 +249,8 @@ def ldexp(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]. The result is float64 for a float64 x, else float32.
         y: Tensor of exponents.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.ldexp(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2, 1])).tolist()
         [4.0, 6.0]

@@ -265,8 +265,17 @@ def fft(x: Tensor, n: Any = None, axis: int = -1, norm: str = "backward", name: 
 
 @composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(2,5), 3, 0", "i(4)", "c(0,3)"])
 def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None) -> Tensor:
-    """The inverse of `fft` along one axis: x[j] = 1/n sum_k X[k] exp(2 pi i j k / n). Arguments as for `fft`.
+    """The inverse of `fft` along one axis: x[j] = 1/n sum_k X[k] exp(2 pi i j k / n).
 
+    Args:
+        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is
+            accepted as a name.
+        n: length of the transform; x is cut or filled up with zeros to it. Default: the length of the axis.
+        axis: int. `dim` is accepted as a name.
+        norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 /
+            sqrt(n) in both).
+    Returns:
+        Tensor, complex128 for a float64 or complex128 x, else complex64; the axis has length n.
     Example:
         >>> paddle.fft.ifft(paddle.to_tensor([4.0, 0.0, 0.0, 0.0])).real().tolist()
         [1.0, 1.0, 1.0, 1.0]
@@ -279,8 +288,14 @@ def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name:
 )
 def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None) -> Tensor:
     """The first n // 2 + 1 terms of `fft` of a real tensor; the others are their conjugates.
-    Arguments as for `fft`.
 
+    Args:
+        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is
+            accepted as a name.
+        n: length of the transform; x is cut or filled up with zeros to it. Default: the length of the axis.
+        axis: int. `dim` is accepted as a name.
+        norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 /
+            sqrt(n) in both).
     Returns:
         Complex Tensor; the axis has length n // 2 + 1.
     Raises:
@@ -327,8 +342,16 @@ def irfft(
 )
 def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name: str | None = None) -> Tensor:
     """The real transform of a signal that is Hermitian (x[-j] = conj(x[j])), of which n // 2 + 1 terms are
-    given. Arguments as for `irfft`.
+    given.
 
+    Args:
+        x: Tensor [...], the first n // 2 + 1 terms; it is cut or filled up with zeros to as many. Imaginary
+            parts that would make the result complex (of the first term, and of the last for an even n) are
+            not read. `input` is accepted as a name.
+        n: length of the result. Default: 2 (m - 1) for an axis of length m.
+        axis, norm: as for `fft`.
+    Returns:
+        Real Tensor; the axis has length n.
     Example:
         >>> paddle.fft.hfft(paddle.to_tensor([1.0, 1.0, 1.0])).tolist()
         [4.0, 0.0, 0.0, 0.0]

@@ -111,8 +111,17 @@ def ifftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name:
     cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,3)", "f(2,0)", "c(2,3)", "f(2,3,2,2,3)"],
 )
 def rfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None) -> Tensor:
-    """`fftn` of a real tensor, of which the last of the axes keeps n // 2 + 1 terms. Arguments as for `fftn`.
+    """`fftn` of a real tensor, of which the last of the axes keeps n // 2 + 1 terms.
 
+    Args:
+        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is
+            accepted as a name.
+        s: list of lengths, one for each axis; x is cut or filled up with zeros to them. Default: the
+            lengths of the axes.
+        axes: list of ints. Default: the last len(s) axes, or all. `dim` is accepted as a name.
+        norm: "backward", "forward" or "ortho" as for `fft`, with the product of the lengths as n.
+    Returns:
+        Tensor, complex128 for a float64 or complex128 x, else complex64.
     Raises:
         RuntimeError: x is complex.
         ValueError: as for `fftn`.
@@ -206,8 +215,13 @@ def fft2(
 def ifft2(
     x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`ifftn` over two axes. Arguments as for `fft2`.
+    """`ifftn` over two axes.
 
+    Args:
+        x: Tensor of at least 2 axes. `input` is accepted as a name.
+        s: list of two lengths.
+        axes: list of two ints, or None for all axes. `dim` is accepted as a name.
+        norm: as for `fftn`.
     Example:
         >>> paddle.fft.ifft2(paddle.ones([2, 2])).real().tolist()
         [[1.0, 0.0], [0.0, 0.0]]
@@ -220,8 +234,13 @@ def ifft2(
 def rfft2(
     x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`rfftn` over two axes. Arguments as for `fft2`.
+    """`rfftn` over two axes.
 
+    Args:
+        x: Tensor of at least 2 axes. `input` is accepted as a name.
+        s: list of two lengths.
+        axes: list of two ints, or None for all axes. `dim` is accepted as a name.
+        norm: as for `fftn`.
     Example:
         >>> paddle.fft.rfft2(paddle.ones([2, 2])).real().tolist()
         [[4.0, 0.0], [0.0, 0.0]]
@@ -234,8 +253,13 @@ def rfft2(
 def irfft2(
     x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`irfftn` over two axes. Arguments as for `fft2`.
+    """`irfftn` over two axes.
 
+    Args:
+        x: Tensor of at least 2 axes. `input` is accepted as a name.
+        s: list of two lengths.
+        axes: list of two ints, or None for all axes. `dim` is accepted as a name.
+        norm: as for `fftn`.
     Example:
         >>> paddle.fft.irfft2(paddle.ones([2, 2])).tolist()
         [[1.0, 0.0], [0.0, 0.0]]
@@ -248,8 +272,13 @@ def irfft2(
 def hfft2(
     x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`hfftn` over two axes. Arguments as for `fft2`.
+    """`hfftn` over two axes.
 
+    Args:
+        x: Tensor of at least 2 axes. `input` is accepted as a name.
+        s: list of two lengths.
+        axes: list of two ints, or None for all axes. `dim` is accepted as a name.
+        norm: as for `fftn`.
     Example:
         >>> paddle.fft.hfft2(paddle.ones([2, 2])).tolist()
         [[4.0, 0.0], [0.0, 0.0]]
@@ -262,8 +291,13 @@ def hfft2(
 def ihfft2(
     x: Tensor, s: Any = None, axes: Any = (-2, -1), norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`ihfftn` over two axes. Arguments as for `fft2`.
+    """`ihfftn` over two axes.
 
+    Args:
+        x: Tensor of at least 2 axes. `input` is accepted as a name.
+        s: list of two lengths.
+        axes: list of two ints, or None for all axes. `dim` is accepted as a name.
+        norm: as for `fftn`.
     Example:
         >>> paddle.fft.ihfft2(paddle.ones([2, 2])).real().tolist()
         [[1.0, 0.0], [0.0, 0.0]]

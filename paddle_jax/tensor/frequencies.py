@@ -135,8 +135,13 @@ def rfftfreq(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """The frequencies of the terms of `rfft`: 0, 1, ..., n // 2 divided by n d. Arguments as for `fftfreq`.
+    """The frequencies of the terms of `rfft`: 0, 1, ..., n // 2 divided by n d.
 
+    Args:
+        n: int, the length of the transform.
+        d: number or 0-d Tensor, the distance of two samples.
+        dtype: floating dtype. Default: the default one; integer dtypes give float32.
+        device, requires_grad: as for `zeros`.
     Returns:
         Tensor [n // 2 + 1].
     Example:

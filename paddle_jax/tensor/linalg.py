@@ -228,6 +228,8 @@ def t(input: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         input: Tensor with at most two axes.
+    Returns:
+        Tensor with the same elements.
     Raises:
         ValueError: there are more than two axes.
     Example:
@@ -263,6 +265,8 @@ def cross(x: jax.Array, y: jax.Array, axis: Axes = 9, name: str | None = None) -
     Args:
         x, y: Tensors of one shape.
         axis: int, the axis of the vectors. Default (9): the first of length 3. `dim` is accepted as a name.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: the shapes differ or the axis has not length 3.
         IndexError: the axis is out of range.
@@ -451,6 +455,8 @@ def addmm(
         x: Tensor [n, k].
         y: Tensor [k, m].
         beta, alpha: numbers.
+    Returns:
+        Tensor [n, m].
     Raises:
         ValueError: the shapes do not fit.
     Example:
@@ -500,6 +506,8 @@ def baddbmm(
         x: Tensor [b, n, k].
         y: Tensor [b, k, m].
         beta, alpha: numbers.
+    Returns:
+        Tensor [b, n, m].
     Raises:
         ValueError: the shapes do not fit.
     Example:

@@ -58,8 +58,13 @@ def equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="not_equal", onnx="Not(Equal(x, y))")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def not_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """Tells elementwise whether x differs from y. Arguments as for `equal`.
+    """Tells elementwise whether x differs from y.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.not_equal(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 3])).tolist()
         [False, True]
@@ -70,8 +75,13 @@ def not_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="less_than", onnx="Less(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """Tells elementwise whether x < y. Arguments as for `equal`.
+    """Tells elementwise whether x < y.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.less_than(paddle.to_tensor([1, 2]), paddle.to_tensor([2, 2])).tolist()
         [True, False]
@@ -82,8 +92,13 @@ def less_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="less_equal", onnx="LessOrEqual(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """Tells elementwise whether x <= y. Arguments as for `equal`.
+    """Tells elementwise whether x <= y.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.less_equal(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
         [True, False]
@@ -94,8 +109,13 @@ def less_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array
 @known_as(pir="greater_than", onnx="Greater(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """Tells elementwise whether x > y. Arguments as for `equal`.
+    """Tells elementwise whether x > y.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.greater_than(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
         [False, True]
@@ -106,8 +126,13 @@ def greater_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
 @known_as(pir="greater_equal", onnx="GreaterOrEqual(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """Tells elementwise whether x >= y. Arguments as for `equal`.
+    """Tells elementwise whether x >= y.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.greater_equal(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
         [False, True]
@@ -151,8 +176,13 @@ def logical_and(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arra
 @known_as(pir="logical_or", onnx="Or")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
 def logical_or(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """True where either element is true (not zero). Arguments as for `logical_and`.
+    """True where either element is true (not zero).
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.logical_or(paddle.to_tensor([True, False]), paddle.to_tensor([False, False])).tolist()
         [True, False]
@@ -163,8 +193,13 @@ def logical_or(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array
 @known_as(pir="logical_xor", onnx="Xor")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
 def logical_xor(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """True where exactly one element is true (not zero). Arguments as for `logical_and`.
+    """True where exactly one element is true (not zero).
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
     Example:
         >>> paddle.logical_xor(paddle.to_tensor([True, True]), paddle.to_tensor([True, False])).tolist()
         [False, True]
@@ -371,8 +406,12 @@ def isnan(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="isinf", onnx="IsInf")
 @op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isinf(x: jax.Array, name: str | None = None) -> jax.Array:
-    """True where an element is infinite, of either sign. Arguments as for `isnan`.
+    """True where an element is infinite, of either sign.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.isinf(paddle.to_tensor([1.0, float("-inf")])).tolist()
         [False, True]
@@ -383,8 +422,12 @@ def isinf(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="isfinite")
 @op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isfinite(x: jax.Array, name: str | None = None) -> jax.Array:
-    """True where an element is neither infinite nor NaN. Arguments as for `isnan`.
+    """True where an element is neither infinite nor NaN.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.isfinite(paddle.to_tensor([1.0, float("inf")])).tolist()
         [True, False]
@@ -395,8 +438,12 @@ def isfinite(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(code="elementwise:isposinf")
 @op(nondiff=True, cases=VALUES)
 def isposinf(x: jax.Array, name: str | None = None) -> jax.Array:
-    """True where an element is plus infinity. Arguments as for `isnan`.
+    """True where an element is plus infinity.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.isposinf(paddle.to_tensor([float("inf"), float("-inf")])).tolist()
         [True, False]
@@ -407,8 +454,12 @@ def isposinf(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(code="elementwise:isneginf")
 @op(nondiff=True, cases=VALUES)
 def isneginf(x: jax.Array, name: str | None = None) -> jax.Array:
-    """True where an element is minus infinity. Arguments as for `isnan`.
+    """True where an element is minus infinity.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.isneginf(paddle.to_tensor([float("inf"), float("-inf")])).tolist()
         [False, True]
@@ -419,8 +470,12 @@ def isneginf(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(code="elementwise:isreal")
 @op(nondiff=True, cases=["c(3)", "const([1+0j, 1j], 'complex64')", "f(2)", "i(2)", "b(2)"])
 def isreal(x: jax.Array, name: str | None = None) -> jax.Array:
-    """True where an element has no imaginary part; always for real dtypes. Arguments as for `isnan`.
+    """True where an element has no imaginary part; always for real dtypes.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.isreal(paddle.to_tensor([1 + 0j, 1j])).tolist()
         [True, False]
@@ -431,8 +486,12 @@ def isreal(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(code="elementwise:signbit")
 @op(nondiff=True, cases=["const([0.0, -0.0, -1.0, 2.0], 'float32')", "d(3)", "i(3)", "u8(3)", "f(0)", "f()"])
 def signbit(x: jax.Array, name: str | None = None) -> jax.Array:
-    """True where an element carries a minus sign, -0.0 included. Arguments as for `isnan`.
+    """True where an element carries a minus sign, -0.0 included.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.signbit(paddle.to_tensor([1.0, -0.0])).tolist()
         [False, True]

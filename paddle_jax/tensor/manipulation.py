@@ -363,6 +363,8 @@ def squeeze(x: jax.Array, axis: Axes = None, name: str | None = None) -> jax.Arr
         x: Tensor [...].
         axis: int, list or tuple of ints: the axes to look at (those of another length stay). Default: all.
             `dim` is accepted as a name.
+    Returns:
+        Tensor with the same elements.
     Raises:
         ValueError: an axis is out of range.
     Example:
@@ -403,6 +405,8 @@ def unsqueeze(x: jax.Array, axis: Axes, name: str | None = None) -> jax.Array:
         x: Tensor [...].
         axis: int, list, tuple or Tensor of ints: where; several are inserted one after the other. `dim` is
             accepted as a name.
+    Returns:
+        Tensor with the same elements.
     Raises:
         ValueError: an axis is out of range.
     Example:
@@ -653,6 +657,8 @@ def cast(x: jax.Array, dtype: DTypeLike) -> jax.Array:
     Args:
         x: Tensor [...].
         dtype: dtype in any spelling: "float32", paddle.float32, np.float32.
+    Returns:
+        Tensor of the same shape and the other dtype.
     Raises:
         TypeError: the dtype is unknown.
     Example:

@@ -94,6 +94,8 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         x: Tensor [...].
         mask: bool Tensor that broadcasts with x.
         value: Tensor of the dtype of x with at least as many elements as the mask has true ones.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         AssertionError: the mask is not bool, or the dtypes differ.
         ValueError: value has too few elements.

@@ -74,8 +74,14 @@ def add(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any = 1) 
 @known_as(amp=("scale", "elementwise_sub"), pir="subtract", code="arithmetic:subtract", onnx="Sub")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), f(3), alpha=2"])
 def subtract(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any = 1) -> jax.Array:
-    """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
+    """Subtracts elementwise: x - alpha * y, with broadcasting.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+        alpha: number that y is multiplied with.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Example:
         >>> paddle.subtract(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
         [-2.0, -3.0]
@@ -88,8 +94,13 @@ def subtract(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any 
 @known_as(amp=("scale", "elementwise_mul"), pir="multiply", onnx="Mul")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)"])
 def multiply(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """Multiplies two tensors elementwise, with broadcasting. Arguments as for `add`.
+    """Multiplies two tensors elementwise, with broadcasting.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Example:
         >>> paddle.multiply(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
         [3.0, 10.0]
@@ -370,8 +381,13 @@ def maximum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="minimum", onnx="Min")
 @op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
 def minimum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
-    """The smaller of two elements; NaN if either is NaN. Arguments as for `maximum`.
+    """The smaller of two elements; NaN if either is NaN.
 
+    Args:
+        x: Tensor [...], real.
+        y: Tensor broadcastable with x.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Example:
         >>> paddle.minimum(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([3.0, 2.0])).tolist()
         [1.0, 2.0]
@@ -383,8 +399,12 @@ def minimum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
 def fmax(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x.
-    Arguments as for `maximum`.
 
+    Args:
+        x: Tensor [...], real.
+        y: Tensor broadcastable with x.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Example:
         >>> paddle.fmax(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
         [3.0, 2.0]
@@ -397,8 +417,12 @@ def fmax(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
 def fmin(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x.
-    Arguments as for `maximum`.
 
+    Args:
+        x: Tensor [...], real.
+        y: Tensor broadcastable with x.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Example:
         >>> paddle.fmin(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
         [1.0, 2.0]
@@ -548,6 +572,8 @@ def scale(
         scale, bias: numbers, or Tensors or arrays of one element, cast to the dtype of x; no gradient.
         bias_after_scale: False adds the bias first.
         act: name of a function applied last, e.g. "relu".
+    Returns:
+        Tensor of the same shape.
     Raises:
         AttributeError: act is not known.
     Example:
@@ -573,6 +599,8 @@ def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     Args:
         x: Tensor of one element; it is changed.
         value: number to add, cast to the dtype of x.
+    Returns:
+        The Tensor x.
     Raises:
         ValueError: x has more than one element.
     Example:
@@ -607,6 +635,8 @@ def add_n(inputs: Sequence[jax.Array], name: str | None = None) -> Any:
 
     Args:
         inputs: list or tuple of Tensors, or one Tensor. A 0-D one counts as one of shape [1] among such.
+    Returns:
+        Tensor of that shape and dtype.
     Raises:
         ValueError: the list is empty, or shapes or dtypes differ.
     Example:
@@ -649,6 +679,8 @@ def lerp(x: jax.Array, y: jax.Array, weight: jax.Array, name: str | None = None)
     Args:
         x, y: Tensors [...].
         weight: number, or Tensor broadcastable with them.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: the shapes do not broadcast.
     Example:

@@ -69,6 +69,8 @@ def eye(
         num_columns: int. Default: as many as rows. `m` is accepted as a name.
         dtype: Default: the default floating dtype.
         out, device, requires_grad, pin_memory: as for `zeros`.
+    Returns:
+        Tensor [num_rows, num_columns].
     Raises:
         TypeError: a size is negative or no int.
     Example:
@@ -155,6 +157,8 @@ def diagflat(x: jax.Array, offset: int = 0, name: str | None = None) -> jax.Arra
     Args:
         x: Tensor [...].
         offset: 0 for the main diagonal, positive above, negative below.
+    Returns:
+        Tensor [n, n], where n is the number of elements plus the absolute offset.
     Example:
         >>> paddle.diagflat(paddle.to_tensor([[1], [2]])).tolist()
         [[1, 0], [0, 2]]
@@ -313,8 +317,15 @@ def tril_indices(row: int, col: int | None, offset: Any = 0, dtype: DTypeLike = 
 
 @composite(method=False, cases=["3", "3, 2, 1", "3, 4, -1", "3, 3, dtype='int32'", "-1"])
 def triu_indices(row: Any, col: Any = None, offset: Any = 0, dtype: DTypeLike = "int64") -> Tensor:
-    """The row and column numbers of the upper triangle of a matrix. Arguments as for `tril_indices`.
+    """The row and column numbers of the upper triangle of a matrix.
 
+    Args:
+        row: int, number of rows.
+        col: int, number of columns; None for as many.
+        offset: the last diagonal that belongs to it.
+        dtype: int32 or int64.
+    Returns:
+        Tensor [2, n].
     Example:
         >>> paddle.triu_indices(2, 2).tolist()
         [[0, 0, 1], [0, 1, 1]]
@@ -387,6 +398,8 @@ def block_diag(inputs: Sequence[jax.Array], name: str | None = None) -> jax.Arra
 
     Args:
         inputs: list of Tensors of at most 2 axes and one dtype; 0-D and 1-D ones count as one row.
+    Returns:
+        Tensor [sum of rows, sum of columns].
     Raises:
         ValueError: a tensor has more axes, or the dtypes differ.
     Example:

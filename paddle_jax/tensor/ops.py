@@ -48,8 +48,12 @@ def exp(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="expm1", onnx="Sub(Exp(x), 1)")
 @op(inplace=True, out=True, alias=INPUT, cases=ANY)
 def expm1(x: jax.Array, name: str | None = None) -> jax.Array:
-    """exp(x) - 1, exact for small x. Arguments as for `exp`.
+    """exp(x) - 1, exact for small x.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.expm1(paddle.to_tensor(0.0)).item(), 4)
         0.0
@@ -77,8 +81,12 @@ def log(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="log2")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log2(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The logarithm to base 2. Arguments as for `log`.
+    """The logarithm to base 2.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.log2(paddle.to_tensor(8.0)).item(), 4)
         3.0
@@ -89,8 +97,12 @@ def log2(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="log10")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log10(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The logarithm to base 10. Arguments as for `log`.
+    """The logarithm to base 10.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.log10(paddle.to_tensor(100.0)).item(), 4)
         2.0
@@ -101,8 +113,12 @@ def log10(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="log1p", onnx="Log(Add(x, 1))")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log1p(x: jax.Array, name: str | None = None) -> jax.Array:
-    """log(1 + x), exact for small x. Arguments as for `log`.
+    """log(1 + x), exact for small x.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.log1p(paddle.to_tensor(0.0)).item(), 4)
         0.0
@@ -130,8 +146,12 @@ def sqrt(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="rsqrt", onnx="Reciprocal(Sqrt(x))")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def rsqrt(x: jax.Array, name: str | None = None) -> jax.Array:
-    """1 / sqrt(x). Arguments as for `sqrt`.
+    """1 / sqrt(x).
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.rsqrt(paddle.to_tensor(4.0)).item(), 4)
         0.5
@@ -159,8 +179,12 @@ def square(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="reciprocal", onnx="Reciprocal")
 @op(inplace=True, cases=POSITIVE)
 def reciprocal(x: jax.Array, name: str | None = None) -> jax.Array:
-    """1 / x. Arguments as for `exp`.
+    """1 / x.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.reciprocal(paddle.to_tensor(4.0)).item(), 4)
         0.25
@@ -188,8 +212,12 @@ def sin(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="cos", onnx="Cos")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def cos(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The cosine of angles in radians. Arguments as for `sin`.
+    """The cosine of angles in radians.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.cos(paddle.to_tensor(0.0)).item(), 4)
         1.0
@@ -200,8 +228,12 @@ def cos(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="tan", onnx="Tan")
 @op(inplace=True, cases=ANY)
 def tan(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The tangent of angles in radians. Arguments as for `sin`.
+    """The tangent of angles in radians.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.tan(paddle.to_tensor(0.0)).item(), 4)
         0.0
@@ -212,8 +244,12 @@ def tan(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="asin", onnx="Asin")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def asin(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The arc sine, in radians. Arguments as for `sin`.
+    """The arc sine, in radians.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.asin(paddle.to_tensor(1.0)).item(), 4)
         1.5708
@@ -227,8 +263,12 @@ asin.__signature__ = asin.op.signature  # Paddle's takes `out` without showing i
 @known_as(pir="acos", onnx="Acos")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def acos(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The arc cosine, in radians. Arguments as for `sin`.
+    """The arc cosine, in radians.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.acos(paddle.to_tensor(1.0)).item(), 4)
         0.0
@@ -239,8 +279,12 @@ def acos(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="atan", onnx="Atan")
 @op(inplace=True, cases=ANY)
 def atan(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The arc tangent, in radians. Arguments as for `sin`.
+    """The arc tangent, in radians.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.atan(paddle.to_tensor(1.0)).item(), 4)
         0.7854
@@ -274,8 +318,12 @@ _cosh.defjvps(lambda t, _, x: t * _sinh(x))
 @known_as(pir="sinh", onnx="Sinh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The hyperbolic sine. Arguments as for `sin`.
+    """The hyperbolic sine.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.sinh(paddle.to_tensor(0.0)).item(), 4)
         0.0
@@ -288,8 +336,12 @@ def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="cosh", onnx="Cosh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def cosh(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The hyperbolic cosine. Arguments as for `sin`.
+    """The hyperbolic cosine.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.cosh(paddle.to_tensor(0.0)).item(), 4)
         1.0
@@ -319,8 +371,12 @@ def tanh(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="asinh", onnx="Asinh")
 @op(inplace=True, cases=ANY)
 def asinh(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The inverse hyperbolic sine. Arguments as for `sin`.
+    """The inverse hyperbolic sine.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.asinh(paddle.to_tensor(0.0)).item(), 4)
         0.0
@@ -336,8 +392,12 @@ def asinh(x: jax.Array, name: str | None = None) -> jax.Array:
     cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"],
 )
 def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The inverse hyperbolic cosine. Arguments as for `sin`.
+    """The inverse hyperbolic cosine.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.acosh(paddle.to_tensor(1.0)).item(), 4)
         0.0
@@ -348,8 +408,12 @@ def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="atanh", onnx="Atanh")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def atanh(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The inverse hyperbolic tangent. Arguments as for `sin`.
+    """The inverse hyperbolic tangent.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.atanh(paddle.to_tensor(0.0)).item(), 4)
         0.0
@@ -433,8 +497,12 @@ def floor(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="ceil", onnx="Ceil")
 @op(alias=INPUT, inplace=True, out=True, cases=REAL)
 def ceil(x: jax.Array, name: str | None = None) -> jax.Array:
-    """Rounds up to the next integer. Arguments as for `floor`.
+    """Rounds up to the next integer.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.ceil(paddle.to_tensor([1.5, -1.5])).tolist()
         [2.0, -1.0]
@@ -544,6 +612,8 @@ def sgn(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...], floating or complex.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         TypeError: x is of an integer dtype or bool.
     Example:
@@ -565,6 +635,8 @@ def positive(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...], not bool.
+    Returns:
+        The Tensor x.
     Raises:
         TypeError: x is bool.
     Example:
@@ -602,6 +674,8 @@ def sinc(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...], floating or complex.
+    Returns:
+        Tensor of the same shape.
     Raises:
         TypeError: x is of an integer dtype.
     Example:
@@ -620,6 +694,8 @@ def deg2rad(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; int32 and int64 are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.deg2rad(paddle.to_tensor(180.0)).item(), 4)
         3.1416
@@ -630,8 +706,12 @@ def deg2rad(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="scale(x:out,_:f32=57.29577951308232)")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
 def rad2deg(x: jax.Array, name: str | None = None) -> jax.Array:
-    """Turns radians into degrees. Arguments as for `deg2rad`.
+    """Turns radians into degrees.
 
+    Args:
+        x: Tensor [...]; int32 and int64 are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.rad2deg(paddle.to_tensor(3.14159265)).item(), 3)
         180.0

@@ -142,6 +142,8 @@ def rand(
         dtype: floating or complex dtype. Default: the default floating dtype. Both parts of a complex
             number are drawn from [0, 1).
         out, device, requires_grad, pin_memory: as for `zeros`.
+    Returns:
+        Tensor of the given shape.
     Raises:
         RuntimeError: the dtype is neither floating nor complex.
     Example:
@@ -247,6 +249,8 @@ def uniform(
         min, max: numbers or Tensors of one element.
         seed: a number other than 0 gives the same numbers at each call.
         out, device, requires_grad: as for `zeros`.
+    Returns:
+        Tensor of the given shape.
     Raises:
         RuntimeError: the dtype is neither floating nor complex.
     Example:
@@ -346,6 +350,8 @@ def randint(
         high: int.
         shape: list or tuple of ints, or 1-D int Tensor.
         dtype: int32 or int64. Default: int64.
+    Returns:
+        Tensor of the given shape.
     Raises:
         ValueError: the range is empty.
     Example:

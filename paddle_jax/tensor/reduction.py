@@ -128,8 +128,16 @@ def nansum(
     keepdim: bool = False,
     name: str | None = None,
 ) -> jax.Array:
-    """Sums elements over the given axes, counting NaN as zero. Arguments as for `sum`.
+    """Sums elements over the given axes, counting NaN as zero.
 
+    Args:
+        x: Tensor [...], any dtype; bool and int32 sum as int64. `input` is accepted as a name.
+        axis: int, list of ints, or None (or an empty list) for all axes. `dim` is accepted as a name.
+        dtype: dtype to cast to before summing, float16 and bfloat16 to integers after it; a bool here is
+            taken for keepdim.
+        keepdim: keep the summed axes with length 1.
+    Returns:
+        Tensor of x's shape without the summed axes.
     Example:
         >>> paddle.nansum(paddle.to_tensor([1.0, float("nan"), 2.0])).item()
         3.0
@@ -292,8 +300,14 @@ def max(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None
     cases=[*EXTREME, *TIES],
 )
 def min(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
-    """The smallest element over the given axes. Arguments as for `max`.
+    """The smallest element over the given axes.
 
+    Args:
+        x: Tensor [...], real. NaN wins.
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Returns:
+        Tensor of x's shape without the reduced axes.
     Example:
         >>> paddle.min(paddle.to_tensor([[1.0, 5.0], [3.0, 2.0]]), axis=0).tolist()
         [1.0, 2.0]
@@ -371,8 +385,14 @@ def all(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None
 @known_as(pir="any axis:i64s? keepdim:bool=False", code="reductions:any_true")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
 def any(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
-    """Tells whether any element over the given axes is True (not zero). Arguments as for `all`.
+    """Tells whether any element over the given axes is True (not zero).
 
+    Args:
+        x: Tensor [...].
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Returns:
+        bool Tensor; False where nothing is reduced.
     Example:
         >>> paddle.any(paddle.to_tensor([True, False])).item()
         True
@@ -385,8 +405,14 @@ def any(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None
 def count_nonzero(
     x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None
 ) -> jax.Array:
-    """Counts the elements over the given axes that are not zero, as int64. Arguments as for `all`.
+    """Counts the elements over the given axes that are not zero, as int64.
 
+    Args:
+        x: Tensor [...].
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Returns:
+        int64 Tensor.
     Example:
         >>> paddle.count_nonzero(paddle.to_tensor([0.0, 2.0, 0.0])).item()
         1
@@ -438,6 +464,8 @@ def reduce_as(x: jax.Array, target: jax.Array, name: str | None = None) -> jax.A
     Args:
         x: Tensor [...].
         target: Tensor whose shape broadcasts to that of x.
+    Returns:
+        Tensor of the shape of target.
     Raises:
         ValueError: target's shape does not broadcast to x's.
     Example:

@@ -49,6 +49,8 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
         x: Tensor [...].
         source: int or list of ints.
         destination: int or list of as many ints.
+    Returns:
+        Tensor with the same elements and the axes in another order.
     Raises:
         AssertionError: an axis is out of range, or the lists differ in length.
         ValueError: an axis is named twice.
@@ -102,6 +104,8 @@ def flip(x: jax.Array, axis: Axes, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...].
         axis: int, list or tuple of ints.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         ValueError: an axis is out of range or named twice.
     Example:
@@ -133,6 +137,8 @@ def rot90(x: jax.Array, k: int = 1, axes: Any = [0, 1], name: str | None = None)
         x: Tensor of at least 2 axes.
         k: int, negative to turn the other way.
         axes: two axes.
+    Returns:
+        Tensor with the same elements.
     Raises:
         ValueError: x has too few axes, or axes are not two different ones in range.
     Example:
@@ -177,6 +183,8 @@ def roll(x: jax.Array, shifts: Any, axis: Axes = None, name: str | None = None) 
         x: Tensor [...].
         shifts: int, list or Tensor of ints: how far.
         axis: as many axes. Default: roll the flattened tensor. `dims` is accepted as a name.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         ValueError: an axis is out of range, or there are not as many shifts as axes.
     Example:
@@ -213,6 +221,8 @@ def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tens
         x: Tensor [...].
         axis: int. `dim` is accepted as a name.
         shape: list, tuple or Tensor of the new lengths, one may be -1. `sizes` is accepted as a name.
+    Returns:
+        Tensor with the same elements.
     Raises:
         ValueError: the lengths do not multiply to that of the axis.
         AssertionError: the axis is out of range.
@@ -363,6 +373,8 @@ def as_real(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: complex Tensor [...].
+    Returns:
+        Tensor [..., 2], float32 for complex64, float64 for complex128.
     Raises:
         RuntimeError: x is not complex.
     Example:
@@ -431,6 +443,8 @@ def atleast_1d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
 def atleast_2d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
     """Adds axes in front until there are 2. See `atleast_1d`.
 
+    Returns:
+        Tensor, or a list of Tensors for several arguments.
     Example:
         >>> paddle.atleast_2d(paddle.ones([3])).shape
         paddle.Size([1, 3])
@@ -442,6 +456,8 @@ def atleast_2d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
 def atleast_3d(*inputs: Any, name: str | None = None) -> Tensor | list[Tensor]:
     """Adds axes until there are 3: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]. See `atleast_1d`.
 
+    Returns:
+        Tensor, or a list of Tensors for several arguments.
     Example:
         >>> paddle.atleast_3d(paddle.ones([3])).shape
         paddle.Size([1, 3, 1])

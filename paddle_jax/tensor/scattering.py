@@ -448,6 +448,8 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         x: Tensor [...].
         index: int32 or int64 Tensor [..., k]: coordinates along the first k axes of x.
         updates: Tensor of shape index.shape[:-1] + x.shape[k:] and the dtype of x.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         IndexError: a coordinate is out of range.
         ValueError: the shapes do not fit.
@@ -481,6 +483,8 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
     Args:
         index, updates: as for `scatter_nd_add`.
         shape: list, tuple or Tensor of ints: the shape of the result.
+    Returns:
+        Tensor of the given shape.
     Example:
         >>> paddle.scatter_nd(paddle.to_tensor([[1], [1]]), paddle.ones([2]), [3]).tolist()
         [0.0, 2.0, 0.0]
@@ -576,6 +580,8 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
         index: int32 or int64 Tensor.
         axis: int.
         value: number, or 0-D Tensor.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         ValueError: the axis is out of range, or value has more than one element.
         IndexError: an index is out of range.

@@ -138,8 +138,15 @@ def argmin(
     dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> jax.Array:
-    """The index of the smallest element. Arguments as for `argmax`.
+    """The index of the smallest element.
 
+    Args:
+        x: Tensor [...], numeric.
+        axis: int, or None for the index in the flattened tensor. `dim` is accepted as a name.
+        keepdim: keep the axis with length 1.
+        dtype: int64 or int32.
+    Returns:
+        Integer Tensor.
     Example:
         >>> paddle.argmin(paddle.to_tensor([1.0, 3.0, 2.0])).item()
         0
@@ -423,8 +430,15 @@ def argsort(
 def sort(
     x: jax.Array, axis: Axes = -1, descending: bool = False, stable: bool = False, name: str | None = None
 ) -> jax.Array:
-    """Sorts along an axis. Arguments as for `argsort`.
+    """Sorts along an axis.
 
+    Args:
+        x: Tensor [...].
+        axis: int. `dim` is accepted as a name.
+        descending: largest first.
+        stable: accepted; equal elements always keep their order.
+    Returns:
+        Tensor of the shape and dtype of x. NaN counts as larger than all numbers.
     Example:
         >>> paddle.sort(paddle.to_tensor([3, 1, 2]), descending=True).tolist()
         [3, 2, 1]

@@ -241,6 +241,8 @@ def linspace(
         num: how many, int or Tensor of one int. `steps` is accepted as a name.
         dtype: Default: the default floating dtype. Integer dtypes cut fractions off.
         out, device, requires_grad: as for `zeros`.
+    Returns:
+        Tensor [num].
     Raises:
         ValueError: num is negative.
     Example:

@@ -184,6 +184,8 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
         x: Tensor [...].
         shape: list, tuple or Tensor of ints, one per axis; -1 takes what is left. Default: the shape of x.
         offsets: where the block begins. Default: zeros.
+    Returns:
+        Tensor of the given shape.
     Raises:
         ValueError: the block does not lie inside x.
     Example:
@@ -236,6 +238,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         dim: int, the axis.
         start: int or Tensor of one int; negative counts from the end.
         length: int.
+    Returns:
+        Tensor; the axis has `length` elements.
     Raises:
         IndexError: the axis is out of range.
         AssertionError: the part does not lie inside the axis.
@@ -298,6 +302,8 @@ def as_strided(x: jax.Array, shape: Any, stride: Any, offset: int = 0, name: str
         shape: list of ints; an int counts as a list of one.
         stride: list of as many ints: how far apart neighbours along each axis lie, in elements.
         offset: int, where to begin, in bytes as in Paddle.
+    Returns:
+        Tensor of the given shape.
     Raises:
         ValueError: an element would lie outside x.
     Example:
@@ -570,6 +576,8 @@ def select_scatter(x: Tensor, values: Tensor, axis: Any, index: Any, name: str |
         x: Tensor [...].
         values: Tensor of the shape of the slice.
         axis, index: which slice.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         RuntimeError: values has another shape.
         IndexError: the axis or the index is out of range.

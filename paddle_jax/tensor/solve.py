@@ -269,6 +269,8 @@ def cholesky_inverse(x: jax.Array, upper: bool = False, name: str | None = None)
     Args:
         x: Tensor [n, n], the factor.
         upper: the factor is upper triangular.
+    Returns:
+        Tensor of the shape of x.
     Raises:
         ValueError: x is not a square matrix.
     Example:
@@ -399,6 +401,8 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     Args:
         x: Tensor [..., k, k].
         n: int; negative powers are powers of the inverse.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: the matrices are not square, or n is negative and one is singular.
         TypeError: n is not an int.
@@ -571,6 +575,8 @@ def matrix_exp(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [..., n, n], float32 or float64.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: the matrices are not square or of another dtype.
     Example:

@@ -107,6 +107,8 @@ def erfinv(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...] in -1..1; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.erfinv(paddle.to_tensor(0.5)).item(), 4)
         0.4769
@@ -117,8 +119,12 @@ def erfinv(x: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="digamma")
 @op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)"])
 def digamma(x: jax.Array, name: str | None = None) -> jax.Array:
-    """The derivative of the logarithm of the gamma function. Arguments as for `lgamma`.
+    """The derivative of the logarithm of the gamma function.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.digamma(paddle.to_tensor(1.0)).item(), 4)
         -0.5772
@@ -134,6 +140,8 @@ def lgamma(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.lgamma(paddle.to_tensor(5.0)).item(), 4)
         3.1781
@@ -171,6 +179,8 @@ def multigammaln(x: jax.Array, p: Any, name: str | None = None) -> jax.Array:
     Args:
         x: floating Tensor [...].
         p: int >= 1.
+    Returns:
+        Tensor of the same shape.
     Raises:
         TypeError: x is not floating.
         AssertionError: p is smaller than 1.
@@ -210,6 +220,8 @@ def polygamma(x: jax.Array, n: Any, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]; integers are taken as float32.
         n: int >= 0.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: n is negative.
         TypeError: n is not an int.
@@ -271,6 +283,8 @@ def gammainc(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     Args:
         x: positive floating Tensor [...], the parameter.
         y: positive Tensor of the same dtype, the upper end of the integral.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: an element of x or y is negative or NaN (not looked at under a JAX trace).
     Example:
@@ -283,8 +297,13 @@ def gammainc(x: Tensor, y: Any, name: str | None = None) -> Tensor:
 @known_as(pir="gammaincc")
 @composite(inplace=True, cases=INCOMPLETE)
 def gammaincc(x: Tensor, y: Any, name: str | None = None) -> Tensor:
-    """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y). Arguments as for `gammainc`.
+    """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y).
 
+    Args:
+        x: positive floating Tensor [...], the parameter.
+        y: positive Tensor of the same dtype, the upper end of the integral.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> round(paddle.gammaincc(paddle.to_tensor(0.5), paddle.to_tensor(1.0)).item(), 4)
         0.1573
@@ -299,6 +318,8 @@ def i0(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.i0(paddle.to_tensor(1.0)).item(), 4)
         1.2661
@@ -350,6 +371,8 @@ def stanh(x: jax.Array, scale_a: float = 0.67, scale_b: float = 1.7159, name: st
     Args:
         x: Tensor [...]; integers are taken as float32.
         scale_a, scale_b: numbers.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.stanh(paddle.to_tensor(1.0)).item(), 4)
         1.0038
@@ -375,6 +398,8 @@ def logit(x: jax.Array, eps: Any = None, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]; integers are taken as float32. NaN outside [0, 1].
         eps: number; x is first brought into [eps, 1 - eps]. None or 0: x is taken as it is.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.logit(paddle.to_tensor(0.5)).item()
         0.0

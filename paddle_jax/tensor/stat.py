@@ -506,8 +506,16 @@ def quantile(
 def nanquantile(
     x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear"
 ) -> Tensor:
-    """Quantiles of what is not NaN; NaN if nothing is left. Arguments as for `quantile`.
+    """Quantiles of what is not NaN; NaN if nothing is left.
 
+    Args:
+        x: floating Tensor [...]. `input` is accepted as a name.
+        q: number in 0..1, or list or 1-d Tensor of them.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        interpolation: between two elements: "linear", "lower", "higher", "nearest" or "midpoint".
+    Returns:
+        Tensor; more than one q adds a first axis.
     Example:
         >>> paddle.nanquantile(paddle.to_tensor([1.0, float("nan"), 3.0]), 0.5).item()
         2.0

@@ -87,8 +87,17 @@ def blackman_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N). Arguments as for `bartlett_window`.
+    """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N).
 
+    Args:
+        window_length: int >= 0, or a Tensor or array of one.
+        periodic: leave out the last point of a symmetric window of one more point.
+        dtype: floating dtype.
+        layout, pin_memory: accepted for compatibility.
+        device: where the result is put. Default: the current device.
+        requires_grad: the opposite of stop_gradient.
+    Returns:
+        Tensor [window_length].
     Example:
         >>> round(paddle.blackman_window(4)[1].item(), 2)
         0.34
@@ -148,8 +157,17 @@ def hann_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """0.5 - 0.5 cos(2 pi n / N). Arguments as for `bartlett_window`.
+    """0.5 - 0.5 cos(2 pi n / N).
 
+    Args:
+        window_length: int >= 0, or a Tensor or array of one.
+        periodic: leave out the last point of a symmetric window of one more point.
+        dtype: floating dtype.
+        layout, pin_memory: accepted for compatibility.
+        device: where the result is put. Default: the current device.
+        requires_grad: the opposite of stop_gradient.
+    Returns:
+        Tensor [window_length].
     Example:
         >>> paddle.hann_window(4).tolist()
         [0.0, 0.5, 1.0, 0.5]

@@ -57,6 +57,8 @@ def set_image_backend(backend: str) -> None:
 def get_image_backend() -> str:
     """What image files are read with: "pil", "cv2" or "tensor". See `set_image_backend`.
 
+    Returns:
+        str.
     Example:
         >>> paddle.vision.get_image_backend()
         'pil'

@@ -197,6 +197,8 @@ def get_default_dtype() -> str:
     """Returns the name of the floating dtype that creation functions use when none is given
     (`"float32"` at start).
 
+    Returns:
+        str.
     Example:
         >>> paddle.get_default_dtype()
         'float32'

@@ -45,6 +45,7 @@ from paddle_jax._core.ops.argument_errors import CAUGHT, too_many, translate_cal
 from paddle_jax._core.ops.attribute_keys import DISTINCT_TYPES, PLAIN_TYPES, freeze, typed_key, with_ints
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source, without_types
+from paddle_jax._core.ops.inplace_doc import inplace_doc
 from paddle_jax._core.tensors.random import default_generator, key_from
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor, init_tensor, wrap
 
@@ -725,10 +726,7 @@ def _inplace(operation: Op, public: Any, how: bool | str) -> Any:
     inplace.__signature__ = operation.signature.replace(
         parameters=[p for p in operation.params if p.name != "out"]
     )
-    inplace.__doc__ = (
-        f"In-place {operation.name}: puts the result into its first argument and returns it. "
-        f"See `{operation.name}`."
-    )
+    inplace.__doc__ = inplace_doc(operation.name, first, operation.fn.__doc__, how == "reshapes")
     return inplace
 
 

@@ -161,6 +161,8 @@ class set_grad_enabled(_GradMode):
 def is_grad_enabled() -> bool:
     """Returns whether operations on tensors that need a gradient are recorded.
 
+    Returns:
+        bool.
     Example:
         >>> paddle.is_grad_enabled()
         True

@@ -87,25 +87,57 @@ class Tensor:
             [1.5, 2.0]
         """
     def abs_(self, name: _b.str | None = None) -> Tensor:
-        """In-place abs: puts the result into its first argument and returns it. See `abs`."""
-    def acos(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The arc cosine, in radians. Arguments as for `sin`.
+        """In-place abs: puts the result into its first argument and returns it. See `abs`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def acos(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The arc cosine, in radians.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.acos(paddle.to_tensor(1.0)).item(), 4)
             0.0
         """
     def acos_(self, name: _b.str | None = None) -> Tensor:
-        """In-place acos: puts the result into its first argument and returns it. See `acos`."""
-    def acosh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The inverse hyperbolic cosine. Arguments as for `sin`.
+        """In-place acos: puts the result into its first argument and returns it. See `acos`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def acosh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The inverse hyperbolic cosine.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.acosh(paddle.to_tensor(1.0)).item(), 4)
             0.0
         """
     def acosh_(self, name: _b.str | None = None) -> Tensor:
-        """In-place acosh: puts the result into its first argument and returns it. See `acosh`."""
+        """In-place acosh: puts the result into its first argument and returns it. See `acosh`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def add(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1, out: Tensor | None = None) -> Tensor:
         """Adds two tensors elementwise: x + alpha * y, with broadcasting.
 
@@ -123,12 +155,24 @@ class Tensor:
             [4.0, 6.0]
         """
     def add_(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1) -> Tensor:
-        """In-place add: puts the result into its first argument and returns it. See `add`."""
+        """In-place add: puts the result into its first argument and returns it. See `add`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+            alpha: number that y is multiplied with.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def add_n(self, name: _b.str | None = None) -> Tensor:
         """Adds several tensors of one shape and dtype.
 
         Args:
             inputs: list or tuple of Tensors, or one Tensor. A 0-D one counts as one of shape [1] among such.
+        Returns:
+            Tensor of that shape and dtype.
         Raises:
             ValueError: the list is empty, or shapes or dtypes differ.
         Example:
@@ -143,6 +187,8 @@ class Tensor:
             x: Tensor [n, k].
             y: Tensor [k, m].
             beta, alpha: numbers.
+        Returns:
+            Tensor [n, m].
         Raises:
             ValueError: the shapes do not fit.
         Example:
@@ -150,7 +196,18 @@ class Tensor:
             [[5.0]]
         """
     def addmm_(self, x: Tensor, y: Tensor, beta: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1.0, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1.0, name: _b.str | None = None) -> Tensor:
-        """In-place addmm: puts the result into its first argument and returns it. See `addmm`."""
+        """In-place addmm: puts the result into its first argument and returns it. See `addmm`.
+
+        Args:
+            input: Tensor [n, m], or one that broadcasts to it.
+            x: Tensor [n, k].
+            y: Tensor [k, m].
+            beta, alpha: numbers.
+        Returns:
+            The Tensor `input`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def all(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells whether all elements over the given axes are True (not zero).
 
@@ -199,8 +256,14 @@ class Tensor:
             1.5708
         """
     def any(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells whether any element over the given axes is True (not zero). Arguments as for `all`.
+        """Tells whether any element over the given axes is True (not zero).
 
+        Args:
+            x: Tensor [...].
+            axis: int, list of ints, or None for all axes.
+            keepdim: keep the reduced axes with length 1.
+        Returns:
+            bool Tensor; False where nothing is reduced.
         Example:
             >>> paddle.any(paddle.to_tensor([True, False])).item()
             True
@@ -233,8 +296,15 @@ class Tensor:
             1
         """
     def argmin(self, axis: _b.int | Sequence[_b.int] | Tensor | _b.float | np.integer | np.floating | np.ndarray | None = None, keepdim: _b.bool | None = False, dtype: _a.DTypeLike = 'int64', name: _b.str | None = None) -> Tensor:
-        """The index of the smallest element. Arguments as for `argmax`.
+        """The index of the smallest element.
 
+        Args:
+            x: Tensor [...], numeric.
+            axis: int, or None for the index in the flattened tensor. `dim` is accepted as a name.
+            keepdim: keep the axis with length 1.
+            dtype: int64 or int32.
+        Returns:
+            Integer Tensor.
         Example:
             >>> paddle.argmin(paddle.to_tensor([1.0, 3.0, 2.0])).item()
             0
@@ -280,6 +350,8 @@ class Tensor:
 
         Args:
             x: complex Tensor [...].
+        Returns:
+            Tensor [..., 2], float32 for complex64, float64 for complex128.
         Raises:
             RuntimeError: x is not complex.
         Example:
@@ -295,6 +367,8 @@ class Tensor:
             shape: list of ints; an int counts as a list of one.
             stride: list of as many ints: how far apart neighbours along each axis lie, in elements.
             offset: int, where to begin, in bytes as in Paddle.
+        Returns:
+            Tensor of the given shape.
         Raises:
             ValueError: an element would lie outside x.
         Example:
@@ -302,23 +376,47 @@ class Tensor:
             [[0, 1], [1, 2], [2, 3]]
         """
     def asin(self, name: _b.str | None = None) -> Tensor:
-        """The arc sine, in radians. Arguments as for `sin`.
+        """The arc sine, in radians.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.asin(paddle.to_tensor(1.0)).item(), 4)
             1.5708
         """
     def asin_(self, name: _b.str | None = None) -> Tensor:
-        """In-place asin: puts the result into its first argument and returns it. See `asin`."""
-    def asinh(self, name: _b.str | None = None) -> Tensor:
-        """The inverse hyperbolic sine. Arguments as for `sin`.
+        """In-place asin: puts the result into its first argument and returns it. See `asin`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def asinh(self, name: _b.str | None = None) -> Tensor:
+        """The inverse hyperbolic sine.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.asinh(paddle.to_tensor(0.0)).item(), 4)
             0.0
         """
     def asinh_(self, name: _b.str | None = None) -> Tensor:
-        """In-place asinh: puts the result into its first argument and returns it. See `asinh`."""
+        """In-place asinh: puts the result into its first argument and returns it. See `asinh`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def astype(self, dtype: _a.DTypeLike) -> Tensor:
         """The tensor in another dtype; itself where it has that dtype. See `cast`.
 
@@ -327,8 +425,12 @@ class Tensor:
             [1]
         """
     def atan(self, name: _b.str | None = None) -> Tensor:
-        """The arc tangent, in radians. Arguments as for `sin`.
+        """The arc tangent, in radians.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.atan(paddle.to_tensor(1.0)).item(), 4)
             0.7854
@@ -346,16 +448,36 @@ class Tensor:
             0.7854
         """
     def atan_(self, name: _b.str | None = None) -> Tensor:
-        """In-place atan: puts the result into its first argument and returns it. See `atan`."""
-    def atanh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The inverse hyperbolic tangent. Arguments as for `sin`.
+        """In-place atan: puts the result into its first argument and returns it. See `atan`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def atanh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The inverse hyperbolic tangent.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.atanh(paddle.to_tensor(0.0)).item(), 4)
             0.0
         """
     def atanh_(self, name: _b.str | None = None) -> Tensor:
-        """In-place atanh: puts the result into its first argument and returns it. See `atanh`."""
+        """In-place atanh: puts the result into its first argument and returns it. See `atanh`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def atleast_1d(*self, name: _b.str | None = None) -> Any:
         """Makes 0-D tensors 1-D and leaves others alone.
 
@@ -370,6 +492,8 @@ class Tensor:
     def atleast_2d(*self, name: _b.str | None = None) -> Any:
         """Adds axes in front until there are 2. See `atleast_1d`.
 
+        Returns:
+            Tensor, or a list of Tensors for several arguments.
         Example:
             >>> paddle.atleast_2d(paddle.ones([3])).shape
             paddle.Size([1, 3])
@@ -377,6 +501,8 @@ class Tensor:
     def atleast_3d(*self, name: _b.str | None = None) -> Any:
         """Adds axes until there are 3: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]. See `atleast_1d`.
 
+        Returns:
+            Tensor, or a list of Tensors for several arguments.
         Example:
             >>> paddle.atleast_3d(paddle.ones([3])).shape
             paddle.Size([1, 3, 1])
@@ -404,6 +530,8 @@ class Tensor:
             x: Tensor [b, n, k].
             y: Tensor [b, k, m].
             beta, alpha: numbers.
+        Returns:
+            Tensor [b, n, m].
         Raises:
             ValueError: the shapes do not fit.
         Example:
@@ -411,7 +539,18 @@ class Tensor:
             [[[3.0]]]
         """
     def baddbmm_(self, x: Tensor, y: Tensor, beta: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1.0, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1.0, name: _b.str | None = None) -> Tensor:
-        """In-place baddbmm: puts the result into its first argument and returns it. See `baddbmm`."""
+        """In-place baddbmm: puts the result into its first argument and returns it. See `baddbmm`.
+
+        Args:
+            input: Tensor [b, n, m], or one that broadcasts to it, or [b, m] for all rows.
+            x: Tensor [b, n, k].
+            y: Tensor [b, k, m].
+            beta, alpha: numbers.
+        Returns:
+            The Tensor `input`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def bernoulli_(self, p: _b.int | _b.float | np.integer | np.floating | None = 0.5, name: _b.str | None = None) -> Tensor:
         """Fills a tensor in place with zeros and ones, ones with probability p (a number, or a Tensor that
         broadcasts to x); returns it.
@@ -446,6 +585,8 @@ class Tensor:
             x: Tensor [...], integer or bool.
             y: Tensor of the same dtype that broadcasts with x.
             out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: the dtypes differ or the shapes do not broadcast.
             RuntimeError: the dtype has no bits to speak of.
@@ -454,7 +595,17 @@ class Tensor:
             [2]
         """
     def bitwise_and_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_and: puts the result into its first argument and returns it. See `bitwise_and`."""
+        """In-place bitwise_and: puts the result into its first argument and returns it. See `bitwise_and`.
+
+        Args:
+            x: Tensor [...], integer or bool.
+            y: Tensor of the same dtype that broadcasts with x.
+            out: Tensor that receives the result.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def bitwise_invert(self, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """All bits flipped, as `bitwise_not`.
 
@@ -463,7 +614,13 @@ class Tensor:
             [-1, 0]
         """
     def bitwise_invert_(self, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_invert: puts the result into its first argument and returns it. See `bitwise_invert`."""
+        """In-place bitwise_invert: puts the result into its first argument and returns it. See `bitwise_invert`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def bitwise_left_shift(self, y: Tensor, is_arithmetic: _b.bool | None = True, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """Shifts the bits of x to the left by y places, with broadcasting; what leaves the word is lost.
 
@@ -472,6 +629,8 @@ class Tensor:
             y: Tensor of the same dtype.
             is_arithmetic: no effect on shifts to the left.
             out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: the dtypes differ.
         Example:
@@ -479,25 +638,62 @@ class Tensor:
             [4, 6]
         """
     def bitwise_left_shift_(self, y: Tensor, is_arithmetic: _b.bool | None = True, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_left_shift: puts the result into its first argument and returns it. See `bitwise_left_shift`."""
-    def bitwise_not(self, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
-        """All bits flipped; for bool the opposite. Arguments as for `bitwise_and`.
+        """In-place bitwise_left_shift: puts the result into its first argument and returns it. See `bitwise_left_shift`.
 
+        Args:
+            x: Tensor [...], integer.
+            y: Tensor of the same dtype.
+            is_arithmetic: no effect on shifts to the left.
+            out: Tensor that receives the result.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def bitwise_not(self, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
+        """All bits flipped; for bool the opposite.
+
+        Args:
+            x: Tensor [...], integer or bool.
+        Returns:
+            Tensor of the same shape and dtype.
         Example:
             >>> paddle.bitwise_not(paddle.to_tensor([0, -1])).tolist()
             [-1, 0]
         """
     def bitwise_not_(self, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_not: puts the result into its first argument and returns it. See `bitwise_not`."""
-    def bitwise_or(self, y: Tensor, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
-        """The bits set in either operand. Arguments as for `bitwise_and`.
+        """In-place bitwise_not: puts the result into its first argument and returns it. See `bitwise_not`.
 
+        Args:
+            x: Tensor [...], integer or bool.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def bitwise_or(self, y: Tensor, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
+        """The bits set in either operand.
+
+        Args:
+            x: Tensor [...], integer or bool.
+            y: Tensor of the same dtype that broadcasts with x.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.bitwise_or(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
             [7]
         """
     def bitwise_or_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_or: puts the result into its first argument and returns it. See `bitwise_or`."""
+        """In-place bitwise_or: puts the result into its first argument and returns it. See `bitwise_or`.
+
+        Args:
+            x: Tensor [...], integer or bool.
+            y: Tensor of the same dtype that broadcasts with x.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def bitwise_right_shift(self, y: Tensor, is_arithmetic: _b.bool | None = True, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """Shifts the bits of x to the right by y places, with broadcasting.
 
@@ -506,6 +702,8 @@ class Tensor:
             y: Tensor of the same dtype.
             is_arithmetic: fill with the sign bit; False fills with zeros.
             out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: the dtypes differ.
         Example:
@@ -513,16 +711,41 @@ class Tensor:
             [4, -4]
         """
     def bitwise_right_shift_(self, y: Tensor, is_arithmetic: _b.bool | None = True, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_right_shift: puts the result into its first argument and returns it. See `bitwise_right_shift`."""
-    def bitwise_xor(self, y: Tensor, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
-        """The bits set in exactly one operand. Arguments as for `bitwise_and`.
+        """In-place bitwise_right_shift: puts the result into its first argument and returns it. See `bitwise_right_shift`.
 
+        Args:
+            x: Tensor [...], integer.
+            y: Tensor of the same dtype.
+            is_arithmetic: fill with the sign bit; False fills with zeros.
+            out: Tensor that receives the result.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def bitwise_xor(self, y: Tensor, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
+        """The bits set in exactly one operand.
+
+        Args:
+            x: Tensor [...], integer or bool.
+            y: Tensor of the same dtype that broadcasts with x.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.bitwise_xor(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
             [5]
         """
     def bitwise_xor_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place bitwise_xor: puts the result into its first argument and returns it. See `bitwise_xor`."""
+        """In-place bitwise_xor: puts the result into its first argument and returns it. See `bitwise_xor`.
+
+        Args:
+            x: Tensor [...], integer or bool.
+            y: Tensor of the same dtype that broadcasts with x.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @property
     def block(self) -> Any: ...
     def block_diag(self, name: _b.str | None = None) -> Tensor:
@@ -530,6 +753,8 @@ class Tensor:
 
         Args:
             inputs: list of Tensors of at most 2 axes and one dtype; 0-D and 1-D ones count as one row.
+        Returns:
+            Tensor [sum of rows, sum of columns].
         Raises:
             ValueError: a tensor has more axes, or the dtypes differ.
         Example:
@@ -557,6 +782,8 @@ class Tensor:
 
         Args:
             x_shape, y_shape: lists of ints.
+        Returns:
+            list of ints.
         Raises:
             ValueError: the shapes do not broadcast.
         Example:
@@ -566,6 +793,8 @@ class Tensor:
     def broadcast_shapes(*self) -> Any:
         """The shape that several shapes broadcast to, as a list.
 
+        Returns:
+            list of ints.
         Raises:
             ValueError: the shapes do not broadcast.
         Example:
@@ -618,6 +847,8 @@ class Tensor:
         Args:
             x: Tensor [...].
             dtype: dtype in any spelling: "float32", paddle.float32, np.float32.
+        Returns:
+            Tensor of the same shape and the other dtype.
         Raises:
             TypeError: the dtype is unknown.
         Example:
@@ -625,7 +856,16 @@ class Tensor:
             [1, -1]
         """
     def cast_(self, dtype: _a.DTypeLike) -> Tensor:
-        """In-place cast: puts the result into its first argument and returns it. See `cast`."""
+        """In-place cast: puts the result into its first argument and returns it. See `cast`.
+
+        Args:
+            x: Tensor [...].
+            dtype: dtype in any spelling: "float32", paddle.float32, np.float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def cauchy_(self, loc: Any = 0, scale: Any = 1, name: _b.str | None = None) -> Tensor:
         """Fills a tensor in place with Cauchy random numbers around loc; returns it.
 
@@ -654,14 +894,26 @@ class Tensor:
     def cdouble(self) -> Any:
         """The tensor in the dtype complex128; itself where it has that dtype. See `cast`."""
     def ceil(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Rounds up to the next integer. Arguments as for `floor`.
+        """Rounds up to the next integer.
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> paddle.ceil(paddle.to_tensor([1.5, -1.5])).tolist()
             [2.0, -1.0]
         """
     def ceil_(self, name: _b.str | None = None) -> Tensor:
-        """In-place ceil: puts the result into its first argument and returns it. See `ceil`."""
+        """In-place ceil: puts the result into its first argument and returns it. See `ceil`.
+
+        Args:
+            x: Tensor [...].
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def cfloat(self) -> Any:
         """The tensor in the dtype complex64; itself where it has that dtype. See `cast`."""
     def char(self) -> Any:
@@ -672,6 +924,8 @@ class Tensor:
         Args:
             x: Tensor [..., n, n]; only the triangle that `upper` names is read.
             upper: return U instead of L.
+        Returns:
+            Tensor [..., n, n], a triangular matrix with zeros elsewhere.
         Raises:
             ValueError: a matrix is not positive definite.
             AssertionError: the matrices are not square.
@@ -685,6 +939,8 @@ class Tensor:
         Args:
             x: Tensor [n, n], the factor.
             upper: the factor is upper triangular.
+        Returns:
+            Tensor of the shape of x.
         Raises:
             ValueError: x is not a square matrix.
         Example:
@@ -851,40 +1107,86 @@ class Tensor:
         Args:
             x: Tensor [...].
             y: Tensor broadcastable with x, or a number.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
             [-1.0, 2.0]
         """
     def copysign_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
-        """In-place copysign: puts the result into its first argument and returns it. See `copysign`."""
-    def corrcoef(self, rowvar: _b.bool = True, name: _b.str | None = None) -> Tensor:
-        """The matrix of correlation coefficients of variables. Arguments as for `cov`.
+        """In-place copysign: puts the result into its first argument and returns it. See `copysign`.
 
+        Args:
+            x: Tensor [...].
+            y: Tensor broadcastable with x, or a number.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def corrcoef(self, rowvar: _b.bool = True, name: _b.str | None = None) -> Tensor:
+        """The matrix of correlation coefficients of variables.
+
+        Args:
+            x: Tensor [variables, observations] or [observations].
+            rowvar: False takes columns as variables.
+        Returns:
+            Tensor [variables, variables], or [] for a 1-d x.
         Example:
             >>> paddle.linalg.corrcoef(paddle.to_tensor([1.0, 2.0, 3.0])).item()
             1.0
         """
     def cos(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The cosine of angles in radians. Arguments as for `sin`.
+        """The cosine of angles in radians.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.cos(paddle.to_tensor(0.0)).item(), 4)
             1.0
         """
     def cos_(self, name: _b.str | None = None) -> Tensor:
-        """In-place cos: puts the result into its first argument and returns it. See `cos`."""
-    def cosh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The hyperbolic cosine. Arguments as for `sin`.
+        """In-place cos: puts the result into its first argument and returns it. See `cos`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def cosh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The hyperbolic cosine.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.cosh(paddle.to_tensor(0.0)).item(), 4)
             1.0
         """
     def cosh_(self, name: _b.str | None = None) -> Tensor:
-        """In-place cosh: puts the result into its first argument and returns it. See `cosh`."""
-    def count_nonzero(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
-        """Counts the elements over the given axes that are not zero, as int64. Arguments as for `all`.
+        """In-place cosh: puts the result into its first argument and returns it. See `cosh`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def count_nonzero(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
+        """Counts the elements over the given axes that are not zero, as int64.
+
+        Args:
+            x: Tensor [...].
+            axis: int, list of ints, or None for all axes.
+            keepdim: keep the reduced axes with length 1.
+        Returns:
+            int64 Tensor.
         Example:
             >>> paddle.count_nonzero(paddle.to_tensor([0.0, 2.0, 0.0])).item()
             1
@@ -921,6 +1223,8 @@ class Tensor:
             x: Tensor [...].
             shape: list, tuple or Tensor of ints, one per axis; -1 takes what is left. Default: the shape of x.
             offsets: where the block begins. Default: zeros.
+        Returns:
+            Tensor of the given shape.
         Raises:
             ValueError: the block does not lie inside x.
         Example:
@@ -933,6 +1237,8 @@ class Tensor:
         Args:
             x, y: Tensors of one shape.
             axis: int, the axis of the vectors. Default (9): the first of length 3. `dim` is accepted as a name.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: the shapes differ or the axis has not length 3.
             IndexError: the axis is out of range.
@@ -968,8 +1274,14 @@ class Tensor:
             [[1.0, 3.0, 3.0], [0, 1, 1]]
         """
     def cummin(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = None, dtype: _a.DTypeLike = 'int64', name: _b.str | None = None) -> _b.tuple[Tensor, Tensor]:
-        """Running minima along an axis and where they are. Arguments as for `cummax`.
+        """Running minima along an axis and where they are.
 
+        Args:
+            x: Tensor [...], real. From a NaN on, the maximum is NaN.
+            axis: int, or None to run over the flattened tensor.
+            dtype: dtype of the indices, "int64" or "int32".
+        Returns:
+            (minima, indices).
         Example:
             >>> [t.tolist() for t in paddle.cummin(paddle.to_tensor([2.0, 3.0, 1.0]))]
             [[2.0, 2.0, 1.0], [0, 0, 2]]
@@ -988,7 +1300,17 @@ class Tensor:
             [1.0, 2.0, 6.0]
         """
     def cumprod_(self, dim: Tensor | _b.int | np.integer | None = None, *, dtype: _a.DTypeLike | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place cumprod: puts the result into its first argument and returns it. See `cumprod`."""
+        """In-place cumprod: puts the result into its first argument and returns it. See `cumprod`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            dim: int, or None to run over the flattened tensor.
+            dtype: dtype to cast to first.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def cumsum(self, axis: _b.int | Sequence[_b.int] | Tensor | _b.float | np.integer | np.floating | np.ndarray | None = None, dtype: _a.DTypeLike | None = None, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Running sums along an axis.
 
@@ -1027,6 +1349,8 @@ class Tensor:
 
         Args:
             x: Tensor [...]; int32 and int64 are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.deg2rad(paddle.to_tensor(180.0)).item(), 4)
             3.1416
@@ -1079,6 +1403,8 @@ class Tensor:
         Args:
             x: Tensor [...].
             offset: 0 for the main diagonal, positive above, negative below.
+        Returns:
+            Tensor [n, n], where n is the number of elements plus the absolute offset.
         Example:
             >>> paddle.diagflat(paddle.to_tensor([[1], [2]])).tolist()
             [[1, 0], [0, 2]]
@@ -1126,14 +1452,26 @@ class Tensor:
             [3.0, 5.0]
         """
     def digamma(self, name: _b.str | None = None) -> Tensor:
-        """The derivative of the logarithm of the gamma function. Arguments as for `lgamma`.
+        """The derivative of the logarithm of the gamma function.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.digamma(paddle.to_tensor(1.0)).item(), 4)
             -0.5772
         """
     def digamma_(self, name: _b.str | None = None) -> Tensor:
-        """In-place digamma: puts the result into its first argument and returns it. See `digamma`."""
+        """In-place digamma: puts the result into its first argument and returns it. See `digamma`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def dim(self) -> Any:
         """The number of axes.
 
@@ -1169,7 +1507,16 @@ class Tensor:
             [0.5, 2.0]
         """
     def div_(self, y: Tensor, name: _b.str | None = None, *, rounding_mode: _b.str | None = None) -> Tensor:
-        """In-place divide: puts the result into its first argument and returns it. See `divide`."""
+        """In-place divide: puts the result into its first argument and returns it. See `divide`.
+
+        Args:
+            x, y: Tensors as for `add`.
+            rounding_mode: None, "trunc" (towards zero) or "floor".
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def divide(self, y: Tensor, name: _b.str | None = None, *, rounding_mode: _b.str | None = None, out: Tensor | None = None) -> Tensor:
         """Divides elementwise, with broadcasting; integers give float32 unless rounded.
 
@@ -1184,7 +1531,16 @@ class Tensor:
             [0.5, 2.0]
         """
     def divide_(self, y: Tensor, name: _b.str | None = None, *, rounding_mode: _b.str | None = None) -> Tensor:
-        """In-place divide: puts the result into its first argument and returns it. See `divide`."""
+        """In-place divide: puts the result into its first argument and returns it. See `divide`.
+
+        Args:
+            x, y: Tensors as for `add`.
+            rounding_mode: None, "trunc" (towards zero) or "floor".
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def dot(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The inner product of two vectors, or of the rows of two matrices.
 
@@ -1238,8 +1594,13 @@ class Tensor:
             [(2+0j), (2+0j)]
         """
     def eigvalsh(self, UPLO: _b.str = 'L', name: _b.str | None = None) -> Tensor:
-        """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
+        """The eigenvalues of symmetric (Hermitian) matrices, rising.
 
+        Args:
+            x: Tensor [..., n, n]; only the triangle that UPLO names is read.
+            UPLO: "L" (lower) or "U" (upper).
+        Returns:
+            Tensor [..., n], the eigenvalues, rising.
         Example:
             >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
             [1.0, 2.0]
@@ -1276,7 +1637,16 @@ class Tensor:
             [True, False]
         """
     def equal_(self, y: Tensor | _b.int | _b.float | _b.complex, name: _b.str | None = None) -> Tensor:
-        """In-place equal: puts the result into its first argument and returns it. See `equal`."""
+        """In-place equal: puts the result into its first argument and returns it. See `equal`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x (`equal` takes a number too). `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def equal_all(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
 
@@ -1298,18 +1668,36 @@ class Tensor:
             0.8427
         """
     def erf_(self, name: _b.str | None = None) -> Tensor:
-        """In-place erf: puts the result into its first argument and returns it. See `erf`."""
+        """In-place erf: puts the result into its first argument and returns it. See `erf`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def erfinv(self, name: _b.str | None = None) -> Tensor:
         """The inverse of `erf`; infinite at -1 and 1.
 
         Args:
             x: Tensor [...] in -1..1; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.erfinv(paddle.to_tensor(0.5)).item(), 4)
             0.4769
         """
     def erfinv_(self, name: _b.str | None = None) -> Tensor:
-        """In-place erfinv: puts the result into its first argument and returns it. See `erfinv`."""
+        """In-place erfinv: puts the result into its first argument and returns it. See `erfinv`.
+
+        Args:
+            x: Tensor [...] in -1..1; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def exp(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """e raised to the power of each element.
 
@@ -1323,7 +1711,15 @@ class Tensor:
             2.7183
         """
     def exp_(self, name: _b.str | None = None) -> Tensor:
-        """In-place exp: puts the result into its first argument and returns it. See `exp`."""
+        """In-place exp: puts the result into its first argument and returns it. See `exp`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @overload
     def expand(self, shape: Tensor | _b.int | Sequence[_b.int | Tensor] | np.integer | np.ndarray, name: _b.str | None = None) -> Tensor: ...
     @overload
@@ -1348,14 +1744,26 @@ class Tensor:
             paddle.Size([2, 2])
         """
     def expm1(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """exp(x) - 1, exact for small x. Arguments as for `exp`.
+        """exp(x) - 1, exact for small x.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.expm1(paddle.to_tensor(0.0)).item(), 4)
             0.0
         """
     def expm1_(self, name: _b.str | None = None) -> Tensor:
-        """In-place expm1: puts the result into its first argument and returns it. See `expm1`."""
+        """In-place expm1: puts the result into its first argument and returns it. See `expm1`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def exponential_(self, lam: Any = 1.0, name: _b.str | None = None, *, lambd: Any = None) -> Tensor:
         """Fills a tensor in place with exponential random numbers of rate lam (`lambd` is accepted as a
         name); returns it.
@@ -1399,7 +1807,13 @@ class Tensor:
             [[1.0, 0.0], [0.0, 1.0]]
         """
     def fill_diagonal_tensor_(self, y: Tensor, offset: Tensor | _b.int | np.integer = 0, dim1: Tensor | _b.int | np.integer = 0, dim2: Tensor | _b.int | np.integer = 1, name: _b.str | None = None) -> Tensor:
-        """In-place fill_diagonal_tensor: puts the result into its first argument and returns it. See `fill_diagonal_tensor`."""
+        """In-place fill_diagonal_tensor: puts the result into its first argument and returns it. See `fill_diagonal_tensor`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def flatten(self, start_axis: _b.int = 0, stop_axis: _b.int = -1, name: _b.str | None = None) -> Tensor:
         """Joins the axes from start_axis to stop_axis (included) to one.
 
@@ -1414,13 +1828,25 @@ class Tensor:
             paddle.Size([2, 12])
         """
     def flatten_(self, start_axis: _b.int = 0, stop_axis: _b.int = -1, name: _b.str | None = None) -> Tensor:
-        """In-place flatten: puts the result into its first argument and returns it. See `flatten`."""
+        """In-place flatten: puts the result into its first argument and returns it. See `flatten`.
+
+        Args:
+            x: Tensor [...]. A 0-D tensor becomes 1-D.
+            start_axis: first axis. `start_dim` is accepted as a name.
+            stop_axis: last axis. `end_dim` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def flip(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None, name: _b.str | None = None) -> Tensor:
         """Reverses the order of the elements along axes.
 
         Args:
             x: Tensor [...].
             axis: int, list or tuple of ints.
+        Returns:
+            Tensor of the same shape and dtype.
         Raises:
             ValueError: an axis is out of range or named twice.
         Example:
@@ -1448,7 +1874,15 @@ class Tensor:
             [1.0, -2.0]
         """
     def floor_(self, name: _b.str | None = None) -> Tensor:
-        """In-place floor: puts the result into its first argument and returns it. See `floor`."""
+        """In-place floor: puts the result into its first argument and returns it. See `floor`.
+
+        Args:
+            x: Tensor [...].
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def floor_divide(self, y: Tensor | _b.int | _b.float | np.integer | np.floating, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number, which
         counts as the 0-d Tensor that `to_tensor` makes of it.
@@ -1460,7 +1894,13 @@ class Tensor:
             [3, -4]
         """
     def floor_divide_(self, y: Tensor | _b.int | _b.float | np.integer | np.floating, name: _b.str | None = None) -> Tensor:
-        """In-place floor_divide: puts the result into its first argument and returns it. See `floor_divide`."""
+        """In-place floor_divide: puts the result into its first argument and returns it. See `floor_divide`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def floor_mod(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the
         nearest multiple.
@@ -1474,19 +1914,33 @@ class Tensor:
             [3, 1]
         """
     def floor_mod_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
-        """In-place remainder: puts the result into its first argument and returns it. See `remainder`."""
+        """In-place remainder: puts the result into its first argument and returns it. See `remainder`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def fmax(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x.
-        Arguments as for `maximum`.
 
+        Args:
+            x: Tensor [...], real.
+            y: Tensor broadcastable with x.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.fmax(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
             [3.0, 2.0]
         """
     def fmin(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x.
-        Arguments as for `maximum`.
 
+        Args:
+            x: Tensor [...], real.
+            y: Tensor broadcastable with x.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.fmin(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
             [1.0, 2.0]
@@ -1503,7 +1957,15 @@ class Tensor:
             [0.5, -0.5]
         """
     def frac_(self, name: _b.str | None = None) -> Tensor:
-        """In-place frac: puts the result into its first argument and returns it. See `frac`."""
+        """In-place frac: puts the result into its first argument and returns it. See `frac`.
+
+        Args:
+            x: Tensor [...], float, int32 or int64. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def frexp(self, name: _b.str | None = None) -> _b.tuple[Tensor, Tensor]:
         """Splits numbers into mantissas in 0.5..1 (with sign) and powers of two.
 
@@ -1523,6 +1985,8 @@ class Tensor:
         Args:
             x: positive floating Tensor [...], the parameter.
             y: positive Tensor of the same dtype, the upper end of the integral.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: an element of x or y is negative or NaN (not looked at under a JAX trace).
         Example:
@@ -1530,16 +1994,39 @@ class Tensor:
             0.8427
         """
     def gammainc_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place gammainc: puts the result into its first argument and returns it. See `gammainc`."""
-    def gammaincc(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y). Arguments as for `gammainc`.
+        """In-place gammainc: puts the result into its first argument and returns it. See `gammainc`.
 
+        Args:
+            x: positive floating Tensor [...], the parameter.
+            y: positive Tensor of the same dtype, the upper end of the integral.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def gammaincc(self, y: Tensor, name: _b.str | None = None) -> Tensor:
+        """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y).
+
+        Args:
+            x: positive floating Tensor [...], the parameter.
+            y: positive Tensor of the same dtype, the upper end of the integral.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> round(paddle.gammaincc(paddle.to_tensor(0.5), paddle.to_tensor(1.0)).item(), 4)
             0.1573
         """
     def gammaincc_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place gammaincc: puts the result into its first argument and returns it. See `gammaincc`."""
+        """In-place gammaincc: puts the result into its first argument and returns it. See `gammaincc`.
+
+        Args:
+            x: positive floating Tensor [...], the parameter.
+            y: positive Tensor of the same dtype, the upper end of the integral.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def gammaln(self, name: _b.str | None = None) -> Tensor:
         """The logarithm of the absolute value of the gamma function, as `lgamma`.
 
@@ -1548,7 +2035,13 @@ class Tensor:
             3.1781
         """
     def gammaln_(self, name: _b.str | None = None) -> Tensor:
-        """In-place gammaln: puts the result into its first argument and returns it. See `gammaln`."""
+        """In-place gammaln: puts the result into its first argument and returns it. See `gammaln`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def gather(self, index: Tensor | _b.int | None = None, axis: Tensor | _b.int | np.integer | np.ndarray | None = None, name: _b.str | None = None, *, dim: Any = None, out: Tensor | None = None) -> Tensor:
         """Takes the slices of x at the indices along an axis.
 
@@ -1588,6 +2081,8 @@ class Tensor:
         Args:
             x: Tensor [...] of ints. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             TypeError: the dtypes differ.
         Example:
@@ -1595,10 +2090,24 @@ class Tensor:
             [6]
         """
     def gcd_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place gcd: puts the result into its first argument and returns it. See `gcd`."""
-    def ge(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x >= y. Arguments as for `equal`.
+        """In-place gcd: puts the result into its first argument and returns it. See `gcd`.
 
+        Args:
+            x: Tensor [...] of ints. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def ge(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x >= y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.greater_equal(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [False, True]
@@ -1641,33 +2150,71 @@ class Tensor:
             [2.0]
         """
     def greater(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x > y. Arguments as for `equal`.
+        """Tells elementwise whether x > y.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.greater_than(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [False, True]
         """
     def greater_equal(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x >= y. Arguments as for `equal`.
+        """Tells elementwise whether x >= y.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.greater_equal(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [False, True]
         """
     def greater_equal_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place greater_equal: puts the result into its first argument and returns it. See `greater_equal`."""
-    def greater_than(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x > y. Arguments as for `equal`.
+        """In-place greater_equal: puts the result into its first argument and returns it. See `greater_equal`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def greater_than(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x > y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.greater_than(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [False, True]
         """
     def greater_than_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place greater_than: puts the result into its first argument and returns it. See `greater_than`."""
-    def gt(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x > y. Arguments as for `equal`.
+        """In-place greater_than: puts the result into its first argument and returns it. See `greater_than`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def gt(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x > y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.greater_than(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [False, True]
@@ -1680,6 +2227,8 @@ class Tensor:
         Args:
             x: Tensor [...].
             y: Tensor of the same dtype that broadcasts with x.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: the dtypes differ.
         Example:
@@ -1771,23 +2320,43 @@ class Tensor:
 
         Args:
             x, y: Tensors [...]; integers are taken as float32.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
             5.0
         """
     def hypot_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place hypot: puts the result into its first argument and returns it. See `hypot`."""
+        """In-place hypot: puts the result into its first argument and returns it. See `hypot`.
+
+        Args:
+            x, y: Tensors [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def i0(self, name: _b.str | None = None) -> Tensor:
         """The modified Bessel function of the first kind, order 0.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.i0(paddle.to_tensor(1.0)).item(), 4)
             1.2661
         """
     def i0_(self, name: _b.str | None = None) -> Tensor:
-        """In-place i0: puts the result into its first argument and returns it. See `i0`."""
+        """In-place i0: puts the result into its first argument and returns it. See `i0`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def i0e(self, name: _b.str | None = None) -> Tensor:
         """exp(-|x|) times `i0`: the exponentially scaled Bessel function of order 0.
 
@@ -1810,8 +2379,12 @@ class Tensor:
             0.2079
         """
     def imag(self, name: _b.str | None = None) -> Tensor:
-        """The imaginary parts of complex numbers. Arguments as for `real`.
+        """The imaginary parts of complex numbers.
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            Tensor of the same shape, float32 for complex64, float64 for complex128.
         Example:
             >>> paddle.imag(paddle.to_tensor([1 + 2j])).tolist()
             [2.0]
@@ -1822,6 +2395,8 @@ class Tensor:
         Args:
             x: Tensor of one element; it is changed.
             value: number to add, cast to the dtype of x.
+        Returns:
+            The Tensor x.
         Raises:
             ValueError: x has more than one element.
         Example:
@@ -1846,7 +2421,20 @@ class Tensor:
             [0.0, 2.0, 0.0]
         """
     def index_add_(self, index: Tensor | _b.int, axis: _b.int | Tensor | np.integer, value: Tensor, alpha: _b.float | Tensor | np.integer | np.floating | np.ndarray = 1, name: _b.str | None = None) -> Tensor:
-        """In-place index_add: puts the result into its first argument and returns it. See `index_add`."""
+        """In-place index_add: puts the result into its first argument and returns it. See `index_add`.
+
+        Args:
+            x: Tensor [...].
+            index: 1-D int32 or int64 Tensor.
+            axis: int. `dim` is accepted as a name; index_add(x, dim, index, source) is accepted too.
+            value: Tensor of the shape of x but for the axis, which has the length of the index. `source` is
+                accepted as a name.
+            alpha: number.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def index_fill(self, index: Tensor, axis: _b.int, value: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating, name: _b.str | None = None) -> Tensor:
         """Fills slices along an axis with one value.
 
@@ -1855,6 +2443,8 @@ class Tensor:
             index: int32 or int64 Tensor.
             axis: int.
             value: number, or 0-D Tensor.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             ValueError: the axis is out of range, or value has more than one element.
             IndexError: an index is out of range.
@@ -1863,7 +2453,18 @@ class Tensor:
             [0.0, 7.0, 0.0]
         """
     def index_fill_(self, index: Tensor, axis: _b.int, value: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating, name: _b.str | None = None) -> Tensor:
-        """In-place index_fill: puts the result into its first argument and returns it. See `index_fill`."""
+        """In-place index_fill: puts the result into its first argument and returns it. See `index_fill`.
+
+        Args:
+            x: Tensor [...].
+            index: int32 or int64 Tensor.
+            axis: int.
+            value: number, or 0-D Tensor.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def index_put(self, indices: Sequence[Tensor], value: Tensor, accumulate: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
         """Puts values at the points that a tuple of index tensors names, as x[indices] = value does.
 
@@ -1883,7 +2484,19 @@ class Tensor:
             [0.0, 7.0, 0.0]
         """
     def index_put_(self, indices: Sequence[Tensor], value: Tensor, accumulate: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
-        """In-place index_put: puts the result into its first argument and returns it. See `index_put`."""
+        """In-place index_put: puts the result into its first argument and returns it. See `index_put`.
+
+        Args:
+            x: Tensor [...].
+            indices: list or tuple of int32, int64 or bool Tensors for the first axes; they broadcast
+                with one another.
+            value: Tensor of the dtype of x that broadcasts to the points.
+            accumulate: add instead of replacing; values for the same point add up.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def index_sample(self, index: Tensor) -> Tensor:
         """Takes from each row of x the elements at the indices in the same row.
 
@@ -2041,8 +2654,12 @@ class Tensor:
             [True, False]
         """
     def isfinite(self, name: _b.str | None = None) -> Tensor:
-        """True where an element is neither infinite nor NaN. Arguments as for `isnan`.
+        """True where an element is neither infinite nor NaN.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.isfinite(paddle.to_tensor([1.0, float("inf")])).tolist()
             [True, False]
@@ -2064,8 +2681,12 @@ class Tensor:
             [False, True, False]
         """
     def isinf(self, name: _b.str | None = None) -> Tensor:
-        """True where an element is infinite, of either sign. Arguments as for `isnan`.
+        """True where an element is infinite, of either sign.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.isinf(paddle.to_tensor([1.0, float("-inf")])).tolist()
             [False, True]
@@ -2082,22 +2703,34 @@ class Tensor:
             [False, True]
         """
     def isneginf(self, name: _b.str | None = None) -> Tensor:
-        """True where an element is minus infinity. Arguments as for `isnan`.
+        """True where an element is minus infinity.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.isneginf(paddle.to_tensor([float("inf"), float("-inf")])).tolist()
             [False, True]
         """
     def isposinf(self, name: _b.str | None = None) -> Tensor:
-        """True where an element is plus infinity. Arguments as for `isnan`.
+        """True where an element is plus infinity.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.isposinf(paddle.to_tensor([float("inf"), float("-inf")])).tolist()
             [True, False]
         """
     def isreal(self, name: _b.str | None = None) -> Tensor:
-        """True where an element has no imaginary part; always for real dtypes. Arguments as for `isnan`.
+        """True where an element has no imaginary part; always for real dtypes.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.isreal(paddle.to_tensor([1 + 0j, 1j])).tolist()
             [True, False]
@@ -2159,29 +2792,59 @@ class Tensor:
     @property
     def layout(self) -> Any: ...
     def lcm(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.
+        """The least common multiple of integers, with broadcasting; 0 where either is 0.
 
+        Args:
+            x: Tensor [...] of ints. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.lcm(paddle.to_tensor([4]), paddle.to_tensor([6])).tolist()
             [12]
         """
     def lcm_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place lcm: puts the result into its first argument and returns it. See `lcm`."""
+        """In-place lcm: puts the result into its first argument and returns it. See `lcm`.
+
+        Args:
+            x: Tensor [...] of ints. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def ldexp(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """x * 2^y, with broadcasting.
 
         Args:
             x: Tensor [...]. The result is float64 for a float64 x, else float32.
             y: Tensor of exponents.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.ldexp(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2, 1])).tolist()
             [4.0, 6.0]
         """
     def ldexp_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place ldexp: puts the result into its first argument and returns it. See `ldexp`."""
-    def le(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x <= y. Arguments as for `equal`.
+        """In-place ldexp: puts the result into its first argument and returns it. See `ldexp`.
 
+        Args:
+            x: Tensor [...]. The result is float64 for a float64 x, else float32.
+            y: Tensor of exponents.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def le(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x <= y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.less_equal(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [True, False]
@@ -2192,6 +2855,8 @@ class Tensor:
         Args:
             x, y: Tensors [...].
             weight: number, or Tensor broadcastable with them.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: the shapes do not broadcast.
         Example:
@@ -2199,45 +2864,106 @@ class Tensor:
             [1.0]
         """
     def lerp_(self, y: Tensor, weight: Tensor | _b.float, name: _b.str | None = None) -> Tensor:
-        """In-place lerp: puts the result into its first argument and returns it. See `lerp`."""
-    def less(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x < y. Arguments as for `equal`.
+        """In-place lerp: puts the result into its first argument and returns it. See `lerp`.
 
+        Args:
+            x, y: Tensors [...].
+            weight: number, or Tensor broadcastable with them.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def less(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x < y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.less_than(paddle.to_tensor([1, 2]), paddle.to_tensor([2, 2])).tolist()
             [True, False]
         """
     def less_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place less_than: puts the result into its first argument and returns it. See `less_than`."""
-    def less_equal(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x <= y. Arguments as for `equal`.
+        """In-place less_than: puts the result into its first argument and returns it. See `less_than`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def less_equal(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x <= y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.less_equal(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 2])).tolist()
             [True, False]
         """
     def less_equal_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place less_equal: puts the result into its first argument and returns it. See `less_equal`."""
-    def less_than(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x < y. Arguments as for `equal`.
+        """In-place less_equal: puts the result into its first argument and returns it. See `less_equal`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def less_than(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Tells elementwise whether x < y.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.less_than(paddle.to_tensor([1, 2]), paddle.to_tensor([2, 2])).tolist()
             [True, False]
         """
     def less_than_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place less_than: puts the result into its first argument and returns it. See `less_than`."""
+        """In-place less_than: puts the result into its first argument and returns it. See `less_than`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def lgamma(self, name: _b.str | None = None) -> Tensor:
         """The logarithm of the absolute value of the gamma function.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.lgamma(paddle.to_tensor(5.0)).item(), 4)
             3.1781
         """
     def lgamma_(self, name: _b.str | None = None) -> Tensor:
-        """In-place lgamma: puts the result into its first argument and returns it. See `lgamma`."""
+        """In-place lgamma: puts the result into its first argument and returns it. See `lgamma`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def log(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The natural logarithm of each element; NaN for negative real numbers.
 
@@ -2251,34 +2977,78 @@ class Tensor:
             0.0
         """
     def log10(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The logarithm to base 10. Arguments as for `log`.
+        """The logarithm to base 10.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.log10(paddle.to_tensor(100.0)).item(), 4)
             2.0
         """
     def log10_(self, name: _b.str | None = None) -> Tensor:
-        """In-place log10: puts the result into its first argument and returns it. See `log10`."""
-    def log1p(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """log(1 + x), exact for small x. Arguments as for `log`.
+        """In-place log10: puts the result into its first argument and returns it. See `log10`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def log1p(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """log(1 + x), exact for small x.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.log1p(paddle.to_tensor(0.0)).item(), 4)
             0.0
         """
     def log1p_(self, name: _b.str | None = None) -> Tensor:
-        """In-place log1p: puts the result into its first argument and returns it. See `log1p`."""
-    def log2(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The logarithm to base 2. Arguments as for `log`.
+        """In-place log1p: puts the result into its first argument and returns it. See `log1p`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def log2(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The logarithm to base 2.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.log2(paddle.to_tensor(8.0)).item(), 4)
             3.0
         """
     def log2_(self, name: _b.str | None = None) -> Tensor:
-        """In-place log2: puts the result into its first argument and returns it. See `log2`."""
+        """In-place log2: puts the result into its first argument and returns it. See `log2`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def log_(self, name: _b.str | None = None) -> Tensor:
-        """In-place log: puts the result into its first argument and returns it. See `log`."""
+        """In-place log: puts the result into its first argument and returns it. See `log`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def log_normal_(self, mean: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | np.ndarray = 1.0, std: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 2.0, name: _b.str | None = None) -> Tensor:
         """Fills a tensor in place with random numbers whose logarithm is normal with this mean and standard
         deviation; returns it.
@@ -2292,6 +3062,8 @@ class Tensor:
 
         Args:
             x, y: Tensors [...]; integers are taken as float32.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> round(paddle.logaddexp(paddle.to_tensor(0.0), paddle.to_tensor(0.0)).item(), 4)
             0.6931
@@ -2326,7 +3098,16 @@ class Tensor:
             [True, False]
         """
     def logical_and_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place logical_and: puts the result into its first argument and returns it. See `logical_and`."""
+        """In-place logical_and: puts the result into its first argument and returns it. See `logical_and`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def logical_not(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """True where the element is false (zero).
 
@@ -2337,37 +3118,84 @@ class Tensor:
             [False, True]
         """
     def logical_not_(self, name: _b.str | None = None) -> Tensor:
-        """In-place logical_not: puts the result into its first argument and returns it. See `logical_not`."""
-    def logical_or(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """True where either element is true (not zero). Arguments as for `logical_and`.
+        """In-place logical_not: puts the result into its first argument and returns it. See `logical_not`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def logical_or(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """True where either element is true (not zero).
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.logical_or(paddle.to_tensor([True, False]), paddle.to_tensor([False, False])).tolist()
             [True, False]
         """
     def logical_or_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place logical_or: puts the result into its first argument and returns it. See `logical_or`."""
-    def logical_xor(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """True where exactly one element is true (not zero). Arguments as for `logical_and`.
+        """In-place logical_or: puts the result into its first argument and returns it. See `logical_or`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def logical_xor(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """True where exactly one element is true (not zero).
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.logical_xor(paddle.to_tensor([True, True]), paddle.to_tensor([True, False])).tolist()
             [False, True]
         """
     def logical_xor_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place logical_xor: puts the result into its first argument and returns it. See `logical_xor`."""
+        """In-place logical_xor: puts the result into its first argument and returns it. See `logical_xor`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def logit(self, eps: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray | None = None, name: _b.str | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid.
 
         Args:
             x: Tensor [...]; integers are taken as float32. NaN outside [0, 1].
             eps: number; x is first brought into [eps, 1 - eps]. None or 0: x is taken as it is.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> paddle.logit(paddle.to_tensor(0.5)).item()
             0.0
         """
     def logit_(self, eps: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place logit: puts the result into its first argument and returns it. See `logit`."""
+        """In-place logit: puts the result into its first argument and returns it. See `logit`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32. NaN outside [0, 1].
+            eps: number; x is first brought into [eps, 1 - eps]. None or 0: x is taken as it is.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def logsumexp(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The logarithm of the sum of exponentials over the given axes, computed without overflow.
 
@@ -2405,8 +3233,13 @@ class Tensor:
             [[2.0]]
         """
     def lt(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x < y. Arguments as for `equal`.
+        """Tells elementwise whether x < y.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.less_than(paddle.to_tensor([1, 2]), paddle.to_tensor([2, 2])).tolist()
             [True, False]
@@ -2460,7 +3293,17 @@ class Tensor:
             [9, 2]
         """
     def masked_fill_(self, mask: Tensor, value: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating, name: _b.str | None = None) -> Tensor:
-        """In-place masked_fill: puts the result into its first argument and returns it. See `masked_fill`."""
+        """In-place masked_fill: puts the result into its first argument and returns it. See `masked_fill`.
+
+        Args:
+            x: Tensor [...].
+            mask: bool Tensor that broadcasts with x.
+            value: number, or Tensor of the dtype of x that broadcasts.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def masked_scatter(self, mask: Tensor, value: Tensor, name: _b.str | None = None) -> Tensor:
         """Replaces the elements where the mask is true by the elements of value, in order.
 
@@ -2468,6 +3311,8 @@ class Tensor:
             x: Tensor [...].
             mask: bool Tensor that broadcasts with x.
             value: Tensor of the dtype of x with at least as many elements as the mask has true ones.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             AssertionError: the mask is not bool, or the dtypes differ.
             ValueError: value has too few elements.
@@ -2477,7 +3322,17 @@ class Tensor:
             [5.0, 0.0, 6.0]
         """
     def masked_scatter_(self, mask: Tensor, value: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place masked_scatter: puts the result into its first argument and returns it. See `masked_scatter`."""
+        """In-place masked_scatter: puts the result into its first argument and returns it. See `masked_scatter`.
+
+        Args:
+            x: Tensor [...].
+            mask: bool Tensor that broadcasts with x.
+            value: Tensor of the dtype of x with at least as many elements as the mask has true ones.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def masked_select(self, mask: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The elements where the mask is true, in a row.
 
@@ -2514,6 +3369,8 @@ class Tensor:
         Args:
             x: Tensor [..., k, k].
             n: int; negative powers are powers of the inverse.
+        Returns:
+            Tensor of the same shape.
         Raises:
             ValueError: the matrices are not square, or n is negative and one is singular.
             TypeError: n is not an int.
@@ -2613,15 +3470,26 @@ class Tensor:
             2.5
         """
     def min(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
-        """The smallest element over the given axes. Arguments as for `max`.
+        """The smallest element over the given axes.
 
+        Args:
+            x: Tensor [...], real. NaN wins.
+            axis: int, list of ints, or None for all axes.
+            keepdim: keep the reduced axes with length 1.
+        Returns:
+            Tensor of x's shape without the reduced axes.
         Example:
             >>> paddle.min(paddle.to_tensor([[1.0, 5.0], [3.0, 2.0]]), axis=0).tolist()
             [1.0, 2.0]
         """
     def minimum(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The smaller of two elements; NaN if either is NaN. Arguments as for `maximum`.
+        """The smaller of two elements; NaN if either is NaN.
 
+        Args:
+            x: Tensor [...], real.
+            y: Tensor broadcastable with x.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.minimum(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([3.0, 2.0])).tolist()
             [1.0, 2.0]
@@ -2646,7 +3514,13 @@ class Tensor:
             [3, 1]
         """
     def mod_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
-        """In-place remainder: puts the result into its first argument and returns it. See `remainder`."""
+        """In-place remainder: puts the result into its first argument and returns it. See `remainder`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def mode(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = -1, keepdim: _b.bool | None = False, name: _b.str | None = None) -> _b.tuple[Tensor, Tensor]:
         """The most frequent element along an axis, the smallest of equally frequent ones, and its last index.
 
@@ -2669,6 +3543,8 @@ class Tensor:
             x: Tensor [...].
             source: int or list of ints.
             destination: int or list of as many ints.
+        Returns:
+            Tensor with the same elements and the axes in another order.
         Raises:
             AssertionError: an axis is out of range, or the lists differ in length.
             ValueError: an axis is named twice.
@@ -2685,14 +3561,28 @@ class Tensor:
             [[2, 1], [3, 5]]
         """
     def mul(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Multiplies two tensors elementwise, with broadcasting. Arguments as for `add`.
+        """Multiplies two tensors elementwise, with broadcasting.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.multiply(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
             [3.0, 10.0]
         """
     def mul_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place multiply: puts the result into its first argument and returns it. See `multiply`."""
+        """In-place multiply: puts the result into its first argument and returns it. See `multiply`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def multi_dot(self, name: _b.str | None = None) -> Tensor:
         """The product of several matrices in the order that needs the fewest multiplications.
 
@@ -2710,6 +3600,8 @@ class Tensor:
         Args:
             x: floating Tensor [...].
             p: int >= 1.
+        Returns:
+            Tensor of the same shape.
         Raises:
             TypeError: x is not floating.
             AssertionError: p is smaller than 1.
@@ -2720,7 +3612,16 @@ class Tensor:
             p (p - 1) / 4 log(pi) + sum_j lgamma(x - j / 2), j = 0..p-1.
         """
     def multigammaln_(self, p: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray, name: _b.str | None = None) -> Tensor:
-        """In-place multigammaln: puts the result into its first argument and returns it. See `multigammaln`."""
+        """In-place multigammaln: puts the result into its first argument and returns it. See `multigammaln`.
+
+        Args:
+            x: floating Tensor [...].
+            p: int >= 1.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def multinomial(self, num_samples: Tensor | _b.int | _b.float | np.integer | np.ndarray = 1, replacement: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Random class numbers with given weights.
 
@@ -2752,14 +3653,28 @@ class Tensor:
             [[1.0], [0.0]]
         """
     def multiply(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Multiplies two tensors elementwise, with broadcasting. Arguments as for `add`.
+        """Multiplies two tensors elementwise, with broadcasting.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.multiply(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
             [3.0, 10.0]
         """
     def multiply_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place multiply: puts the result into its first argument and returns it. See `multiply`."""
+        """In-place multiply: puts the result into its first argument and returns it. See `multiply`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def mv(self, vec: Tensor, name: _b.str | None = None) -> Tensor:
         """Multiplies a matrix [n, k] with a vector [k].
 
@@ -2778,6 +3693,8 @@ class Tensor:
         Args:
             x: Tensor [...], float32 or float64.
             nan, posinf, neginf: the replacements; None stands for the largest and smallest number of the dtype.
+        Returns:
+            Tensor of the same shape and dtype.
         Raises:
             AssertionError: x is not floating.
         Example:
@@ -2785,7 +3702,16 @@ class Tensor:
             [0.0, 1.0]
         """
     def nan_to_num_(self, nan: _b.float | Tensor | np.integer | np.floating = 0.0, posinf: _b.float | Tensor | np.integer | np.floating | None = None, neginf: _b.float | Tensor | np.integer | np.floating | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place nan_to_num: puts the result into its first argument and returns it. See `nan_to_num`."""
+        """In-place nan_to_num: puts the result into its first argument and returns it. See `nan_to_num`.
+
+        Args:
+            x: Tensor [...], float32 or float64.
+            nan, posinf, neginf: the replacements; None stands for the largest and smallest number of the dtype.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def nanmean(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
         """The average over the given axes of what is not NaN.
 
@@ -2817,15 +3743,31 @@ class Tensor:
             2.0
         """
     def nanquantile(self, q: Tensor | _b.int | _b.float | Sequence[_b.float] | Sequence[Tensor], axis: _b.int | Sequence[_b.int] | None = None, keepdim: _b.bool = False, interpolation: _b.str = 'linear') -> Tensor:
-        """Quantiles of what is not NaN; NaN if nothing is left. Arguments as for `quantile`.
+        """Quantiles of what is not NaN; NaN if nothing is left.
 
+        Args:
+            x: floating Tensor [...]. `input` is accepted as a name.
+            q: number in 0..1, or list or 1-d Tensor of them.
+            axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+            keepdim: keep the reduced axes with length 1.
+            interpolation: between two elements: "linear", "lower", "higher", "nearest" or "midpoint".
+        Returns:
+            Tensor; more than one q adds a first axis.
         Example:
             >>> paddle.nanquantile(paddle.to_tensor([1.0, float("nan"), 3.0]), 0.5).item()
             2.0
         """
     def nansum(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, dtype: _a.DTypeLike | None = None, keepdim: _b.bool = False, name: _b.str | None = None) -> Tensor:
-        """Sums elements over the given axes, counting NaN as zero. Arguments as for `sum`.
+        """Sums elements over the given axes, counting NaN as zero.
 
+        Args:
+            x: Tensor [...], any dtype; bool and int32 sum as int64. `input` is accepted as a name.
+            axis: int, list of ints, or None (or an empty list) for all axes. `dim` is accepted as a name.
+            dtype: dtype to cast to before summing, float16 and bfloat16 to integers after it; a bool here is
+                taken for keepdim.
+            keepdim: keep the summed axes with length 1.
+        Returns:
+            Tensor of x's shape without the summed axes.
         Example:
             >>> paddle.nansum(paddle.to_tensor([1.0, float("nan"), 2.0])).item()
             3.0
@@ -2838,6 +3780,8 @@ class Tensor:
             dim: int, the axis.
             start: int or Tensor of one int; negative counts from the end.
             length: int.
+        Returns:
+            Tensor; the axis has `length` elements.
         Raises:
             IndexError: the axis is out of range.
             AssertionError: the part does not lie inside the axis.
@@ -2855,8 +3799,13 @@ class Tensor:
             2
         """
     def ne(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x differs from y. Arguments as for `equal`.
+        """Tells elementwise whether x differs from y.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.not_equal(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 3])).tolist()
             [False, True]
@@ -2874,7 +3823,15 @@ class Tensor:
             [-1.0, 2.0]
         """
     def neg_(self, name: _b.str | None = None) -> Tensor:
-        """In-place neg: puts the result into its first argument and returns it. See `neg`."""
+        """In-place neg: puts the result into its first argument and returns it. See `neg`.
+
+        Args:
+            x: Tensor [...].
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def negative(self, name: _b.str | None = None) -> Tensor:
         """Changes the sign of each element, as `neg`; bool is refused.
 
@@ -2911,6 +3868,8 @@ class Tensor:
 
         Args:
             x, y: floating Tensors that broadcast.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.nextafter(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item() > 1
             True
@@ -2963,14 +3922,28 @@ class Tensor:
             paddle.Size([2])
         """
     def not_equal(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tells elementwise whether x differs from y. Arguments as for `equal`.
+        """Tells elementwise whether x differs from y.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            bool Tensor of the broadcast shape.
         Example:
             >>> paddle.not_equal(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 3])).tolist()
             [False, True]
         """
     def not_equal_(self, y: Tensor, name: _b.str | None = None) -> Tensor:
-        """In-place not_equal: puts the result into its first argument and returns it. See `not_equal`."""
+        """In-place not_equal: puts the result into its first argument and returns it. See `not_equal`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @property
     def num_shard(self) -> _b.int: ...
     def numel(self, name: _b.str | None = None) -> Tensor:
@@ -3080,6 +4053,8 @@ class Tensor:
         Args:
             x: Tensor [...]; integers are taken as float32.
             n: int >= 0.
+        Returns:
+            Tensor of the same shape.
         Raises:
             ValueError: n is negative.
             TypeError: n is not an int.
@@ -3088,7 +4063,16 @@ class Tensor:
             1.6449
         """
     def polygamma_(self, n: _b.int, name: _b.str | None = None) -> Tensor:
-        """In-place polygamma: puts the result into its first argument and returns it. See `polygamma`."""
+        """In-place polygamma: puts the result into its first argument and returns it. See `polygamma`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+            n: int >= 0.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def pow(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Raises x to the power y elementwise.
 
@@ -3102,7 +4086,16 @@ class Tensor:
             [1.0, 4.0, 9.0]
         """
     def pow_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
-        """In-place pow: puts the result into its first argument and returns it. See `pow`."""
+        """In-place pow: puts the result into its first argument and returns it. See `pow`.
+
+        Args:
+            x: Tensor [...].
+            y: Tensor broadcastable with x, or a number (an integer x stays an integer: 2.5 counts as 2).
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @property
     def process_mesh(self) -> Any: ...
     def prod(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | None = None, keepdim: _b.bool | None = False, dtype: _a.DTypeLike | None = None, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
@@ -3142,7 +4135,22 @@ class Tensor:
             [[0.0, 9.0], [9.0, 0.0]]
         """
     def put_along_axis_(self, indices: Tensor, values: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating, axis: _b.int | Tensor | np.integer, reduce: _b.str = 'assign', include_self: _b.bool | None = True, broadcast: _b.bool = True) -> Tensor:
-        """In-place put_along_axis: puts the result into its first argument and returns it. See `put_along_axis`."""
+        """In-place put_along_axis: puts the result into its first argument and returns it. See `put_along_axis`.
+
+        Args:
+            arr: Tensor [...].
+            indices: int32 or int64 Tensor of as many axes; negative indices count from the end.
+            values: Tensor that broadcasts to indices, or a number.
+            axis: int.
+            reduce: "assign", "add", "mul" ("multiply"), "mean", "amax" or "amin": how a value
+                meets what is there.
+            include_self: False leaves out what was there before.
+            broadcast: broadcast indices against arr along the other axes.
+        Returns:
+            The Tensor `arr`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def qr(self, mode: _b.str = 'reduced', name: _b.str | None = None) -> Any:
         """The QR factorisation x = Q R with orthonormal columns in Q and upper triangular R.
 
@@ -3177,8 +4185,12 @@ class Tensor:
             2.5
         """
     def rad2deg(self, name: _b.str | None = None) -> Tensor:
-        """Turns radians into degrees. Arguments as for `deg2rad`.
+        """Turns radians into degrees.
 
+        Args:
+            x: Tensor [...]; int32 and int64 are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.rad2deg(paddle.to_tensor(3.14159265)).item(), 3)
             180.0
@@ -3222,14 +4234,26 @@ class Tensor:
             [1.0]
         """
     def reciprocal(self, name: _b.str | None = None) -> Tensor:
-        """1 / x. Arguments as for `exp`.
+        """1 / x.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.reciprocal(paddle.to_tensor(4.0)).item(), 4)
             0.25
         """
     def reciprocal_(self, name: _b.str | None = None) -> Tensor:
-        """In-place reciprocal: puts the result into its first argument and returns it. See `reciprocal`."""
+        """In-place reciprocal: puts the result into its first argument and returns it. See `reciprocal`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def reconstruct_from_(self, other: Any) -> Tensor:
         """Takes over the value of another Tensor, also of another shape or dtype, and where it came from."""
     def reduce_as(self, target: Tensor, name: _b.str | None = None) -> Tensor:
@@ -3238,6 +4262,8 @@ class Tensor:
         Args:
             x: Tensor [...].
             target: Tensor whose shape broadcasts to that of x.
+        Returns:
+            Tensor of the shape of target.
         Raises:
             ValueError: target's shape does not broadcast to x's.
         Example:
@@ -3266,7 +4292,13 @@ class Tensor:
             [3, 1]
         """
     def remainder_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
-        """In-place remainder: puts the result into its first argument and returns it. See `remainder`."""
+        """In-place remainder: puts the result into its first argument and returns it. See `remainder`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def renorm(self, p: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | np.ndarray | None, max_norm: _b.float | Tensor | np.integer | np.floating | np.ndarray) -> Tensor:
         """Shrinks every slice along an axis whose p-norm exceeds a limit to that norm.
 
@@ -3275,6 +4307,8 @@ class Tensor:
             p: order of the norm.
             axis: int, the axis that numbers the slices.
             max_norm: the limit.
+        Returns:
+            Tensor of the same shape.
         Raises:
             ValueError: the axis is out of range.
         Example:
@@ -3282,7 +4316,18 @@ class Tensor:
             [[0.6000000238418579, 0.800000011920929]]
         """
     def renorm_(self, p: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | np.ndarray | None, max_norm: _b.float | Tensor | np.integer | np.floating | np.ndarray) -> Tensor:
-        """In-place renorm: puts the result into its first argument and returns it. See `renorm`."""
+        """In-place renorm: puts the result into its first argument and returns it. See `renorm`.
+
+        Args:
+            x: Tensor [...].
+            p: order of the norm.
+            axis: int, the axis that numbers the slices.
+            max_norm: the limit.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @overload
     def repeat(self, repeats: Any) -> Any: ...
     @overload
@@ -3338,7 +4383,18 @@ class Tensor:
             paddle.Size([6, 1])
         """
     def reshape_(self, shape: Tensor | _b.int | Sequence[_b.int | Tensor], name: _b.str | None = None) -> Tensor:
-        """In-place reshape: puts the result into its first argument and returns it. See `reshape`."""
+        """In-place reshape: puts the result into its first argument and returns it. See `reshape`.
+
+        Args:
+            x: Tensor [...], any dtype.
+            shape: list, tuple or 1-D int Tensor; its items may be Tensors. 0 copies the length of x at that
+                place, one -1 takes what is left. The lengths may also be given as separate arguments:
+                x.reshape(2, 3).
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def resize_(self, shape: Any, fill_zero: _b.bool = False, name: _b.str | None = None) -> Tensor:
         """Changes shape and size in place: keeps the elements in order, cuts off or adds zeros at the end;
         returns the tensor.
@@ -3357,6 +4413,8 @@ class Tensor:
         Args:
             x: Tensor [...].
             axis: int, list or tuple of ints.
+        Returns:
+            Tensor of the same shape and dtype.
         Raises:
             ValueError: an axis is out of range or named twice.
         Example:
@@ -3370,6 +4428,8 @@ class Tensor:
             x: Tensor [...].
             shifts: int, list or Tensor of ints: how far.
             axis: as many axes. Default: roll the flattened tensor. `dims` is accepted as a name.
+        Returns:
+            Tensor of the same shape and dtype.
         Raises:
             ValueError: an axis is out of range, or there are not as many shifts as axes.
         Example:
@@ -3383,6 +4443,8 @@ class Tensor:
             x: Tensor of at least 2 axes.
             k: int, negative to turn the other way.
             axes: two axes.
+        Returns:
+            Tensor with the same elements.
         Raises:
             ValueError: x has too few axes, or axes are not two different ones in range.
         Example:
@@ -3402,7 +4464,16 @@ class Tensor:
             [0.0, 2.0, -2.0]
         """
     def round_(self, decimals: _b.int | Tensor | np.integer = 0, name: _b.str | None = None) -> Tensor:
-        """In-place round: puts the result into its first argument and returns it. See `round`."""
+        """In-place round: puts the result into its first argument and returns it. See `round`.
+
+        Args:
+            x: Tensor [...]; integers stay as they are. `input` is accepted as a name.
+            decimals: int, may be negative (tens, hundreds).
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def row_stack(self, name: _b.str | None = None) -> Tensor:
         """The same as `vstack`.
 
@@ -3411,14 +4482,26 @@ class Tensor:
             paddle.Size([2, 2])
         """
     def rsqrt(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """1 / sqrt(x). Arguments as for `sqrt`.
+        """1 / sqrt(x).
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.rsqrt(paddle.to_tensor(4.0)).item(), 4)
             0.5
         """
     def rsqrt_(self, name: _b.str | None = None) -> Tensor:
-        """In-place rsqrt: puts the result into its first argument and returns it. See `rsqrt`."""
+        """In-place rsqrt: puts the result into its first argument and returns it. See `rsqrt`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def scale(self, scale: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | np.ndarray = 1.0, bias: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 0.0, bias_after_scale: _b.bool | None = True, act: _b.str | None = None, name: _b.str | None = None) -> Tensor:
         """scale * x + bias, or scale * (x + bias).
 
@@ -3427,6 +4510,8 @@ class Tensor:
             scale, bias: numbers, or Tensors or arrays of one element, cast to the dtype of x; no gradient.
             bias_after_scale: False adds the bias first.
             act: name of a function applied last, e.g. "relu".
+        Returns:
+            Tensor of the same shape.
         Raises:
             AttributeError: act is not known.
         Example:
@@ -3434,7 +4519,18 @@ class Tensor:
             [3.0, 5.0]
         """
     def scale_(self, scale: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | np.ndarray = 1.0, bias: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 0.0, bias_after_scale: _b.bool | None = True, act: _b.str | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place scale: puts the result into its first argument and returns it. See `scale`."""
+        """In-place scale: puts the result into its first argument and returns it. See `scale`.
+
+        Args:
+            x: Tensor [...].
+            scale, bias: numbers, or Tensors or arrays of one element, cast to the dtype of x; no gradient.
+            bias_after_scale: False adds the bias first.
+            act: name of a function applied last, e.g. "relu".
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def scatter(self, index: Tensor | _b.int | None = None, updates: Tensor | None = None, overwrite: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | None = True, name: _b.str | None = None, *, dim: Any = None, src: Tensor | None = None, reduce: _b.str | None = None, value: Any = None, out: Tensor | None = None) -> Tensor:
         """Replaces rows of x, or adds to them.
 
@@ -3476,13 +4572,26 @@ class Tensor:
             [0.0, 2.0, 0.0]
         """
     def scatter_add_(self, dim: _b.int | Tensor | np.integer, index: Tensor, src: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating) -> Tensor:
-        """In-place scatter_add: puts the result into its first argument and returns it. See `scatter_add`."""
+        """In-place scatter_add: puts the result into its first argument and returns it. See `scatter_add`.
+
+        Args:
+            input: Tensor [...].
+            dim: int.
+            index: int Tensor, at most as large as src.
+            src: Tensor of the dtype of input.
+        Returns:
+            The Tensor `input`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def scatter_nd(self, updates: Tensor, shape: Tensor | Sequence[_b.int | Tensor] | np.integer | np.ndarray, name: _b.str | None = None) -> Tensor:
         """Zeros with updates added at coordinates. See `scatter_nd_add`.
 
         Args:
             index, updates: as for `scatter_nd_add`.
             shape: list, tuple or Tensor of ints: the shape of the result.
+        Returns:
+            Tensor of the given shape.
         Example:
             >>> paddle.scatter_nd(paddle.to_tensor([[1], [1]]), paddle.ones([2]), [3]).tolist()
             [0.0, 2.0, 0.0]
@@ -3494,6 +4603,8 @@ class Tensor:
             x: Tensor [...].
             index: int32 or int64 Tensor [..., k]: coordinates along the first k axes of x.
             updates: Tensor of shape index.shape[:-1] + x.shape[k:] and the dtype of x.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             IndexError: a coordinate is out of range.
             ValueError: the shapes do not fit.
@@ -3522,6 +4633,8 @@ class Tensor:
             x: Tensor [...].
             values: Tensor of the shape of the slice.
             axis, index: which slice.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             RuntimeError: values has another shape.
             IndexError: the axis or the index is out of range.
@@ -3558,6 +4671,8 @@ class Tensor:
 
         Args:
             x: Tensor [...], floating or complex.
+        Returns:
+            Tensor of the same shape and dtype.
         Raises:
             TypeError: x is of an integer dtype or bool.
         Example:
@@ -3595,7 +4710,15 @@ class Tensor:
             0.5
         """
     def sigmoid_(self, name: _b.str | None = None) -> Tensor:
-        """In-place sigmoid: puts the result into its first argument and returns it. See `sigmoid`."""
+        """In-place sigmoid: puts the result into its first argument and returns it. See `sigmoid`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def sign(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """-1, 0 or 1 by the sign of each element; x / |x| for complex numbers.
 
@@ -3608,8 +4731,12 @@ class Tensor:
             [-1.0, 0.0, 1.0]
         """
     def signbit(self, name: _b.str | None = None) -> Tensor:
-        """True where an element carries a minus sign, -0.0 included. Arguments as for `isnan`.
+        """True where an element carries a minus sign, -0.0 included.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.signbit(paddle.to_tensor([1.0, -0.0])).tolist()
             [False, True]
@@ -3627,12 +4754,22 @@ class Tensor:
             0.0
         """
     def sin_(self, name: _b.str | None = None) -> Tensor:
-        """In-place sin: puts the result into its first argument and returns it. See `sin`."""
+        """In-place sin: puts the result into its first argument and returns it. See `sin`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def sinc(self, name: _b.str | None = None) -> Tensor:
         """sin(pi x) / (pi x), 1 at 0.
 
         Args:
             x: Tensor [...], floating or complex.
+        Returns:
+            Tensor of the same shape.
         Raises:
             TypeError: x is of an integer dtype.
         Example:
@@ -3640,16 +4777,36 @@ class Tensor:
             0.6366
         """
     def sinc_(self, name: _b.str | None = None) -> Tensor:
-        """In-place sinc: puts the result into its first argument and returns it. See `sinc`."""
-    def sinh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The hyperbolic sine. Arguments as for `sin`.
+        """In-place sinc: puts the result into its first argument and returns it. See `sinc`.
 
+        Args:
+            x: Tensor [...], floating or complex.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def sinh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The hyperbolic sine.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.sinh(paddle.to_tensor(0.0)).item(), 4)
             0.0
         """
     def sinh_(self, name: _b.str | None = None) -> Tensor:
-        """In-place sinh: puts the result into its first argument and returns it. See `sinh`."""
+        """In-place sinh: puts the result into its first argument and returns it. See `sinh`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @property
     def size(self) -> _b.int: ...
     def slice(self, axes: Sequence[_b.int | Tensor], starts: Tensor | _b.int | Sequence[_b.int | Tensor] | np.integer | np.ndarray, ends: Tensor | _b.int | Sequence[_b.int | Tensor] | np.integer | np.ndarray) -> Tensor:
@@ -3722,8 +4879,15 @@ class Tensor:
             [1.0, 2.0]
         """
     def sort(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = -1, descending: _b.bool | None = False, stable: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
-        """Sorts along an axis. Arguments as for `argsort`.
+        """Sorts along an axis.
 
+        Args:
+            x: Tensor [...].
+            axis: int. `dim` is accepted as a name.
+            descending: largest first.
+            stable: accepted; equal elements always keep their order.
+        Returns:
+            Tensor of the shape and dtype of x. NaN counts as larger than all numbers.
         Example:
             >>> paddle.sort(paddle.to_tensor([3, 1, 2]), descending=True).tolist()
             [3, 2, 1]
@@ -3765,7 +4929,15 @@ class Tensor:
             2.0
         """
     def sqrt_(self, name: _b.str | None = None) -> Tensor:
-        """In-place sqrt: puts the result into its first argument and returns it. See `sqrt`."""
+        """In-place sqrt: puts the result into its first argument and returns it. See `sqrt`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def square(self, name: _b.str | None = None) -> Tensor:
         """The square of each element; integers stay integers.
 
@@ -3779,7 +4951,15 @@ class Tensor:
             9.0
         """
     def square_(self, name: _b.str | None = None) -> Tensor:
-        """In-place square: puts the result into its first argument and returns it. See `square`."""
+        """In-place square: puts the result into its first argument and returns it. See `square`.
+
+        Args:
+            x: Tensor [...].
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def squeeze(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, name: _b.str | None = None) -> Tensor:
         """Takes away axes of length 1.
 
@@ -3787,6 +4967,8 @@ class Tensor:
             x: Tensor [...].
             axis: int, list or tuple of ints: the axes to look at (those of another length stay). Default: all.
                 `dim` is accepted as a name.
+        Returns:
+            Tensor with the same elements.
         Raises:
             ValueError: an axis is out of range.
         Example:
@@ -3794,7 +4976,17 @@ class Tensor:
             paddle.Size([3, 1])
         """
     def squeeze_(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, name: _b.str | None = None) -> Tensor:
-        """In-place squeeze: puts the result into its first argument and returns it. See `squeeze`."""
+        """In-place squeeze: puts the result into its first argument and returns it. See `squeeze`.
+
+        Args:
+            x: Tensor [...].
+            axis: int, list or tuple of ints: the axes to look at (those of another length stay). Default: all.
+                `dim` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def stack(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = 0, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Joins tensors of one shape along a new axis.
 
@@ -3813,6 +5005,8 @@ class Tensor:
         Args:
             x: Tensor [...]; integers are taken as float32.
             scale_a, scale_b: numbers.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.stanh(paddle.to_tensor(1.0)).item(), 4)
             1.0038
@@ -3878,23 +5072,55 @@ class Tensor:
     @property
     def strides(self) -> Any: ...
     def sub(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1, out: Tensor | None = None) -> Tensor:
-        """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
+        """Subtracts elementwise: x - alpha * y, with broadcasting.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+            alpha: number that y is multiplied with.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.subtract(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
             [-2.0, -3.0]
         """
     def sub_(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1) -> Tensor:
-        """In-place subtract: puts the result into its first argument and returns it. See `subtract`."""
-    def subtract(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1, out: Tensor | None = None) -> Tensor:
-        """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
+        """In-place subtract: puts the result into its first argument and returns it. See `subtract`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+            alpha: number that y is multiplied with.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
+    def subtract(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1, out: Tensor | None = None) -> Tensor:
+        """Subtracts elementwise: x - alpha * y, with broadcasting.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+            alpha: number that y is multiplied with.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Example:
             >>> paddle.subtract(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 5.0])).tolist()
             [-2.0, -3.0]
         """
     def subtract_(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1) -> Tensor:
-        """In-place subtract: puts the result into its first argument and returns it. See `subtract`."""
+        """In-place subtract: puts the result into its first argument and returns it. See `subtract`.
+
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x. `other` is accepted as a name.
+            alpha: number that y is multiplied with.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def sum(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, dtype: _a.DTypeLike | _b.bool | None = None, keepdim: _b.bool = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Sums elements over the given axes.
 
@@ -3964,6 +5190,8 @@ class Tensor:
 
         Args:
             input: Tensor with at most two axes.
+        Returns:
+            Tensor with the same elements.
         Raises:
             ValueError: there are more than two axes.
         Example:
@@ -3971,7 +5199,15 @@ class Tensor:
             paddle.Size([3, 2])
         """
     def t_(self, name: _b.str | None = None) -> Tensor:
-        """In-place t: puts the result into its first argument and returns it. See `t`."""
+        """In-place t: puts the result into its first argument and returns it. See `t`.
+
+        Args:
+            input: Tensor with at most two axes.
+        Returns:
+            The Tensor `input`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def take(self, index: Tensor, mode: _b.str = 'raise', name: _b.str | None = None) -> Tensor:
         """Takes elements of the flattened tensor.
 
@@ -4030,14 +5266,26 @@ class Tensor:
             [[2], [3]]
         """
     def tan(self, name: _b.str | None = None) -> Tensor:
-        """The tangent of angles in radians. Arguments as for `sin`.
+        """The tangent of angles in radians.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.tan(paddle.to_tensor(0.0)).item(), 4)
             0.0
         """
     def tan_(self, name: _b.str | None = None) -> Tensor:
-        """In-place tan: puts the result into its first argument and returns it. See `tan`."""
+        """In-place tan: puts the result into its first argument and returns it. See `tan`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def tanh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic tangent.
 
@@ -4051,7 +5299,15 @@ class Tensor:
             0.0
         """
     def tanh_(self, name: _b.str | None = None) -> Tensor:
-        """In-place tanh: puts the result into its first argument and returns it. See `tanh`."""
+        """In-place tanh: puts the result into its first argument and returns it. See `tanh`.
+
+        Args:
+            x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def tensor_split(self, num_or_indices: _b.int | Sequence[_b.int | Tensor], axis: _b.int | Tensor | np.integer | np.ndarray = 0, name: _b.str | None = None) -> _b.list[Tensor]:
         """Splits along an axis into parts of nearly equal length, or before given indices.
 
@@ -4207,7 +5463,17 @@ class Tensor:
             paddle.Size([4, 2, 3])
         """
     def transpose_(self, perm: _b.bool | Sequence[_b.int | Tensor] | np.ndarray | _b.int | None = None, name: _b.str | _b.int | None = None, *, dim0: Any = None, dim1: Tensor | _b.int | np.integer | np.ndarray | None = None) -> Tensor:
-        """In-place transpose: puts the result into its first argument and returns it. See `transpose`."""
+        """In-place transpose: puts the result into its first argument and returns it. See `transpose`.
+
+        Args:
+            x: Tensor [...].
+            perm: list of the axes in their new order. Two numbers, x.transpose(0, 1), swap those axes.
+            dim0, dim1: the axes to swap, instead of perm. `axis0` and `axis1` are accepted as names.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def trapezoid(self, x: Tensor | None = None, dx: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | None = None, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = -1, name: _b.str | None = None) -> Tensor:
         """The integral of sampled values along an axis by the trapezoid rule.
 
@@ -4254,7 +5520,16 @@ class Tensor:
             [[1.0, 0.0], [1.0, 1.0]]
         """
     def tril_(self, diagonal: _b.int | Tensor | np.integer = 0, name: _b.str | None = None) -> Tensor:
-        """In-place tril: puts the result into its first argument and returns it. See `tril`."""
+        """In-place tril: puts the result into its first argument and returns it. See `tril`.
+
+        Args:
+            x: Tensor [..., n, m].
+            diagonal: the last diagonal that stays: 0 the main one, positive above it, negative below.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def triu(self, diagonal: _b.int | Tensor | np.integer = 0, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
 
@@ -4263,7 +5538,13 @@ class Tensor:
             [[1.0, 1.0], [0.0, 1.0]]
         """
     def triu_(self, diagonal: _b.int | Tensor | np.integer = 0, name: _b.str | None = None) -> Tensor:
-        """In-place triu: puts the result into its first argument and returns it. See `triu`."""
+        """In-place triu: puts the result into its first argument and returns it. See `triu`.
+
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     def true_divide(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 
@@ -4279,7 +5560,13 @@ class Tensor:
             [1.0, -1.0]
         """
     def trunc_(self, name: _b.str | None = None) -> Tensor:
-        """In-place trunc: puts the result into its first argument and returns it. See `trunc`."""
+        """In-place trunc: puts the result into its first argument and returns it. See `trunc`.
+
+        Returns:
+            The Tensor `input`.
+        Raises:
+            ValueError: the result has another shape, or a leaf waits for a gradient.
+        """
     @property
     def type(self) -> Any: ...
     def type_as(self, other: Tensor) -> Tensor:
@@ -4312,6 +5599,8 @@ class Tensor:
             x: Tensor [...].
             axis: int. `dim` is accepted as a name.
             shape: list, tuple or Tensor of the new lengths, one may be -1. `sizes` is accepted as a name.
+        Returns:
+            Tensor with the same elements.
         Raises:
             ValueError: the lengths do not multiply to that of the axis.
             AssertionError: the axis is out of range.
@@ -4394,6 +5683,8 @@ class Tensor:
             x: Tensor [...].
             axis: int, list, tuple or Tensor of ints: where; several are inserted one after the other. `dim` is
                 accepted as a name.
+        Returns:
+            Tensor with the same elements.
         Raises:
             ValueError: an axis is out of range.
         Example:
@@ -4401,7 +5692,17 @@ class Tensor:
             paddle.Size([1, 3, 1])
         """
     def unsqueeze_(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None, name: _b.str | None = None) -> Tensor:
-        """In-place unsqueeze: puts the result into its first argument and returns it. See `unsqueeze`."""
+        """In-place unsqueeze: puts the result into its first argument and returns it. See `unsqueeze`.
+
+        Args:
+            x: Tensor [...].
+            axis: int, list, tuple or Tensor of ints: where; several are inserted one after the other. `dim` is
+                accepted as a name.
+        Returns:
+            The Tensor `x`.
+        Raises:
+            ValueError: a leaf waits for a gradient.
+        """
     def unstack(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = 0, num: Any = None) -> _b.list[Tensor]:
         """Takes the slices along an axis, which vanishes: the reverse of `stack`.
 

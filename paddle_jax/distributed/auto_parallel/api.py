@@ -42,6 +42,8 @@ _AS_IT_IS = (
 def in_auto_parallel_align_mode() -> Any:
     """Whether the flag is set that asks plans for exactly the numbers of one device.
 
+    Returns:
+        bool.
     Example:
         >>> paddle.distributed.in_auto_parallel_align_mode()
         False

@@ -127,6 +127,8 @@ def backend_name() -> str:
 def is_initialized() -> bool:
     """Whether init_parallel_env has made the group of all processes.
 
+    Returns:
+        bool.
     Example:
         >>> paddle.distributed.is_initialized()
         False

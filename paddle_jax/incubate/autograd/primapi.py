@@ -118,6 +118,8 @@ def disable_prim() -> None:
 def prim_enabled() -> bool:
     """Whether the switch for primitive operations is on.
 
+    Returns:
+        bool.
     Differs from Paddle: works where operations run when they are called; Paddle allows it in
         static programs only.
 

@@ -69,6 +69,8 @@ def relu6(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...], floating.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.relu6(paddle.to_tensor([-1.0, 2.0, 8.0])).tolist()
         [0.0, 2.0, 6.0]
@@ -88,6 +90,8 @@ def leaky_relu(x: jax.Array, negative_slope: float = 0.01, name: str | None = No
     Args:
         x: Tensor [...], floating.
         negative_slope: number.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-2.0, 2.0]), 0.5).tolist()
         [-1.0, 2.0]
@@ -105,6 +109,8 @@ def elu(x: jax.Array, alpha: float = 1.0, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...], floating.
         alpha: number.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.elu(paddle.to_tensor([0.0, 2.0])).tolist()
         [0.0, 2.0]
@@ -123,6 +129,8 @@ def celu(x: jax.Array, alpha: float = 1.0, name: str | None = None) -> jax.Array
     Args:
         x: Tensor [...], floating.
         alpha: number other than 0.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ZeroDivisionError: alpha is 0.
     Example:
@@ -154,6 +162,8 @@ def selu(
         x: Tensor [...], floating.
         scale: number above 1.
         alpha: number, not negative.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: scale or alpha is out of range.
     Example:
@@ -196,6 +206,8 @@ def gelu(
         x: Tensor [...], floating. `input` is accepted as a name.
         approximate: True or "tanh" uses the formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); False,
             "none" or None the exact one.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: approximate is another text.
         TypeError: approximate is neither a bool nor a text.
@@ -245,6 +257,8 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Tensor:
     Args:
         x: Tensor [...], floating or complex. `input` is accepted as a name.
         inplace: put the result into x.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.silu(paddle.to_tensor([0.0])).tolist()
         [0.0]
@@ -323,6 +337,8 @@ def glu(x: jax.Array, axis: int = -1, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor; its length along axis is even.
         axis: int.
+    Returns:
+        Tensor; the axis has half the length.
     Raises:
         ValueError: axis is out of range or the length is odd.
     Example:
@@ -354,6 +370,8 @@ def hardsigmoid(
     Args:
         x: Tensor [...], floating.
         slope, offset: numbers.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.hardsigmoid(paddle.to_tensor([-5.0, 0.0, 5.0])).tolist()
         [0.0, 0.5, 1.0]
@@ -388,6 +406,8 @@ def hardtanh(x: jax.Array, min: float = -1.0, max: float = 1.0, name: str | None
     Args:
         x: Tensor [...], floating.
         min, max: numbers.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.hardtanh(paddle.to_tensor([-2.0, 0.5, 2.0])).tolist()
         [-1.0, 0.5, 1.0]
@@ -419,6 +439,8 @@ def hardshrink(x: jax.Array, threshold: float = 0.5, name: str | None = None) ->
     Args:
         x: Tensor [...], floating. `input` is accepted as a name.
         threshold: number. `lambd` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.3, 1.0])).tolist()
         [-1.0, 0.0, 1.0]
@@ -444,6 +466,8 @@ def softshrink(x: jax.Array, threshold: float = 0.5, name: str | None = None) ->
     Args:
         x: Tensor [...], floating. `input` is accepted as a name.
         threshold: number, not negative. `lambd` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: threshold is negative.
     Example:
@@ -480,6 +504,8 @@ def softplus(x: jax.Array, beta: float = 1, threshold: float = 20, name: str | N
     Args:
         x: Tensor [...], floating. `input` is accepted as a name.
         beta, threshold: numbers.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.nn.functional.softplus(paddle.to_tensor([0.0])).item(), 4)
         0.6931
@@ -508,6 +534,8 @@ def log_sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...], floating. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.nn.functional.log_sigmoid(paddle.to_tensor([0.0])).item(), 4)
         -0.6931
@@ -541,6 +569,8 @@ def thresholded_relu(
     Args:
         x: Tensor [...], floating.
         threshold, value: numbers.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 2.0])).tolist()
         [0.0, 2.0]
@@ -572,6 +602,8 @@ def prelu(x: jax.Array, weight: jax.Array, data_format: str = "NCHW", name: str 
         x: Tensor; channels are on axis 1, or on the last axis with a channels-last data_format.
         weight: Tensor [1] or [channels].
         data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Returns:
+        Tensor of the same shape.
     Raises:
         AssertionError: weight does not fit the channels.
         ValueError: data_format is something else or x has no channel axis.
@@ -624,6 +656,8 @@ def rrelu(
         x: Tensor [...], floating.
         lower, upper: floats in [0, 1], lower <= upper.
         training: whether slopes are drawn.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: lower or upper is out of range.
         TypeError: lower or upper is not a float.

@@ -173,6 +173,8 @@ def dropout1d(input: Tensor, p: Any = 0.5, training: bool = True, inplace: bool 
     Args:
         input: Tensor [N, C, L] or [C, L].
         p, training, inplace: as for `dropout`.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         RuntimeError: input has another number of axes.
     Example:
@@ -213,6 +215,8 @@ def dropout2d(
     Args:
         x: Tensor [N, C, H, W], or [N, H, W, C] with data_format "NHWC".
         p, training: as for `dropout`.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         ValueError: x has another number of axes or data_format is something else.
     Example:
@@ -266,6 +270,8 @@ def alpha_dropout(x: Tensor, p: Any = 0.5, training: bool = True, name: str | No
         x: Tensor [...], floating.
         p: probability of dropping, from 0 to 1.
         training: False makes it the identity.
+    Returns:
+        Tensor of the same shape and dtype.
     Example:
         >>> paddle.nn.functional.alpha_dropout(paddle.ones([3]), training=False).tolist()
         [1.0, 1.0, 1.0]

@@ -102,8 +102,14 @@ def mse_loss(
 def l1_loss(
     input: jax.Array, label: jax.Array, reduction: Reduction = "mean", name: str | None = None
 ) -> jax.Array:
-    """Absolute difference of input and label. Arguments as for `mse_loss`.
+    """Absolute difference of input and label.
 
+    Args:
+        input: Tensor [...].
+        label: Tensor broadcastable with input.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the broadcast shape for "none".
     Example:
         >>> paddle.nn.functional.l1_loss(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 4.0])).item()
         1.0
@@ -204,6 +210,8 @@ def log_loss(input: jax.Array, label: jax.Array, epsilon: float = 1e-4, name: st
         input: Tensor [N, 1]: probabilities.
         label: Tensor [N, 1].
         epsilon: keeps the logarithm finite.
+    Returns:
+        Tensor of the shape of input.
     Raises:
         ValueError: the shapes are others.
     Example:

@@ -576,6 +576,8 @@ def local_response_norm(
         size: int, how many neighbouring channels count; beyond the ends they are 0.
         alpha, beta, k: numbers.
         data_format: "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: x has fewer than 3 axes or data_format is something else.
     Example:

@@ -148,7 +148,16 @@ def dequantize_linear(
     qmin: int = -128,
     qmax: int = 127,
 ) -> jax.Array:
-    """The numbers that integers stand for: x scale / qmax. Arguments as for `quantize_linear`."""
+    """The numbers that integers stand for: x scale / qmax.
+
+    Args:
+        x: Tensor of numbers.
+        scale: Tensor of one element, or one for each channel of quant_axis.
+        zero_point: Tensor of zeros, kept for the file format.
+        quant_axis: int, axis of the channels, or -1 for one scale.
+        bit_length: int, number of bits, kept for the file format.
+        qmin, qmax: ints, the range of the integers.
+    """
     wide = _wide(x)
     return (wide * _along(_wide(scale), x, quant_axis) / qmax).astype(x.dtype)
 

@@ -112,8 +112,14 @@ def log_shares(x: jax.Array, axis: int) -> jax.Array:
 @known_as(pir="log_softmax(x:out) axis:i32", onnx="LogSoftmax axis")
 @op(method=False, cases=["~" + case if "1000" in case else case for case in CASES])
 def log_softmax(x: jax.Array, axis: int = -1, dtype: Any = None, name: str | None = None) -> jax.Array:
-    """Computes the logarithm of `softmax`, without overflow. Arguments as for `softmax`.
+    """Computes the logarithm of `softmax`, without overflow.
 
+    Args:
+        x: Tensor [...], floating. `input` is accepted as a name.
+        axis: int. `dim` is accepted as a name.
+        dtype: x is cast to this dtype first. Default: that of x.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> [round(v, 4) for v in paddle.nn.functional.log_softmax(paddle.to_tensor([1.0, 1.0])).tolist()]
         [-0.6931, -0.6931]
@@ -146,6 +152,8 @@ def gumbel_softmax(
         temperature: positive number; small values come close to one-hot.
         hard: return the one-hot vector of the maximum, with the gradient of the soft one.
         axis: int.
+    Returns:
+        Tensor of the same shape.
     Raises:
         ValueError: axis is out of range or temperature is not positive.
     Example:

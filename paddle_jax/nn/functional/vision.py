@@ -162,6 +162,8 @@ def channel_shuffle(
         x: Tensor [N, C, H, W] or [N, H, W, C].
         groups: int that divides C.
         data_format: "NCHW" or "NHWC".
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         ValueError: groups does not divide the channels.
     Example:

@@ -277,20 +277,48 @@ def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
 
 
 def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 161 layers. Arguments as for `densenet121`."""
+    """DenseNet with 161 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A DenseNet.
+    """
     return _densenet(161, pretrained, kwargs)
 
 
 def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 169 layers. Arguments as for `densenet121`."""
+    """DenseNet with 169 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A DenseNet.
+    """
     return _densenet(169, pretrained, kwargs)
 
 
 def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 201 layers. Arguments as for `densenet121`."""
+    """DenseNet with 201 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A DenseNet.
+    """
     return _densenet(201, pretrained, kwargs)
 
 
 def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 264 layers. Arguments as for `densenet121`."""
+    """DenseNet with 264 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A DenseNet.
+    """
     return _densenet(264, pretrained, kwargs)

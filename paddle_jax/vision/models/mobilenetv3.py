@@ -352,7 +352,15 @@ def mobilenet_v3_small(pretrained: bool = False, scale: float = 1.0, **kwargs: A
 
 
 def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Large:
-    """MobileNet, version 3, with fifteen blocks. Arguments as for `mobilenet_v3_small`."""
+    """MobileNet, version 3, with fifteen blocks.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+        scale: float, factor of the channel counts; weights are published for 1.0. Default 1.0.
+    Returns:
+        A MobileNetV3Large.
+    """
     return with_weights(
         MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls
     )

@@ -289,22 +289,50 @@ def resnet18(pretrained: bool = False, **kwargs: Any) -> ResNet:
 
 
 def resnet34(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 34 layers. Arguments as for `resnet18`."""
+    """ResNet with 34 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ResNet.
+    """
     return _resnet("resnet34", BasicBlock, 34, pretrained, **kwargs)
 
 
 def resnet50(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 50 layers. Arguments as for `resnet18`."""
+    """ResNet with 50 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ResNet.
+    """
     return _resnet("resnet50", BottleneckBlock, 50, pretrained, **kwargs)
 
 
 def resnet101(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 101 layers. Arguments as for `resnet18`."""
+    """ResNet with 101 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ResNet.
+    """
     return _resnet("resnet101", BottleneckBlock, 101, pretrained, **kwargs)
 
 
 def resnet152(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 152 layers. Arguments as for `resnet18`."""
+    """ResNet with 152 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ResNet.
+    """
     return _resnet("resnet152", BottleneckBlock, 152, pretrained, **kwargs)
 
 

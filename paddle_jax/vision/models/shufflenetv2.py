@@ -220,27 +220,62 @@ def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
 
 
 def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 of scale 0.33. Arguments as for `shufflenet_v2_x0_25`."""
+    """ShuffleNetV2 of scale 0.33.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ShuffleNetV2.
+    """
     return _shufflenet("shufflenet_v2_x0_33", pretrained, 0.33, kwargs)
 
 
 def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 of scale 0.5. Arguments as for `shufflenet_v2_x0_25`."""
+    """ShuffleNetV2 of scale 0.5.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ShuffleNetV2.
+    """
     return _shufflenet("shufflenet_v2_x0_5", pretrained, 0.5, kwargs)
 
 
 def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 of scale 1.0. Arguments as for `shufflenet_v2_x0_25`."""
+    """ShuffleNetV2 of scale 1.0.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ShuffleNetV2.
+    """
     return _shufflenet("shufflenet_v2_x1_0", pretrained, 1.0, kwargs)
 
 
 def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 of scale 1.5. Arguments as for `shufflenet_v2_x0_25`."""
+    """ShuffleNetV2 of scale 1.5.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ShuffleNetV2.
+    """
     return _shufflenet("shufflenet_v2_x1_5", pretrained, 1.5, kwargs)
 
 
 def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 of scale 2.0. Arguments as for `shufflenet_v2_x0_25`."""
+    """ShuffleNetV2 of scale 2.0.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+    Returns:
+        A ShuffleNetV2.
+    """
     return _shufflenet("shufflenet_v2_x2_0", pretrained, 2.0, kwargs)
 
 

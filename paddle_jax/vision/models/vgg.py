@@ -134,5 +134,13 @@ def vgg16(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
 
 
 def vgg19(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 19 layers. Arguments as for `vgg16`."""
+    """VGG with 19 layers.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
+        batch_norm: bool, normalise after each convolution; no weights are published for it. Default False.
+    Returns:
+        A VGG.
+    """
     return _vgg(19, batch_norm, pretrained, kwargs)
