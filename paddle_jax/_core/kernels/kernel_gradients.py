@@ -48,10 +48,24 @@ def _gradients_of(
     cts: Sequence[Any],
 ) -> Any:
     """The gradients of an operation from its equations."""
+    _, grads = results_and_gradients(equations, argnums, has_cotangent, operands, cts)
+    if len(grads) == 1:
+        return grads[0]
+    return tuple(grads)
+
+
+def results_and_gradients(
+    equations: Equations,
+    argnums: Sequence[int],
+    has_cotangent: Sequence[bool],
+    operands: Sequence[Any],
+    cts: Sequence[Any],
+) -> tuple[list[Any], list[Any]]:
+    """The results and gradients of an operation from its equations; see `Kernel.grad` for the arguments."""
     outs = equations.out_avals
     active = [i in argnums for i in range(len(operands))]
     wanted = [has and _is_inexact(out) for out, has in zip(outs, has_cotangent, strict=True)]
-    _, pull = reverse.linearize(equations.jaxpr, equations.consts, operands, active, wanted)
+    results, pull = reverse.linearize(equations.jaxpr, equations.consts, operands, active, wanted)
     all_cts = _with_none(cts, has_cotangent)
     grads = pull(
         [
@@ -59,7 +73,7 @@ def _gradients_of(
             for ct, out, wants in zip(all_cts, outs, wanted, strict=True)
         ]
     )
-    return _as_result([reverse.zeros_if_none(grads[i], operands[i]) for i in argnums])
+    return results, [_conjugate(reverse.zeros_if_none(grads[i], operands[i])) for i in argnums]
 
 
 def _with_none(cts: Iterable[Any], has_cotangent: Sequence[bool]) -> list[Any]:

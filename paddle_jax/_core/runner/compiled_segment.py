@@ -28,7 +28,6 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
-from paddle_jax._core.kernels.kernel import has_loop
 from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -45,6 +44,7 @@ from paddle_jax._core.runner.background_compiler import (
     submit_segment,
 )
 from paddle_jax._core.runner.explain import reason
+from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.tiering import may_interpret, runs_before_compiling
 
 if TYPE_CHECKING:
@@ -377,7 +377,9 @@ class CompiledSegment:
             return value_at(position, leaves, env)
 
         needed = [i for i, _ in needed_ops(ops, live)]
-        loops = _loops_with_gradient(ops, needed)
+        loops = loops_with_gradient(ops, needed)
+        # XLA cannot merge a loop with the same loop in its gradient, which computes it again. Such a pair is
+        # traced as one `jax.vjp`: the loop runs once and passes its intermediate values to the gradient.
         loop_of_gradient = {gradient: loop for loop, gradient in loops.items()}
         repetition = None
         if not loops:
@@ -583,24 +585,3 @@ def _donatable(key: Key, leaves: Sequence[LazyArray]) -> tuple[int, ...]:
             free_results[aval] -= 1
             donatable.append(i)
     return tuple(donatable)
-
-
-def _loops_with_gradient(ops: Sequence[tuple[Any, ...]], needed: Sequence[int]) -> dict[int, int]:
-    """Operations that contain a loop, with the operations that are their gradients.
-
-    XLA cannot merge the loop with the same loop in the gradient, which computes it again. Such a pair is
-    traced as one `jax.vjp`: the loop runs once and passes its intermediate values to the gradient.
-    """
-    index_of_call = {(ops[i][0].kernel, ops[i][1:]): i for i in needed}
-    loops: dict[int, int] = {}
-    gradients = set()
-    for j in needed:
-        derivation = ops[j][0].kernel.derived_from
-        if derivation is None:
-            continue
-        i = index_of_call.get((derivation.kernel, ops[j][1 : 1 + derivation.operand_count]))
-        if i is None or i in loops or i in gradients or not has_loop(ops[i][0].equations):
-            continue
-        loops[i] = j
-        gradients.add(j)
-    return loops

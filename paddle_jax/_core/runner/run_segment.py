@@ -37,6 +37,7 @@ from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
+from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
 from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
@@ -299,6 +300,9 @@ def _run_plan(
 ) -> None:
     """Runs some operations of a segment; see `run_op_by_op`."""
     read_leaf = materialize if on_host else to_array
+    parts: dict[int, Part] = {}
+    if is_recurring and on_host:
+        parts = interpreted_parts(ops, [i for i, _ in plan])
     env: dict[int, Any] = {}
     for i, last_reads in plan:
         signature, *positions = ops[i]
@@ -306,7 +310,7 @@ def _run_plan(
             read_leaf(leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p) for p in positions
         ]
         try:
-            result = interpret(signature, operands, is_recurring) if on_host else None
+            result = interpret(signature, operands, is_recurring, parts.get(i)) if on_host else None
             if result is None:
                 result = compute(signature.kernel, list(map(put_if_large, operands)))
             env[i] = result

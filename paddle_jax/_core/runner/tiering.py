@@ -30,6 +30,7 @@ from paddle_jax._core.runner.background_compiler import (
 
 if TYPE_CHECKING:
     from paddle_jax._core.process.background import Task
+    from paddle_jax._core.runner.loop_pairs import Part
     from paddle_jax._core.runner.loop_rolling import RepeatedOps
 
 _CALL = 1e-5  # seconds that an op takes beside what it computes
@@ -104,7 +105,9 @@ def may_interpret(device: Any) -> bool:
     return settings.interpreter and device is default_device() and device.platform == "cpu"
 
 
-def interpret(signature: OpSignature, operands: Sequence[Any], is_recurring: bool = False) -> Any:
+def interpret(
+    signature: OpSignature, operands: Sequence[Any], is_recurring: bool = False, part: Part | None = None
+) -> Any:
     """The results of an operation as NumPy arrays; None if it is to be compiled.
 
     The caller has NumPy's warnings off.
@@ -113,13 +116,15 @@ def interpret(signature: OpSignature, operands: Sequence[Any], is_recurring: boo
         signature: the operation.
         operands: its operands, as arrays.
         is_recurring: whether it belongs to a segment that will be compiled if it goes on recurring.
+        part: function that runs it as part of a loop and its gradient, or None.
     """
     state = signature.tier_state or tier_state(signature)
     wasted = state.wasted + max(_SAVED * state.cost - _KERNEL, 0.0)
     if state.plan is None or (wasted > state.compile_cost and not _goes_on(signature, state, is_recurring)):
         return None
     try:
-        results = state.plan.quietly([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
+        run = part or state.plan.quietly
+        results = run([x if type(x) is np.ndarray else to_numpy(x) for x in operands])
     except Exception as error:
         if is_unrelated_error(error):
             raise
