@@ -44,6 +44,7 @@ def computed(metrics: Any, outputs: Sequence[Any], labels: Any) -> list[Any]:
     before `optimizer.step()` belongs to the program of the step."""
     with no_grad():
         return [
+            # Before the update: accuracy is then computed with the step, on the device.
             metric.compute(*outputs, *labels) if type(metric).compute is Accuracy.compute else None
             for metric in metrics
         ]
@@ -80,6 +81,7 @@ class DynamicGraphAdapter:
     def _begin(self, mode: str) -> None:
         self.mode = mode
         network = self.model.network
+        # The mode may have been changed by the user between batches.
         if network.training != (mode == "train") or mode == "train":
             network.train() if mode == "train" else network.eval()
 
@@ -95,6 +97,7 @@ class DynamicGraphAdapter:
         with self._precision():
             outputs = listed(model.network(*_tensors(inputs)))
             labels = _tensors(labels)
+            # Paddle wants a loss in training, and says so itself.
             if model._loss is not None or self.mode == "train":
                 losses = listed(model._loss(*outputs, *labels))
             else:
@@ -110,9 +113,11 @@ class DynamicGraphAdapter:
             )
         self._begin("train")
         outputs, losses, labels = self._forward(inputs, labels)
+        # One loss needs no sum.
         total = losses[0] if len(losses) == 1 else add_n(losses)
         scaler = model._scaler
         (total if scaler is None else scaler.scale(total)).backward()
+        # Accuracy is recorded before the update, so that it joins its program.
         ahead = computed(model._metrics, outputs, labels)
         if update:
             if scaler is None:
@@ -120,6 +125,7 @@ class DynamicGraphAdapter:
             else:
                 scaler.step(model._optimizer)
                 scaler.update()
+            # The next gradients begin at zero.
             model.network.clear_gradients()
         with no_grad():
             measured = measure(model._metrics, outputs, labels, ahead)
@@ -161,6 +167,7 @@ class DynamicGraphAdapter:
         """Writes weights, the state of the optimizer, and that of the loss scaling."""
         model = self.model
         save_file(model.network.state_dict(), f"{path}.pdparams")
+        # An optimizer without states, such as SGD, has nothing to save.
         if model._optimizer is not None and (state := model._optimizer.state_dict()):
             save_file(state, f"{path}.pdopt")
         if model._scaler is not None and (state := model._scaler.state_dict()):

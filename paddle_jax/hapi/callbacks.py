@@ -108,6 +108,7 @@ def config_callbacks(
     def has(kind: type) -> bool:
         return any(isinstance(callback, kind) for callback in chosen)
 
+    # A callback of the user of the same kind takes the place of the default.
     if verbose and not has(ProgBarLogger):
         chosen = [ProgBarLogger(log_freq, verbose=verbose), *chosen]
     if mode == "train":
@@ -115,6 +116,7 @@ def config_callbacks(
             chosen.append(ModelCheckpoint(save_freq, save_dir))
         for callback in chosen:
             if isinstance(callback, EarlyStopping):
+                # The best model goes to the directory of the checkpoints.
                 callback.save_dir = save_dir
         if not has(LRScheduler):
             chosen.append(LRScheduler())
@@ -161,6 +163,7 @@ class _Timer:
     def shown(self) -> list[tuple[str, str]]:
         """What verbose=3 adds to a report."""
         steps = self.steps or 1
+        # Not 0, for steps that take no time.
         whole = self.whole or 1e-12
         return [
             ("avg_reader_cost", f"{self.reading / steps:.5f} sec"),
@@ -203,6 +206,7 @@ class ProgBarLogger(Callback):
         self.log_freq = log_freq
 
     def _is_print(self) -> Any:
+        # One process prints for all.
         return self.verbose and get_rank() == 0
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
@@ -255,9 +259,11 @@ class ProgBarLogger(Callback):
         if (
             self._is_print()
             and getattr(self, f"{mode}_step") % self.log_freq == 0
+            # The last step is shown by the end of the epoch.
             and (steps is None or getattr(self, f"{mode}_step") < steps)
         ):
             self._updates(logs, mode)
+        # The time in which callbacks print does not count as reading.
         timer.reset()
 
     def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
@@ -346,6 +352,7 @@ class ModelCheckpoint(Callback):
         self.epoch = epoch
 
     def _is_save(self) -> Any:
+        # One process saves for all.
         return self.model and self.save_dir and get_rank() == 0
 
     def _save(self, name: str) -> None:
@@ -386,6 +393,7 @@ class LRScheduler(Callback):
         self.by_epoch = by_epoch
 
     def _step(self) -> None:
+        # A number as the rate has no steps.
         schedule = getattr(self.model._optimizer, "_learning_rate", None)
         if isinstance(schedule, lr.LRScheduler):
             schedule.step()

@@ -115,6 +115,7 @@ class Model:
         self._amp_level = "O0"
         self._amp_lists = {}
         self._history = []
+        # A static program declares its inputs before any batch is there.
         if not in_dynamic_mode() and not isinstance(inputs, list | tuple | dict | InputSpec):
             raise TypeError(f"Model: inputs: got {inputs!r}; static mode needs InputSpecs with names")
         self._inputs = self._verify_spec(inputs, is_input=True)
@@ -166,6 +167,7 @@ class Model:
 
     def _remember(self, inputs: Any, result: Any) -> Any:
         if in_dynamic_mode():
+            # The shapes of a batch serve `summary` and the saving of a model.
             arrays = [each if isinstance(each, Tensor) else np.asarray(each) for each in listed(inputs)]
             self._input_info = (
                 [list(each.shape) for each in arrays],
@@ -247,12 +249,15 @@ class Model:
             f"Model.prepare: amp_configs: {static} is for static mode only",
             ValueError,
         )
+        # In static mode the precision belongs to the program.
         if level == "O0" or not in_dynamic_mode():
             return
+        # Settings that are not given keep their defaults.
         self._amp_lists = {key: configs[key] for key in _LISTS if key in configs}
         self._scaler = amp.GradScaler(**{key: configs[key] for key in _SCALER if key in configs})
         if level == "O2":
             decorated = amp.decorate(models=self.network, optimizers=self._optimizer, level="O2")
+            # Without an optimizer only the network changes.
             if self._optimizer is not None:
                 self.network, self._optimizer = decorated
 
@@ -267,6 +272,7 @@ class Model:
     ) -> list[Any]:
         if specs is None:
             if is_input:
+                # Without specs the names of the arguments of `forward` serve.
                 names = _parameters_of(self.network.forward)
             else:
                 names = []
@@ -319,9 +325,11 @@ class Model:
             self._adapter.save_inference_model(path)
             return
         specs = self._inputs
+        # Specs without lengths are replaced by those of the last batch.
         if any(spec.shape == (-1,) for spec in specs) and self._input_info is not None:
             names = [spec.name for spec in specs]
             specs = [
+                # The batch may have any length.
                 InputSpec([None, *shape[1:]], dtype, name)
                 for shape, dtype, name in zip(*self._input_info, names, strict=False)
             ]
@@ -355,12 +363,14 @@ class Model:
         for name, parameter in self.network.state_dict().items():
             problem = _mismatch(name, parameter, found.get(name))
             if problem is None:
+                # All problems are found before the first parameter changes.
                 pairs.append((parameter, found[name]))
             elif skip_mismatch:
                 warnings.warn(f"Skip loading for {name}. {problem}", stacklevel=2)
             else:
                 raise ValueError(problem)
         state = None
+        # A missing file is no error: training may begin from the weights alone.
         if not reset_optimizer and self._optimizer is not None and Path(prefix + ".pdopt").is_file():
             state = load_file(prefix + ".pdopt")
         if self._scaler is not None and Path(prefix + ".pdscaler").is_file():
@@ -436,8 +446,10 @@ class Model:
         steps = self._len_data_loader(train_loader)
         self._set_num_iters("fit", num_iters)
         if num_iters is not None and isinstance(steps, int):
+            # As many epochs as the wanted steps take.
             epochs = -(-num_iters // steps) if steps else epochs
             steps = min(steps, num_iters)
+        # A stream has no length; it ends by the count of steps.
         elif num_iters is not None:
             epochs = 1
         chosen = config_callbacks(
@@ -451,6 +463,7 @@ class Model:
             verbose=verbose,
             metrics=self._metrics_name(),
         )
+        # It looks at results of evaluations alone.
         if eval_loader is None and any(isinstance(callback, EarlyStopping) for callback in chosen):
             warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
         logs = {}
@@ -461,6 +474,7 @@ class Model:
             logs = self._run_one_epoch(train_loader, chosen, "train", logs)
             self._history.append({"epoch": epoch, **numbers_of(logs)})
             chosen.on_epoch_end(epoch, logs)
+            # Paddle evaluates after the first epoch and each `eval_freq` ones.
             if eval_loader is not None and epoch % eval_freq == 0:
                 logs = self._evaluated(eval_loader, chosen, logs)
                 self._history[-1].update(numbers_of(logs, "eval "))
@@ -544,6 +558,7 @@ class Model:
         chosen.on_begin("predict", {"steps": self._len_data_loader(loader)})
         logs, outputs = self._run_one_epoch(loader, chosen, "predict", {})
         self._test_dataloader = None
+        # One list for each output, in place of one for each batch.
         columns = [tuple(column) for column in zip(*outputs, strict=True)]
         if stack_outputs:
             columns = [np.vstack(column) for column in columns]
@@ -559,10 +574,12 @@ class Model:
         self.num_iters = num_iters
 
     def _loader(self, data: Any, batch_size: int, shuffle: bool, drop_last: bool, num_workers: int) -> Any:
+        # A loader of the user stays as it is.
         if not isinstance(data, Dataset):
             return data
         if not hasattr(self, "_place"):
             raise AttributeError("Model: the model is not ready; call prepare() first")
+        # Each process gets its part of the data.
         sampler = DistributedBatchSampler(data, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last)
         return DataLoader(data, batch_sampler=sampler, num_workers=num_workers, return_list=True)
 
@@ -601,6 +618,7 @@ class Model:
         inputs = data[: len(self._inputs)]
         labels = data[len(self._inputs) :]
         if mode == "train":
+            # The last step updates with what has been added up.
             last = steps is not None and step + 1 == steps
             results = self.train_batch(inputs, labels, update=(step + 1) % self._accumulate == 0 or last)
         else:
@@ -658,7 +676,9 @@ def _mismatch(name: str, parameter: Tensor, value: Any) -> str | None:
 def _parameters_of(forward: Callable[..., Any]) -> list[str]:
     """Names of the positional parameters, of the function that was given where `to_static`
     has compiled it."""
+    # A function that was compiled has its own one behind this attribute.
     forward = getattr(forward, "dygraph_function", forward)
+    # Variable arguments cannot be named by a spec.
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [
         name for name, parameter in inspect.signature(forward).parameters.items() if parameter.kind in kinds

@@ -42,18 +42,22 @@ class StaticGraphAdapter:
     def prepare(self) -> None:
         """Records the programs and fills the parameters."""
         self._programs, self._executor = {}, Executor()
+        # One startup program for all modes, as they share the parameters.
         startup = default_startup_program()
         for mode in ("train", "eval", "test"):
+            # Evaluation needs neither an optimizer nor a loss.
             if mode != "train" or (self.model._optimizer is not None and self.model._loss is not None):
                 self._programs[mode] = self._recorded(mode, startup)
         self._executor.run(startup)
 
     def _recorded(self, mode: str, startup: Program) -> Any:
         model = self.model
+        # Dropout and normalisation are recorded in the mode of the program.
         model.network.train() if mode == "train" else model.network.eval()
         program = Program()
         with program_guard(program, startup):
             inputs = [data(spec.name, spec.shape, spec.dtype) for spec in model._inputs]
+            # Prediction has no labels.
             if mode != "test":
                 labels = [data(spec.name, spec.shape, spec.dtype) for spec in model._labels]
             else:
@@ -74,6 +78,7 @@ class StaticGraphAdapter:
 
     def _optimizer(self) -> Any:
         model = self.model
+        # Without mixed precision the optimizer is used as it is.
         if model._amp_level == "O0":
             return model._optimizer
         lists = CustomOpLists(
@@ -92,6 +97,7 @@ class StaticGraphAdapter:
         if mode == "test":
             wanted = outputs
         else:
+            # Losses first, then what each metric wants.
             wanted = [*losses, *(each for one in measured for each in one)]
         found = self._executor.run(program, feed=feed, fetch_list=list(wanted))
         if mode == "test":
@@ -146,6 +152,7 @@ class StaticGraphAdapter:
         """What the training program keeps besides the network, and the state of the schedule."""
         program = self._programs["train"][0]
         values = global_scope().values
+        # States of the optimizer are all that the network does not hold.
         network = {variable.name for variable in self.model.network.state_dict().values()}
         state = {
             name: program.vars[name].get_value()
@@ -165,6 +172,7 @@ class StaticGraphAdapter:
         for parameter, value in param_state_pairs:
             parameter.set_value(np.asarray(to_numpy(value)))
         if optim_state is not None and "train" in self._programs:
+            # The schedule is no Variable of the program.
             schedule = optim_state.pop("LR_Scheduler", None)
             if schedule is not None and isinstance(self.model._optimizer._learning_rate, LRScheduler):
                 self.model._optimizer._learning_rate.set_state_dict(schedule)

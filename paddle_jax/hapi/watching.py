@@ -19,6 +19,7 @@ def _monitored(who: str, name: str, logs: dict[str, Any]) -> Any:
         warnings.warn(f"Monitor of {who} should be loss or metric name.", stacklevel=3)
         return None
     value = logs[name]
+    # A metric may have several values; the first one counts.
     if isinstance(value, list | tuple):
         return value[0]
     return value
@@ -29,6 +30,7 @@ def _larger_is_better(mode: str, monitor: str, warning: str) -> bool:
     if mode not in ("auto", "min", "max"):
         warnings.warn(f"{warning} mode {mode} is unknown, fallback to auto mode.", stacklevel=3)
         mode = "auto"
+    # Names with "acc" grow, as in Paddle.
     return mode == "max" or (mode == "auto" and "acc" in monitor)
 
 
@@ -84,11 +86,13 @@ class EarlyStopping(Callback):
         self.save_best_model = save_best_model
         grow = _larger_is_better(mode, monitor, "EarlyStopping")
         self.monitor_op: Any = np.greater if grow else np.less
+        # An improvement must exceed this in the direction of the monitor.
         self.min_delta: float = abs(min_delta) if grow else -abs(min_delta)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Forgets earlier results."""
         self.wait_epoch = 0
+        # Worse than any value.
         worst = -np.inf if self.monitor_op is np.greater else np.inf
         if self.baseline is None:
             self.best_value = worst
@@ -192,9 +196,11 @@ class ReduceLROnPlateau(Callback):
         if value is None:
             return
         rate = self.model._optimizer._learning_rate
+        # A schedule would overwrite the new rate.
         if isinstance(rate, lr.LRScheduler):
             warnings.warn(f"Expected learning_rate be float, but got {type(rate)}.", stacklevel=2)
             return
+        # After a reduction the rate rests for some evaluations.
         if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
@@ -212,6 +218,7 @@ class ReduceLROnPlateau(Callback):
             return
         rate = max(rate * self.factor, self.min_lr)
         self.model._optimizer.set_lr(rate)
+        # One process prints for all.
         if self.verbose > 0 and get_rank() == 0:
             print(f"\nEpoch {self.epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}.")
         self.cooldown_counter: int = self.cooldown
