@@ -61,8 +61,10 @@ def reset_excluded_layers(main_program: Any = None) -> None:
 def _usual(weight: np.ndarray, m: int, n: int, algorithm: MaskAlgo, name: str) -> tuple[Any, Any]:
     """The pruned weight and its mask: along the inputs, which are the first axis of linear layers and the
     second of convolutions."""
+    # Weights smaller than a group stay as they are.
     if (weight.ndim == 2 and weight.shape[0] < m) or (weight.ndim == 4 and weight.shape[1] < m):
         return weight, np.ones_like(weight)
+    # Groups run along the inputs, which are the rows of a weight.
     mask = create_mask(weight.T, algorithm, n, m).T
     return weight * mask, mask
 
@@ -70,6 +72,7 @@ def _usual(weight: np.ndarray, m: int, n: int, algorithm: MaskAlgo, name: str) -
 def _weights(model: Layer) -> Iterator[Any]:
     """(parameter, pruning function) of the layers that are pruned."""
     for layer in model.sublayers(include_self=True):
+        # The name of a layer without its number is its kind.
         kind = re.sub(r"_\d+$", "", layer.full_name())
         weight = getattr(layer, "weight", None)
         if (
@@ -122,6 +125,7 @@ def prune_model(
             )
         pruned, mask = prune(weight.numpy(), m, n, algorithm, weight.name)
         weight.set_value(np.asarray(pruned, weight.numpy().dtype))
+        # Training with masks keeps the zeros; without them the weights are pruned once.
         if with_mask:
             _mask(weight).set_value(cast(to_tensor(np.asarray(mask, "float32")), weight.dtype))
         made[weight.name] = _mask(weight) if with_mask else mask
@@ -140,6 +144,7 @@ class OptimizerWithSparsityGuarantee:
         self._optimizer = optimizer
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        # The attribute is missing while a copy is made.
         if name == "_optimizer":
             raise AttributeError(name)
         return getattr(self._optimizer, name)
@@ -150,6 +155,7 @@ class OptimizerWithSparsityGuarantee:
         self._optimizer.step()
         for param in self._optimizer._all_params():
             if (mask := _mask(param)) is not None:
+                # The step may have moved pruned weights away from 0.
                 assign_from(param, param * mask)
 
     def minimize(
@@ -174,6 +180,7 @@ class OptimizerWithSparsityGuarantee:
         """Takes over a state made by `state_dict()`."""
         state = dict(state_dict)
         for param in self._optimizer._all_params():
+            # Masks are saved beside the states.
             if (mask := state.pop(f"{param.name}.asp_mask", None)) is not None:
                 _with_mask(param).set_value(mask)
         self._optimizer.set_state_dict(state)

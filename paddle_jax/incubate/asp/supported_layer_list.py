@@ -26,6 +26,7 @@ def add_supported_layer(layer: Layer, pruning_func: Callable[..., Any] | None = 
     if isinstance(layer, str):
         name = layer
     elif issubclass(kind, Layer):
+        # The name that Paddle gives such layers: words with underscores.
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.__name__).lower()
     else:
         raise TypeError(

@@ -52,6 +52,7 @@ def _groups(mat: np.ndarray, m: int) -> np.ndarray:
     mat = np.asarray(mat)
     if mat.ndim != 2:
         raise AssertionError(f"mat: got {mat.ndim} axes; it must be a matrix")
+    # Filled up with zeros, so that the last group is complete.
     return np.pad(mat, [(0, 0), (0, -mat.shape[1] % m)]).reshape(-1, m)
 
 
@@ -103,6 +104,7 @@ def get_mask_1d(mat: Any, n: Any, m: Any) -> np.ndarray:
     mat = np.asarray(mat)
     groups = np.abs(_groups(mat, m))
     mask = np.ones(groups.shape)
+    # The n smallest of each group become 0; equal ones in their order.
     np.put_along_axis(mask, np.argsort(groups, 1, kind="stable")[:, :n], 0.0, 1)
     return mask.reshape(mat.shape[0], -1)[:, : mat.shape[1]]
 
@@ -124,6 +126,7 @@ def get_mask_2d_greedy(mat: Any, n: Any, m: Any) -> np.ndarray:
         for i, j in zip(
             *np.unravel_index(np.argsort(-squares[place], None, kind="stable"), (m, m)), strict=True
         ):
+            # The largest that still fits into its row and its column.
             if kept[i].sum() < n and kept[:, j].sum() < n:
                 kept[i, j] = 1.0
     return _joined(mask, mat.shape)
@@ -134,6 +137,7 @@ def _patterns(n: int, m: int) -> np.ndarray:
     """All squares of m by m with n ones in each row and column, [patterns, m, m]."""
     rows = [np.isin(np.arange(m), chosen).astype(float) for chosen in itertools.combinations(range(m), n)]
     return np.array(
+        # All patterns of a square with n in each row and column.
         [square for square in itertools.product(rows, repeat=m) if (np.sum(square, 0) == n).all()]
     )
 
@@ -151,6 +155,7 @@ def get_mask_2d_best(mat: Any, n: Any, m: Any) -> np.ndarray:
     """
     mat = np.asarray(mat)
     patterns = _patterns(n, m)
+    # The pattern that keeps the largest sum.
     sums = np.einsum("rcij,pij->rcp", np.abs(_squares(mat, m)), patterns)
     return _joined(patterns[sums.argmax(-1)], mat.shape)
 
@@ -159,6 +164,7 @@ def _as_matrix(tensor: np.ndarray, name: str) -> tuple[Callable[..., Any] | np.n
     """(matrix, function back): the last axis of up to three, the third of four (the inputs of a
     convolution, turned round)."""
     if tensor.ndim == 4:
+        # Convolutions are grouped along their third axis, as in Paddle.
         turned = tensor.transpose([0, 1, 3, 2])
         return (
             turned.reshape(-1, tensor.shape[2]),

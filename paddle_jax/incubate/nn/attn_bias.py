@@ -25,6 +25,7 @@ def _starts(lengths: Sequence[int]) -> list[int]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(int).tolist()
 
 
+# 0 where a key is seen, -infinity elsewhere.
 def _hidden_above(rows: int, columns: int, diagonal: int = 0) -> np.ndarray:
     """Zeros on and below a diagonal, minus infinity above it."""
     return np.where(np.arange(columns) <= np.arange(rows)[:, None] + diagonal, 0.0, -math.inf)
@@ -126,6 +127,7 @@ class SeqLenInfo:
         parts = []
         at = 0
         for size in [1] * (len(self.seqstart_py) - 1) if batch_sizes is None else batch_sizes:
+            # Sequences lie one after the other in a single row.
             part = x[:, self.seqstart_py[at] : self.seqstart_py[at + size]]
             parts.append(part.reshape([size, -1, *part.shape[2:]]))
             at += size
@@ -235,6 +237,7 @@ class BlockDiagonalMask(AttentionBias):
             f"from_seqlens: got {len(q_seqlen)} lengths and another number for keys",
         )
         queries = SeqLenInfo.from_seqlens(q_seqlen)
+        # Self-attention: both sides share the object, which `split` asks for.
         same = kv_seqlen is None or list(q_seqlen) == list(kv_seqlen)
         return cls(queries, queries if same else SeqLenInfo.from_seqlens(kv_seqlen))
 

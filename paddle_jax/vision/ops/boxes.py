@@ -33,6 +33,7 @@ def _coded(
     extra: float = 0.0,
     axis: int = 0,
 ) -> jax.Array:
+    # Boxes in pixels include their last pixel.
     width = prior_box[:, 2] - prior_box[:, 0] + extra
     height = prior_box[:, 3] - prior_box[:, 1] + extra
     sizes = jnp.stack([width, height], -1)
@@ -43,7 +44,9 @@ def _coded(
         factors = prior_box_var
     if encode:
         ends = target_box[:, None]
+        # Offsets of the centres in units of the prior, sizes as logarithms (SSD, Liu and others, 2016).
         moved = ((ends[..., :2] + ends[..., 2:]) / 2 - centres) / sizes
+        # abs, as Paddle does it, for boxes whose ends are exchanged.
         grown = jnp.log(jnp.abs((ends[..., 2:] - ends[..., :2] + extra) / sizes))
         return jnp.concatenate([moved, grown], -1) / factors
 
@@ -57,6 +60,7 @@ def _coded(
     codes = target_box * along(factors)
     middle = codes[..., :2] * sizes + centres
     half = jnp.exp(codes[..., 2:]) * sizes / 2
+    # The last pixel is part of the box.
     return jnp.concatenate([middle - half, middle + half - extra], -1)
 
 
@@ -147,8 +151,10 @@ def _sizes(
     """Widths and heights of the boxes of one cell, in pixels."""
     found = []
     for i, low in enumerate(min_sizes):
+        # The same area for each ratio of the sides.
         shapes = [(low * np.sqrt(r), low / np.sqrt(r)) for r in ratios]
         if max_sizes:
+            # One more square between the two sizes.
             square = [(np.sqrt(low * max_sizes[i]),) * 2]
         else:
             square = []
@@ -160,6 +166,7 @@ def ratios_of(aspect_ratios: Sequence[float], flip: bool) -> list[float]:
     """The ratios of width to height of prior boxes: 1, the given ones, and with `flip` their inverses."""
     found = [1.0]
     for ratio in aspect_ratios:
+        # A ratio that is there already adds no box.
         if all(abs(ratio - known) > 1e-6 for known in found):
             found += [ratio, 1.0 / ratio] if flip else [ratio]
     return found
@@ -251,6 +258,7 @@ def prior_box(
         )
     (rows, columns), (height, width) = input.shape[2:], image.shape[2:]
     sizes = _sizes(min_sizes, max_sizes, ratios, min_max_aspect_ratios_order)
+    # Centres of the cells, in pixels.
     x = (np.arange(columns) + offset) * (steps[0] or width / columns)
     y = (np.arange(rows) + offset) * (steps[1] or height / rows)
     centres = np.stack(np.broadcast_arrays(x[None, :, None], y[:, None, None]), -1)

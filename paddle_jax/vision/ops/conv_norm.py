@@ -49,8 +49,10 @@ class ConvNormActivation(nn.Sequential):
         bias: bool | None = None,
     ) -> None:
         if padding is None:
+            # The output is as large as the input, at stride 1.
             padding = (kernel_size - 1) // 2 * dilation
         if bias is None:
+            # A normalisation has a bias of its own.
             bias = norm_layer is None
         layers = [
             nn.Conv2D(

@@ -90,6 +90,7 @@ def deform_conv2d(
             f"offset {list(offset.shape)}, weight {list(weight.shape)}; each must have 4 axes"
         )
     (n, channels, height, width), (out, per_group, kh, kw) = x.shape, weight.shape
+    # The extent of the kernel is d * (k - 1) + 1.
     rows = (height + 2 * py - (dy * (kh - 1) + 1)) // sy + 1
     columns = (width + 2 * px - (dx * (kw - 1) + 1)) // sx + 1
     points = kh * kw
@@ -107,14 +108,17 @@ def deform_conv2d(
             )
     base = np.meshgrid(np.arange(kh) * dy, np.arange(kw) * dx, indexing="ij")
     starts = np.meshgrid(np.arange(rows) * sy - py, np.arange(columns) * sx - px, indexing="ij")
+    # Pairs of (y, x), as in Paddle.
     moved = offset.reshape(n * d, points, 2, rows, columns)
     at = [moved[:, :, i] + jnp.asarray(base[i].reshape(-1, 1, 1) + starts[i], x.dtype) for i in range(2)]
     low = [jnp.floor(a) for a in at]
     read = 0
+    # Bilinear: the four pixels around each place.
     for bits in np.ndindex(2, 2):
         corner = [(w + b).astype(jnp.int32) for w, b in zip(low, bits, strict=True)]
         share = math.prod(a - w if b else 1 - (a - w) for a, w, b in zip(at, low, bits, strict=True))
         read = read + _fetch(x.reshape(n * d, channels // d, height, width), corner) * share[:, None]
+    # Version 2 (Zhu and others, 2019): each place has a weight as well.
     if mask is not None:
         read = read * mask.reshape(n * d, 1, points, rows, columns)
     read = read.reshape(n, groups, per_group, points, rows, columns)
@@ -189,6 +193,7 @@ class DeformConv2D(nn.Layer):
             _pair(kernel_size),
         )
         shape = [out_channels, in_channels // groups, *self._kernel_size]
+        # He and others, 2015.
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
         self.weight: Parameter = self.create_parameter(
             shape, attr=weight_attr, default_initializer=nn.initializer.Normal(0.0, spread)

@@ -37,6 +37,7 @@ def read_file(filename: str | PathLike[str], name: str | None = None) -> Tensor:
     try:
         return to_tensor(np.frombuffer(Path(filename).read_bytes(), np.uint8))
     except OSError as error:
+        # Paddle's class of error for files.
         raise RuntimeError(f"(PreconditionNotMet) read_file: filename: {error}") from error
 
 

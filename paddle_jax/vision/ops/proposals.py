@@ -88,11 +88,14 @@ def distribute_fpn_proposals(
         )
     extra = 1 if pixel_offset else 0
     sides = regions[:, 2:] - regions[:, :2]
+    # Boxes whose ends are exchanged have no area.
     scale = np.sqrt(np.where((sides < 0).any(1), 0, areas(regions, extra)).astype(regions.dtype))
+    # Lin and others, 2017: the level grows with the logarithm of the side.
     level = np.floor(np.log2(scale / refer_scale + 1e-8)) + refer_level
     level = np.clip(level, min_level, max_level).astype(int)
     image = np.repeat(np.arange(len(counts)), counts)
     chosen = [np.flatnonzero(level == number) for number in range(min_level, max_level + 1)]
+    # Where each region went, so that results can be put back in order.
     restore = np.empty((len(regions), 1), np.int32)
     restore[np.concatenate(chosen), 0] = np.arange(len(regions))
     per_image = [
@@ -106,6 +109,7 @@ def _decoded(anchors: np.ndarray, deltas: np.ndarray, variances: np.ndarray, ext
     sizes = anchors[:, 2:] - anchors[:, :2] + extra
     moved = variances * deltas
     centres = moved[:, :2] * sizes + anchors[:, :2] + 0.5 * sizes
+    # Limited, so that exp does not overflow for a code that is off.
     halves = np.exp(np.minimum(moved[:, 2:], math.log(1000.0 / 16.0))) * sizes * 0.5
     return np.concatenate([centres - halves, centres + halves - extra], 1)
 
@@ -128,11 +132,14 @@ def _proposed(
     limit = (size[::-1] - extra).astype(boxes.dtype)
     boxes = np.minimum(np.maximum(boxes.reshape(-1, 2, 2), 0), limit).reshape(-1, 4)
     sides = boxes[:, 2:] - boxes[:, :2] + extra
+    # Boxes below the least size are left out.
     large = (sides >= max(least, 1.0)).all(1)
+    # In pixels the centre has to lie in the image.
     if extra:
         large &= (boxes[:, :2] + sides / 2 <= size[::-1]).all(1)
     boxes = boxes[large]
     kept = order[large]
+    # A box of zeros stands for none, as in Paddle.
     if not len(boxes):
         return np.zeros((1, 4), boxes.dtype), np.zeros(1, scores.dtype)
     chosen = suppressed(boxes, threshold, extra, eta, most[1] if most[1] > 0 else None)
@@ -214,6 +221,7 @@ def generate_proposals(
         host_value(t, "generate_proposals") for t in (scores, bbox_deltas, img_size, anchors, variances)
     )
     n, a, h, w = values.shape
+    # Places first, then anchors, as the boxes lie.
     values = values.transpose(0, 2, 3, 1).reshape(n, -1)
     codes = codes.reshape(n, a, 4, h, w).transpose(0, 3, 4, 1, 2).reshape(n, -1, 4)
     shared = (

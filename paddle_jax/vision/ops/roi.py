@@ -69,6 +69,7 @@ def _guard(name: str, exact: bool = False) -> Any:
         count, value = boxes.shape[0], traced_value(boxes_num)
         if value is not None:
             ends = jnp.cumsum(value)
+            # As counts are not negative, the sums never fall.
             wrong = (ends.min() < 0) | (ends[-1] < count) | (exact and ends[-1] > count)
             add_check(wrong, (ends.min(), ends[-1]), lambda least, most: refusal(least, most, count))
         elif (known := concrete(boxes_num)) is not None:
@@ -82,6 +83,7 @@ def _guard(name: str, exact: bool = False) -> Any:
 def _image_of(boxes_num: jax.Array, count: int) -> jax.Array:
     """The image of each region: the first boxes_num[0] belong to image 0, and so on."""
     ends = jnp.cumsum(boxes_num)
+    # Boxes behind the last count belong to the last image.
     return jnp.minimum(jnp.searchsorted(ends, jnp.arange(count), side="right"), boxes_num.shape[0] - 1)
 
 
@@ -95,6 +97,7 @@ def _each(
     """pooled(number of the image, box) for every region, stacked."""
     if boxes.shape[0] == 0:
         return jnp.zeros((0, *work), x.dtype)
+    # Groups bound the memory, as each region sees its whole image.
     group = max(1, _ELEMENTS // max(1, x[0].size))
     images = _image_of(boxes_num, boxes.shape[0])
     return lax.map(lambda pair: pooled(*pair), (images, boxes), batch_size=min(group, boxes.shape[0]))
@@ -105,6 +108,7 @@ def _line(start: jax.Array, length: jax.Array, bins: int, size: int, samples: in
     bin, read by linear interpolation."""
     step = length / bins
     if samples <= 0:
+        # Paddle takes as many samples as pixels in the bin.
         count = jnp.ceil(step).astype(jnp.int32)
     else:
         count = jnp.int32(samples)
@@ -116,8 +120,10 @@ def _line(start: jax.Array, length: jax.Array, bins: int, size: int, samples: in
             + jnp.arange(bins).astype(step.dtype) * step
             + (i + 0.5).astype(step.dtype) * step / count.astype(step.dtype)
         )
+        # Samples more than a pixel outside count as 0.
         inside = (at >= -1) & (at <= size)
         at = jnp.clip(at, 0, size - 1)
+        # Bilinear weights along one axis; both axes are separate.
         near = jnp.maximum(0, 1 - jnp.abs(at[:, None] - pixels))
         return weights + jnp.where(inside[:, None], near, 0)
 
@@ -190,11 +196,13 @@ def roi_align(
         left, top, right, bottom = box * jnp.asarray(spatial_scale, box.dtype) - jnp.asarray(shift, box.dtype)
         w = right - left
         h = bottom - top
+        # The old form has regions of at least one pixel.
         if not aligned:
             w = jnp.maximum(w, 1)
             h = jnp.maximum(h, 1)
         rows = _line(top, h, bins[0], height, sampling_ratio).astype(x.dtype)
         columns = _line(left, w, bins[1], width, sampling_ratio).astype(x.dtype)
+        # One product for both axes of samples.
         return jnp.einsum("ih,chw,jw->cij", rows, x[image], columns, precision="highest")
 
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
@@ -218,6 +226,7 @@ def _windows(x: jax.Array) -> jax.Array:
     level = lax.stop_gradient(x).transpose(0, 2, 3, 1)
     width = 1
     levels = [level]
+    # Maxima of 1, 2, 4, ... lines, so that any range is two of them.
     while 2 * width <= x.shape[2]:
         later = jnp.concatenate([level[:, width:], jnp.repeat(level[:, -1:], width, 1)], 1)
         level = jnp.maximum(level, later)
@@ -240,8 +249,10 @@ def _largest(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """[bins, bins, C]: row and column of the largest pixel of each bin, and whether the bin has any."""
     (top, end), (left, right), width = rows, columns, windows.shape[3]
+    # The largest power of 2 within the range.
     level = 31 - lax.clz(jnp.maximum(end - top, 1))
     # [bins, W, C]
+    # Two ranges of that length cover it, and may overlap.
     lines = jnp.maximum(windows[level, image, top], windows[level, image, jnp.maximum(end - (1 << level), 0)])
 
     def best(inside: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -250,6 +261,7 @@ def _largest(
         return value, _first(shown == value[:, None], 1)
 
     value, column = (v.swapaxes(0, 1) for v in lax.map(best, _within(left, right, width)))  # [bins, bins, C]
+    # Where in its column the largest value lies.
     found = windows[0, image][:, column, jnp.arange(value.shape[2])] == value  # [H, bins, bins, C]
     row = _first(found & _within(top, end, found.shape[0]).T[:, :, None, None], 0)
     return row, column, (end > top)[:, None, None] & (right > left)[None, :, None]
@@ -307,6 +319,7 @@ def roi_pool(
 
     def pooled(image: jax.Array, box: jax.Array) -> jax.Array:
         scaled = box * jnp.asarray(spatial_scale, box.dtype)
+        # Halves are rounded away from zero, as in C.
         left, top, right, bottom = jnp.trunc(scaled + jnp.where(scaled < 0, -0.5, 0.5).astype(box.dtype))
         rows = _bounds(top, jnp.maximum(bottom - top + 1, 1) / bins[0], bins[0], height)
         columns = _bounds(left, jnp.maximum(right - left + 1, 1) / bins[1], bins[1], width)
@@ -382,12 +395,14 @@ def psroi_pool(
         return inside / jnp.maximum(last - first, 1)[:, None]
 
     def pooled(image: jax.Array, box: jax.Array) -> jax.Array:
+        # Rounded as in C, with halves away from zero.
         rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
         scale = jnp.asarray(spatial_scale, box.dtype)
         left = rounded[0] * scale
         top = rounded[1] * scale
         right = (rounded[2] + 1) * scale
         bottom = (rounded[3] + 1) * scale
+        # Regions are at least this long, against a division by 0.
         rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(x.dtype)
         columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(x.dtype)
         return jnp.einsum(

@@ -30,6 +30,7 @@ def overlaps(one: np.ndarray, many: np.ndarray, extra: float = 0) -> np.ndarray:
     height = np.minimum(one[..., 3], many[:, 3]) - np.maximum(one[..., 1], many[:, 1])
     common = np.where((width < 0) | (height < 0), 0, (width + extra) * (height + extra))
     union = areas(one, extra) + areas(many, extra) - common
+    # Boxes without area overlap nothing.
     return np.divide(common, union, out=np.zeros_like(common), where=common > 0)
 
 
@@ -46,9 +47,11 @@ def suppressed(
     while len(left) and (most is None or len(kept) < most):
         kept.append(left[0])
         left = left[1:]
+        # The plain form: all that overlap the best one are left out at once.
         if eta >= 1:
             left = left[overlaps(boxes[kept[-1]], boxes[left], extra) <= threshold]
             continue
+        # Adaptive: the threshold falls while it is high.
         if threshold > 0.5:
             threshold *= eta
         # the next one that is kept is judged by this threshold
@@ -59,6 +62,7 @@ def suppressed(
 
 def descending(scores: np.ndarray) -> np.ndarray:
     """The order of falling scores; equal ones stay in their order."""
+    # Stable, as in Paddle: of equal scores the first comes first.
     return np.argsort(-scores, kind="stable")
 
 
@@ -143,6 +147,7 @@ def nms(
         of_kind = np.flatnonzero(kinds == int(kind))
         order = of_kind[descending(values[of_kind])]
         kept.append(order[suppressed(corners[order], iou_threshold)])
+    # By position first, so that equal scores keep their order.
     kept = np.sort(np.concatenate([np.zeros(0, np.int64), *kept]))
     return to_tensor(kept[descending(values[kept])][:top_k])
 
@@ -150,10 +155,12 @@ def nms(
 def _decayed(scores: np.ndarray, boxes: np.ndarray, extra: float, gaussian: bool, sigma: float) -> np.ndarray:
     """Scores, best first, each lowered by its overlaps with better ones."""
     iou = np.tril(overlaps(boxes, boxes, extra), -1)  # [worse, better]
+    # How much each box itself is covered by better ones.
     largest = iou.max(1, initial=0)[None, :]
     if gaussian:
         factors = np.exp((largest**2 - iou**2) * sigma)
     else:
+        # Wang and others, 2020: decay by overlap, set against that of the better box.
         factors = (1 - iou) / (1 - largest)
     better = np.tri(len(scores), k=-1, dtype=bool)
     return scores * np.where(better, factors, 1).min(1, initial=1).astype(scores.dtype)
@@ -174,6 +181,7 @@ def _matrix_nms_image(
     for kind, values in enumerate(scores):
         if kind == background:
             continue
+        # Weak boxes are left out before the overlaps are computed.
         chosen = np.flatnonzero(values > limits[0])
         chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
         lowered = _decayed(values[chosen], boxes[chosen], extra, gaussian, sigma)
@@ -302,6 +310,7 @@ def multiclass_nms(
         )
     shared = score_threshold, top, threshold, 0 if normalized else 1, eta, background
     if values.ndim == 3:
+        # Places count over all images.
         starts = range(0, values.shape[0] * values.shape[2], values.shape[2] or 1)
         images = [
             (np.broadcast_to(b, (len(v), *b.shape)), v, lambda kind, box, start=i: start + box)
@@ -317,6 +326,7 @@ def multiclass_nms(
             )
             for i, j in zip((0, *ends[:-1]), ends, strict=True)
         ]
+    # The second form has its rows sorted by class and box.
     in_order = list if values.ndim == 3 else sorted
     found = [
         [
@@ -350,6 +360,7 @@ def _of_classes(
             chosen = np.flatnonzero(values > score_threshold)
             chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
             kept += [(kind, box) for box in chosen[suppressed(boxes[kind][chosen], threshold, extra, eta)]]
+    # The best of all classes, in the order of the classes.
     if 0 <= top[1] < len(kept):
         best = descending(np.asarray([scores[pair] for pair in kept]))[: top[1]]
         kept = [kept[i] for i in np.sort(best)]

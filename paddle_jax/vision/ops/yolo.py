@@ -51,6 +51,7 @@ def _grid(x: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def _widened(x: jax.Array, scale: float) -> jax.Array:
     """Sigmoid, stretched about its middle so that the cell's border can be reached."""
+    # Scaled beyond 0 and 1, so that cell borders can be reached (YOLOv4).
     return jax.nn.sigmoid(x) * scale - 0.5 * (scale - 1)
 
 
@@ -127,6 +128,7 @@ def yolo_box(
     overlap, maps = (x[:, :count], x[:, count:]) if iou_aware else (None, x)
     maps = maps.reshape(n, count, 5 + class_num, height, width)
     sizes = img_size.astype(x.dtype)[:, :, None, None, None]
+    # img_size has the height first, boxes have x first.
     ends = jnp.stack([sizes[:, 1], sizes[:, 0]], 1)  # [N, (width, height), 1, 1, 1]
     columns, rows = _grid(x)
     cells = jnp.asarray([width, height], x.dtype)[:, None, None, None]
@@ -143,8 +145,10 @@ def yolo_box(
         high = jnp.minimum(high, ends - 1)
     confidence = jax.nn.sigmoid(maps[:, :, 4])
     if iou_aware:
+        # The predicted overlap corrects the confidence.
         confidence = confidence ** (1 - iou_aware_factor) * jax.nn.sigmoid(overlap) ** iou_aware_factor
     sure = confidence >= conf_thresh
+    # Boxes below the threshold become zeros, as their number is fixed.
     boxes = jnp.where(sure[:, None], jnp.concatenate([low, high], 1), 0).reshape(n, 4, -1).swapaxes(1, 2)
     scores = jnp.where(sure[:, :, None], confidence[:, :, None] * jax.nn.sigmoid(maps[:, :, 5:]), 0)
     return boxes, scores.transpose(0, 1, 3, 4, 2).reshape(n, -1, class_num)
@@ -152,6 +156,7 @@ def yolo_box(
 
 def _entropy(x: jax.Array, label: Any) -> jax.Array:
     """Cross-entropy of sigmoid(x) with a label between 0 and 1."""
+    # Cross entropy of a logit, without overflow.
     return jnp.maximum(x, 0) - x * label + jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
@@ -168,8 +173,10 @@ def _targets(
 ) -> tuple[jax.Array, ...]:
     """For each true box [N, B]: whether it counts, the number of its anchor among the chosen ones (-1: none),
     its column and row."""
+    # Lists are filled up with empty boxes.
     valid = (boxes[..., 2:] > 1e-6).all(-1)
     shapes = jnp.asarray(pairs / side, boxes.dtype)
+    # The anchor of the most similar shape, whatever its place.
     best = _overlap(
         jnp.zeros(2, boxes.dtype), boxes[..., None, 2:], jnp.zeros(2, boxes.dtype), shapes
     ).argmax(-1)
@@ -191,6 +198,7 @@ def _overlaps(
     """How much each prediction overlaps with each true box, [N, B, A, H, H]. shapes: of the anchors, in
     parts of the image."""
     columns, rows = _grid(x)
+    # Only a test: no gradient flows through the overlaps.
     still = lax.stop_gradient(maps)
     centres = (
         jnp.stack([columns + _widened(still[:, :, 0], scale), rows + _widened(still[:, :, 1], scale)], -1)
@@ -208,6 +216,7 @@ def _confidence(objectness: jax.Array, wanted: jax.Array, ignored: jax.Array) ->
     """The loss of confidences: 1 is right where a true box is, weighted as it is, nothing where it is
     ignored, elsewhere 0."""
     elsewhere = jnp.where(ignored, 0, _entropy(objectness, 0))
+    # Boxes of the truth want 1, others 0; near ones are left out.
     return jnp.where(wanted > 1e-5, _entropy(objectness, 1) * wanted, elsewhere)
 
 
@@ -300,6 +309,7 @@ def yolo_loss(
     owned = anchor >= 0
     image = jnp.arange(n)[:, None]
     where = (image, jnp.maximum(anchor, 0), row, column)
+    # A box that overlaps some truth well is not punished.
     ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh
     numbers = jnp.where(owned, jnp.arange(1, boxes.shape[1] + 1), 0)
     # of several boxes in one place the last one counts
@@ -311,8 +321,10 @@ def yolo_loss(
     found = maps[where[0], where[1], :, where[2], where[3]]  # [N, B, 5 + classes]
     place = boxes[..., :2] * cells - jnp.stack([column, row], -1)
     size = jnp.log(jnp.where(owned[..., None], boxes[..., 2:] / shapes, 1))
+    # Small boxes count more, as in Darknet.
     weight = (2 - boxes[..., 2:].prod(-1)) * score
     moved = (_entropy(found[..., :2], place) + jnp.abs(found[..., 2:4] - size)).sum(-1) * weight
+    # The share of the other classes.
     smooth = min(1 / class_num, 1 / 40) if use_label_smooth else 0
     labels = jnp.where(gt_label[..., None] == jnp.arange(class_num), 1 - smooth, smooth).astype(x.dtype)
     kinds = _entropy(found[..., 5:], labels).sum(-1) * score

@@ -31,12 +31,14 @@ def _turned(x: Any, positions: Any, rope: Any, neox: Any) -> Any:
     width = x.shape[-1]
     if rope.shape[-1] != width:
         if neox:
+            # Half of the angles is given; each pair of elements shares one.
             rope = jnp.concatenate([rope, rope], -1)
         else:
             rope = jnp.repeat(rope, 2, -1)
     rope = jnp.broadcast_to(rope[:, :, :, 0], (2, x.shape[0], *rope.shape[2:3], width))
     cos, sin = jnp.take_along_axis(rope, positions[None, :, :, None], 2, mode="clip")[:, :, :, None]
     if neox:
+        # NeoX: the halves of a head are the pairs; else neighbours are.
         other = jnp.concatenate([-x[..., width // 2 :], x[..., : width // 2]], -1)
     else:
         other = jnp.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape)
@@ -54,6 +56,7 @@ def _dynamic_scales(
     """The scales of each sequence's heads: of those that begin from their largest number, of the
     others as they are."""
     largest = jnp.where(valid[:, :, None, None], jnp.abs(new.astype(jnp.float32)), 0).max((1, 3))
+    # A sequence without tokens has no largest value.
     largest = jnp.where(largest > 0, largest, 1)
     beginning = beginning[:, None]
     return (
@@ -72,6 +75,7 @@ def _stored(x: jax.Array, scale: jax.Array | None, kind: np.dtype, bounds: Seque
     if rounding == 0:
         y = jnp.round(y)
     else:
+        # Halves away from 0, as C rounds.
         y = jnp.sign(y) * jnp.floor(jnp.abs(y) + 0.5)
     return (jnp.clip(y, least, most) + _ZERO).astype(kind)
 
@@ -84,6 +88,7 @@ def _with_new(
     pages = cache.at[tables].get(mode="clip")  # [batch, pages, heads, block, width]
     old = jnp.swapaxes(pages, 2, 3).reshape(tables.shape[0], -1, cache.shape[1], cache.shape[3])
     if scale is not None:
+        # Stored numbers are shifted, since the cache is unsigned.
         old = (old.astype(jnp.float32) - _ZERO) * _per_head(scale)
     rows = jnp.arange(tables.shape[0])[:, None]
     return old.astype(new.dtype).at[rows, at].set(new, mode="drop")
@@ -107,6 +112,7 @@ def _scores(
         / q.shape[-1] ** 0.5
     )
     at = jnp.arange(keys.shape[1])
+    # A token sees those before it, also of earlier calls.
     seen = at <= positions[..., None]
     there = at < lengths[:, None]
     first = encoding[:, None, None, None, None]
@@ -169,6 +175,7 @@ def paged_attention(
     q = rows[:, :, : -2 * groups]
     k = rows[:, :, -2 * groups : -groups]
     v = rows[:, :, -groups:]
+    # The first call begins at 0, later ones behind what is stored.
     first = jnp.where(encoder > 0, 0, decoder)
     positions = first[:, None] + steps
     if rope is not None:
@@ -177,6 +184,7 @@ def paged_attention(
     if dynamic:
         k_scale, k_back = _dynamic_scales(k, valid, encoder > 0, k_scale, k_back, bounds[0])
         v_scale, v_back = _dynamic_scales(v, valid, encoder > 0, v_scale, v_back, bounds[0])
+    # Places behind the last page are dropped.
     at = jnp.where(valid, positions, tables.shape[1] * block)
     keys = _with_new(key_cache, k, tables, at, k_back)
     values = _with_new(value_cache, v, tables, at, v_back)
@@ -187,12 +195,14 @@ def paged_attention(
     )
     out = out.astype(qkv.dtype).reshape(batch, longest, -1)
     page = jnp.take_along_axis(tables, jnp.clip(positions // block, 0, tables.shape[1] - 1), 1)
+    # Page numbers below 0 stand for none.
     page = jnp.where(valid & (positions < tables.shape[1] * block) & (page >= 0), page, pages)
     caches = [
         cache.at[page, :, positions % block].set(_stored(new, scale, cache.dtype, bounds), mode="drop")
         for cache, new, scale in ((key_cache, k, k_scale), (value_cache, v, v_scale))
     ]
     token = jnp.arange(tokens)
+    # The sequence that a token belongs to: the last one that starts before it.
     owner = jnp.clip(jnp.searchsorted(starts, token, side="right") - 1, 0, batch - 1)
     step = token - starts[owner]
     flat = jnp.where((step < lengths[owner])[:, None], out[owner, jnp.clip(step, 0, longest - 1)], 0)
@@ -251,6 +261,7 @@ def _longest(lengths: Tensor, tokens: int) -> int:
         most = tokens
     else:
         most = int(lengths.max())
+    # Powers of two, so that few lengths are compiled.
     return max(1 << max(most - 1, 0).bit_length(), 1)
 
 
@@ -384,6 +395,7 @@ def block_multihead_attention(
         (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)),
         bool(use_dynamic_cachekv_quant),
     )
+    # The caches are changed in place, as the kernel does it.
     for tensor, value in zip((key_cache, value_cache, *scales)[: len(changed)], changed, strict=True):
         tensor._adopt(value)
     if out_shift is not None:

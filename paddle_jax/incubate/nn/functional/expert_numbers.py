@@ -26,6 +26,7 @@ __all__ = []
 def _counted(x: jax.Array, low: int, high: int, dtype: Any) -> jax.Array:
     flat = x.reshape(-1)
     inside = (flat >= low) & (flat < high)
+    # Numbers outside are dropped.
     return jnp.zeros(high - low, dtype.np).at[jnp.where(inside, flat - low, high - low)].add(1, mode="drop")
 
 
@@ -105,6 +106,7 @@ def cal_aux_loss(
         if own is not None and dispatch_tokens_mask.shape[0] != gate_prob.shape[0]:
             scale = tokens / own.clip(min=clip_min)
     elif own is None:
+        # Without a mask all tokens count.
         tokens = to_tensor(gate_prob.size / num_experts, dtype=gate_prob.dtype)
     tokens = tokens.clip(min=clip_min)
     counts = (
