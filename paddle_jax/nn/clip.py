@@ -33,6 +33,7 @@ class ClipGradBase:
     ) -> list[tuple[Tensor, Tensor]]:
         pairs = [(param, grad) for param, grad in params_grads if grad is not None]
         chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
+        # Parameters that need no clipping keep their gradients.
         clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
         return [
             (param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad)
@@ -50,6 +51,7 @@ class ClipGradBase:
 def _clip_all(rule: tuple[Any, ...], grads: Any) -> list[jax.Array]:
     kind, *limits = rule
     if kind == "global_norm":
+        # One factor for all gradients.
         scale = global_scale(sum(square_sum(g) for g in grads), limits[0])
         return [(g * scale.astype(g.dtype)) for g in grads]
     return [clip_stack(rule, g[None])[0] for g in grads]
@@ -57,6 +59,7 @@ def _clip_all(rule: tuple[Any, ...], grads: Any) -> list[jax.Array]:
 
 def square_sum(grad: Any) -> jax.Array:
     """The sum of the squares, in float32 at least."""
+    # Squares of half precision overflow.
     wide = grad.astype(jnp.promote_types(grad.dtype, jnp.float32))
     return jnp.sum(wide * wide)
 
@@ -78,6 +81,7 @@ def _squared_l2_norm(x: Tensor) -> Tensor:
 
 def global_scale(total: jax.Array, clip_norm: float) -> jax.Array:
     """The factor on all gradients for their common sum of squares: clip_norm / max(norm, clip_norm)."""
+    # 1 where the norm is below the limit.
     return clip_norm / jnp.maximum(jnp.sqrt(total), clip_norm)
 
 
@@ -88,6 +92,7 @@ def clip_stack(rule: tuple[Any, ...], grads: jax.Array) -> jax.Array:
         return jnp.clip(grads, limits[0], limits[1])
     wide = grads.astype(jnp.promote_types(grads.dtype, jnp.float32))
     norm = jnp.sqrt(jnp.sum(wide * wide, axis=tuple(range(1, grads.ndim)), keepdims=True))
+    # Only gradients that are too long become shorter.
     return jnp.where(norm > limits[0], wide * (limits[0] / norm), wide).astype(grads.dtype)
 
 
@@ -160,6 +165,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
         [[3.0, 4.0]]
     """
 
+    # Paddle's rule of this kind writes into the gradients.
     _in_place = True
 
     def __init__(

@@ -17,11 +17,13 @@ _FAR = 1e9  # stands for minus infinity in log probabilities
 
 def _map(function: Any, first: Any, *others: Any) -> Any:
     """Applies a function to Tensors nested in tuples, named tuples, lists and dicts."""
+    # The leaves of a nested structure are Tensors.
     if isinstance(first, Tensor):
         return function(first, *others)
     if isinstance(first, dict):
         return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
     items = [_map(function, *values) for values in zip(first, *others, strict=True)]
+    # A named tuple takes its fields one by one.
     if hasattr(first, "_fields"):
         return type(first)(*items)
     return type(first)(items)
@@ -105,6 +107,7 @@ class BeamSearchDecoder(Decoder):
 
     def _follow(self, x: Any, parents: Any) -> Any:
         """Takes from x [B, beam, ...] the beams that `parents` [B, beam] name."""
+        # Beams of one sample lie side by side in the merged batch.
         start = (arange(parents.shape[0], dtype="int64") * self.beam_size).unsqueeze(1)
         return self._split(self._merge(x).gather((parents + start).reshape([-1])))
 
@@ -114,10 +117,12 @@ class BeamSearchDecoder(Decoder):
             lambda s: self._split(self.tile_beam_merge_with_batch(s, self.beam_size)), initial_cell_states
         )
         one = states
+        # The batch size is that of any leaf.
         while not isinstance(one, Tensor):
             one = next(iter(one.values() if isinstance(one, dict) else one))
         batch = one.shape[0]
         tokens = full([batch, self.beam_size], self.start_token, dtype="int64")
+        # At first all beams are equal, so only the first may be continued.
         log_probs = to_tensor([[0.0, *[-_FAR] * (self.beam_size - 1)]] * batch, dtype="float32")
         finished = zeros([batch, self.beam_size], dtype="bool")
         if self.embedding_fn is None:
@@ -148,6 +153,7 @@ class BeamSearchDecoder(Decoder):
 
     def _search(self, logits: Any, cell_states: Any, states: Any) -> Any:
         size = logits.shape[-1]
+        # A finished beam goes on with the end token alone, at no cost.
         only_end = where(
             arange(size) == self.end_token,
             zeros([size], dtype=logits.dtype),
@@ -158,11 +164,14 @@ class BeamSearchDecoder(Decoder):
             only_end.reshape([1, 1, size]).expand(logits.shape),
             F.log_softmax(logits),
         )
+        # All continuations of all beams of a sample compete.
         total = (step + states.log_probs.unsqueeze(2)).reshape([-1, self.beam_size * size])
         scores, at = total.topk(self.beam_size)
+        # The number of a continuation holds its beam and its token.
         parents = at // size
         tokens = at % size
         finished = self._follow(states.finished.astype("int64"), parents).astype("bool")
+        # The length grows as long as the beam is open.
         lengths = self._follow(states.lengths, parents) + (~finished).astype("int64")
         following = self.StateWrapper(
             _map(lambda s: self._follow(s, parents), cell_states),
@@ -211,6 +220,7 @@ def dynamic_decode(
     lengths = zeros(finished.shape, dtype="int64")
     steps = []
     time = 0
+    # The host asks after each step, so decoding may stop early.
     while not bool(finished.all()) and (max_step_num is None or time <= max_step_num):
         outputs, following, inputs, ended = decoder.step(
             to_tensor([time], dtype="int64"), inputs, states, **kwargs
@@ -218,6 +228,7 @@ def dynamic_decode(
         lengths = lengths + (~finished).astype("int64")
         if not decoder.tracks_own_finished:
             ended = ended | finished
+            # Finished samples keep their states.
             if impute_finished:
                 following = _map(lambda new, old, done=finished: _keep(done, old, new), following, states)
         states = following

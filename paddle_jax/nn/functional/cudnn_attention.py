@@ -44,6 +44,7 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
         return False
     widest = _WIDEST_ON_HOPPER if compute_capability() >= _HOPPER else _WIDEST
     width = q.shape[3]
+    # The kernels read 8 numbers at a time.
     if width != v.shape[3] or width % 8 or width > widest:
         return False
     if not usable("cuDNN", cudnn, _EXPECTED):
@@ -54,6 +55,7 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
     keys = k.shape[1]
     written = mask.shape[0] * mask.shape[1] * queries * keys
     is_given = mask.shape[2:] == (queries, keys)
+    # A mask that has to be written out must not be too large.
     return not (queries % 2 or keys % 2) and (is_given or written <= _LARGEST_MASK)
 
 
@@ -72,11 +74,13 @@ def _settings(mask: jax.Array | None, causal: bool, scale: float) -> dict[str, A
 
 def _operands(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> list[Any]:
     """The operands of the calls: those that are not used are empty."""
+    # Empty arrays stand for operands of other forms.
     unused = jnp.zeros(0, q.dtype)
     if mask is None:
         bias = unused
     else:
         if mask.dtype == jnp.bool_:
+            # A very low number, as the kernels compute with infinity as NaN.
             lowest = cudnn.get_large_negative_number(q.dtype)
             mask = jnp.where(mask, jnp.zeros((), q.dtype), lowest)
         bias = jnp.broadcast_to(mask.astype(q.dtype), (*mask.shape[:2], q.shape[1], k.shape[1]))

@@ -60,6 +60,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         raise RuntimeError(
             "sequence_mask: maxlen: got 0; it must be at least 1, or None for the largest length"
         )
+    # The longest sequence decides a shape, so the host looks at it.
     if maxlen is None or maxlen < 0:
         maxlen = host_value(x, "sequence_mask", "give maxlen").max(initial=0)
     return _mask(x, to_int(maxlen), dtypes.convert(dtype))
@@ -70,6 +71,7 @@ def _links(parents: jax.Array) -> jax.Array:
     """The parents that `gather_tree` follows; those of the first step have no effect."""
 
     def back(beam: jax.Array, parent: jax.Array) -> tuple[jax.Array, jax.Array]:
+        # Numbers outside are clipped here; the check reports them.
         taken = jnp.take_along_axis(parent, jnp.clip(beam, 0, parent.shape[1] - 1), 1)
         return taken, taken
 
@@ -84,6 +86,7 @@ def _check_parents(ids: Any, parents: Any) -> None:
     if parents.ndim != 3 or 0 in parents.shape or parents.shape[0] == 1:
         return
     if may_be_outside(parents, parents.shape[2]):
+        # Parents are checked along the beams that are used.
         check_index("gather_tree", _links(parents), parents.shape[2], ValueError, low=0, name="parents")
 
 
@@ -131,6 +134,7 @@ def gather_tree(ids: jax.Array, parents: jax.Array) -> jax.Array:
         return jnp.take_along_axis(parent, beam, 1), jnp.take_along_axis(token, beam, 1)
 
     start = jnp.broadcast_to(jnp.arange(ids.shape[2], dtype=parents.dtype), ids.shape[1:])
+    # From the last step back, each beam follows its parent.
     return lax.scan(back, start, (ids, parents), reverse=True)[1]
 
 
@@ -186,8 +190,10 @@ def temporal_shift(
     one = int(x.shape[axis] * shift_ratio)
     two = int(x.shape[axis] * 2 * shift_ratio)
     frames = x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:])
+    # One part comes from the frame before, one from the frame behind (Lin and others, 2019).
     before, after, same = jnp.split(frames, [one, two], axis + 1)
     zero = [(0, 0)] * frames.ndim
+    # Zeros where no frame is.
     before = jnp.pad(before, [*zero[:1], (1, 0), *zero[2:]])[:, :-1]
     after = jnp.pad(after, [*zero[:1], (0, 1), *zero[2:]])[:, 1:]
     return jnp.concatenate([before, after, same], axis + 1).reshape(x.shape)

@@ -86,12 +86,14 @@ def scaled_dot_product_attention(
     """
     single = query.ndim == 3
     check_equal_dtypes("scaled_dot_product_attention", query, key, value)
+    # A sequence alone is a batch of one.
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     if q.ndim == 4 and not enable_gqa and not q.shape[2] == k.shape[2] == v.shape[2]:
         raise AssertionError(
             f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} "
             "heads; they must be equal when enable_gqa is False"
         )
+    # Paddle's causal form takes no mask besides.
     mask = None if is_causal else attn_mask
     out = attention(
         "scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal, scale, None
@@ -151,6 +153,7 @@ def flash_attention(
     )
     if return_softmax:
         return out
+    # Paddle returns a pair in either case.
     return (out, None)
 
 
@@ -233,8 +236,10 @@ def _segment_mask(
     sizes_k = (jnp.diff(starts_k) if used_k is None else used_k)[segments[0]]
     # how far the key lies before the query
     gap = places[0][:, None] + (sizes_k - lengths[0])[:, None] - places[1][None]
+    # Causal within each sequence, counted from its end.
     if causal:
         mask &= gap >= 0
+    # -1 means no limit on that side.
     left, right = window
     if left >= 0:
         mask &= gap <= left
@@ -279,6 +284,7 @@ def flash_attn_unpadded(
         paddle.Size([5, 2, 4])
     """
     mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, None, None, query.shape[0], key.shape[0], bool(causal))
+    # All sequences lie in one row, kept apart by the mask.
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     p = dropout if training else 0.0
     out = attention(
@@ -402,13 +408,16 @@ def _row_mask(rows: jax.Array, heads: int, queries: int, causal: bool, window: t
     """bool [batch, heads, query, key] from the first and last query rows that may not see each key."""
     i = jnp.arange(queries)[:, None]
     bounds = [rows[..., n][:, :, None, :] for n in range(rows.shape[-1])]
+    # One bound: rows from there on are hidden below the diagonal.
     if len(bounds) == 1:
         hidden = i >= bounds[0]
+    # Two bounds: a block below the diagonal, or parts on both sides of it.
     elif len(bounds) == 2:
         if causal:
             hidden = (i >= bounds[0]) & (i < bounds[1])
         else:
             hidden = (i >= bounds[0]) | (i < bounds[1])
+    # Four bounds: a block below and one above the diagonal.
     else:
         hidden = (i >= bounds[0]) & (i < bounds[1]) | (i >= bounds[2]) & (i < bounds[3])
     gap = i - jnp.arange(rows.shape[2])
@@ -417,6 +426,7 @@ def _row_mask(rows: jax.Array, heads: int, queries: int, causal: bool, window: t
         mask &= gap >= 0
     if window is not None:
         mask &= (gap <= window[0]) & (gap >= -window[1])
+    # Query heads share the mask of their key head.
     if mask.shape[1] > 1:
         return jnp.repeat(mask, heads // mask.shape[1], axis=1)
     return mask
@@ -473,6 +483,7 @@ def flashmask_attention(
     else:
         window = window_size
     rows = startend_row_indices
+    # A window without bounds: bounds that hide nothing.
     if rows is None and window is not None:
         rows = wrap(jnp.full((1, 1, key.shape[1], 1), query.shape[1], jnp.int32))
     mask = None
@@ -497,6 +508,7 @@ def flashmask_attention(
         value,
         mask,
         p,
+        # The mask covers the causal part already.
         causal and mask is None,
         softmax_scale,
         "lse" if return_softmax_lse else None,
@@ -517,6 +529,7 @@ def calc_reduced_attention_scores(query: jax.Array, key: jax.Array, softmax_lse:
         >>> paddle.nn.functional.flash_attention.calc_reduced_attention_scores(x, x, lse).flatten().tolist()
         [1.0, 1.0]
     """
+    # exp(score - log of the sum): weights without a second softmax.
     scores = jnp.einsum("bqhd,bkhd->bhqk", query, key).astype(jnp.float32) * query.shape[-1] ** -0.5
     return jnp.sum(jnp.exp(scores - softmax_lse[..., : query.shape[1], None]), 2, keepdims=True)
 
@@ -525,6 +538,7 @@ def get_triangle_upper_mask(x: Tensor) -> Tensor:
     """A Tensor like x with -10000 above the diagonal and 0 elsewhere, to be added to attention scores."""
     size = x.shape[-2:]
     return wrap(
+        # -10000 stands for minus infinity in half precision.
         jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), numpy_dtype(x)), tuple(x.shape))
     )
 
@@ -551,6 +565,7 @@ def _sparse(
     length = query.shape[2]
     count = columns.shape[-1]
     b, h, n = jnp.ogrid[: query.shape[0], : query.shape[1], :count]
+    # The row that each place of the CSR form belongs to.
     row = jnp.sum(n[..., None] >= offset[:, :, None, 1:], -1)
     kept = jnp.zeros((*query.shape[:2], length, length), bool).at[b, h, row, columns].set(True, mode="drop")
     if padding is not None:
@@ -558,9 +573,11 @@ def _sparse(
     if mask is not None:
         kept &= (mask != 0)[None, None]
     scores = jnp.einsum("bhqd,bhkd->bhqk", query, key) * query.shape[-1] ** -0.5
+    # The largest score is taken away first, so that exp cannot overflow.
     top = jnp.max(jnp.where(kept, scores, -jnp.inf), -1, keepdims=True)
     weights = jnp.where(kept, jnp.exp(jnp.where(kept, scores - jnp.where(jnp.isfinite(top), top, 0), 0)), 0)
     total = jnp.sum(weights, -1, keepdims=True)
+    # A row that keeps nothing is zero.
     return jnp.einsum("bhqk,bhkd->bhqd", weights / jnp.where(total == 0, 1, total), value)
 
 

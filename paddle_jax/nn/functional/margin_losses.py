@@ -24,6 +24,7 @@ SIGNS = "const([[1,-1,1],[-1,-1,1]]).astype('float32')"
 
 def _hinge(x: jax.Array) -> jax.Array:
     """max(x, 0) with gradient 0 at 0."""
+    # A slope of 0 at the corner, as in Paddle.
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
 
@@ -108,6 +109,7 @@ def hinge_embedding_loss(
         ...                                           paddle.to_tensor([1.0, -1.0])).item()
         1.25
     """
+    # Other labels than 1 and -1 count nothing.
     loss = jnp.where(label == 1, input, 0) + jnp.where(label == -1, _hinge(margin - input), 0)
     return reduced("hinge_embedding_loss", loss, reduction)
 
@@ -217,6 +219,7 @@ def triplet_margin_loss(
     # epsilon is added to each difference, not to the norm: the root has a slope where both are equal.
     near = p_norm(input - positive + epsilon, p, -1)
     far = p_norm(input - negative + epsilon, p, -1)
+    # The closer of both ways to the negative example (Balntas and others, 2016).
     if swap:
         far = jnp.minimum(far, p_norm(positive - negative + epsilon, p, -1))
     return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
@@ -326,6 +329,7 @@ def soft_margin_loss(
             f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, "
             f"{list(input.shape)}"
         )
+    # log(1 + exp(-y x)) without overflow.
     return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 

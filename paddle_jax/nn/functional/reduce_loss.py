@@ -33,6 +33,7 @@ def reduced(op_name: str, loss: jax.Array, reduction: str) -> jax.Array:
         return loss
     if reduction == "sum":
         return jnp.sum(loss)
+    # Whole numbers are divided towards minus infinity.
     if jnp.issubdtype(loss.dtype, jnp.integer):
         return jnp.sum(loss) // loss.size
     return jnp.mean(loss)

@@ -35,6 +35,7 @@ def ints(op_name: str, what: str, value: Any, n: int, least: int = 1) -> tuple[i
         values = tuple(value)
     else:
         values = None
+    # One number in a list holds for all axes.
     if values is not None and len(values) == 1:
         values *= n
     if values is None or len(values) != n or not all(isinstance(v, int) for v in values):
@@ -57,10 +58,13 @@ def paddings(op_name: str, value: Any, n: int, last: bool) -> Any:
     if isinstance(value, int):
         return ((value, value),) * n
     value = tuple(value)
+    # Pairs for each axis.
     if value and all(isinstance(v, tuple | list) for v in value):
         value = _pairs(op_name, value, n, last)
+    # Two numbers for each axis: before and behind.
     elif len(value) == 2 * n:
         value = tuple(zip(value[::2], value[1::2], strict=True))
+    # One number for each axis, or one for all.
     elif len(value) in (1, n):
         value = tuple((v, v) for v in value) * (n // len(value))
     else:
@@ -75,6 +79,7 @@ def _pairs(op_name: str, value: Any, n: int, last: bool) -> Any:
         return value
     outer = (value[0], value[-1] if last else value[1])
     inner = value[1:-1] if last else value[2:]
+    # Batch and channels cannot be padded.
     if len(value) != n + 2 or any(len(v) != 2 for v in value) or any(any(v) for v in outer):
         raise ValueError(
             f"{op_name}: padding: got {value}; give {n + 2} pairs with zeros for batch and channel"
@@ -84,5 +89,6 @@ def _pairs(op_name: str, value: Any, n: int, last: bool) -> Any:
 
 def same_pads(sizes: Any, kernel: Any, strides: Any) -> tuple[tuple[int, int], ...]:
     """The pairs that make the output ceil(size / stride) long, the odd one at the end."""
+    # As TensorFlow's SAME: the result has the length n / stride, rounded up.
     totals = [max((-(-s // t) - 1) * t + k - s, 0) for s, k, t in zip(sizes, kernel, strides, strict=True)]
     return tuple((t // 2, t - t // 2) for t in totals)

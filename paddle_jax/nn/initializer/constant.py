@@ -86,6 +86,7 @@ class Dirac(Initializer):
             )
         out = np.zeros(shape, dtype)
         part = shape[0] // self._groups
+        # A one in the middle of the kernel passes a channel on.
         centre = tuple(n // 2 for n in shape[2:])
         channels = np.arange(min(part, shape[1]))
         for group in range(self._groups):

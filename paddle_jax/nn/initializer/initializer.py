@@ -42,6 +42,7 @@ class Initializer:
 
     def forward(self, var: Tensor, block: Any = None) -> Any:
         """Fills `var` in place; what calling the initializer does."""
+        # By NumPy on the host: no program is compiled for the shape of each parameter.
         array = np.asarray(self._values(tuple(var.shape), np.dtype(numpy_dtype(var))))
         var._rebind(persistent_from_numpy(array.astype(numpy_dtype(var))))
 
@@ -49,6 +50,7 @@ class Initializer:
 def generator() -> np.random.Generator:
     """A NumPy generator for one draw from Paddle's random state. Filling on the host costs no
     compilation per shape."""
+    # A draw of the generator is the key, so that each call has other numbers.
     words, offset = default_generator().draw_on_host()
     seed = (int(words[0]) << 32) | int(words[1])
     return np.random.Generator(np.random.Philox(key=[seed, int(offset)]))
@@ -60,6 +62,7 @@ def normal(shape: tuple[int, ...], dtype: np.dtype, mean: float = 0.0, std: floa
     kind = check_inexact("Normal", dtype)
     draw = generator()
     if kind == "c":
+        # Both parts share the variance.
         half = np.float64(std / math.sqrt(2.0))
         return (mean + half * (draw.standard_normal(shape) + 1j * draw.standard_normal(shape))).astype(dtype)
     work = np.float64 if dtype == np.float64 else np.float32
@@ -101,6 +104,7 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
         return length, length
     if len(shape) == 2:
         return shape[0], shape[1]
+    # The elements of the kernel belong to each channel.
     field = math.prod(shape[2:])
     return shape[1] * field, shape[0] * field
 

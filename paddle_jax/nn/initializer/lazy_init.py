@@ -17,6 +17,7 @@ class LazyInitHelper:
 
     def enable(self) -> None:
         """Makes parameters without values from now on."""
+        # A guard that is open already stays open.
         ParameterDefaults.lazy = max(ParameterDefaults.lazy, 1)
 
     def disable(self) -> None:

@@ -81,6 +81,7 @@ class TruncatedNormal(Initializer):
         if check_inexact("TruncatedNormal", dtype) == "c":
             raise RuntimeError(f"TruncatedNormal: dtype: got {dtype}; it must be floating")
         if self._std_dev == 0:
+            # No deviation: all are the mean.
             return np.full(shape, np.clip(self._mean, self._a, self._b)).astype(dtype)
         low, high = sorted(((self._a - self._mean) / self._std_dev, (self._b - self._mean) / self._std_dev))
         values = _truncated(generator(), math.prod(shape), low, high) * self._std_dev + self._mean
@@ -97,10 +98,12 @@ def _truncated(draw: np.random.Generator, count: int, low: float, high: float) -
     where that would take long."""
     below = _cdf(low)
     above = _cdf(high)
+    # Few draws would fall between the bounds, so these come from the inverse.
     if above - below < 0.05:
         return _by_inverse(draw, count, low, high)
     values = draw.standard_normal(count)
     outside = np.flatnonzero((values < low) | (values > high))
+    # Numbers outside are drawn again.
     while outside.size:
         values[outside] = draw.standard_normal(outside.size)
         outside = outside[(values[outside] < low) | (values[outside] > high)]
@@ -180,6 +183,7 @@ class XavierInitializer(Initializer):
 
     def _scale(self, shape: tuple[int, ...]) -> float:
         fan_in, fan_out = fans(shape)
+        # Glorot and Bengio, 2010: the mean of both fans.
         total = (fan_in if self._fan_in is None else self._fan_in) + (
             fan_out if self._fan_out is None else self._fan_out
         )
@@ -291,6 +295,7 @@ class MSRAInitializer(Initializer):
             fan = fan_in
         else:
             fan = self._fan_in
+        # He and others, 2015.
         gain = calculate_gain(self._nonlinearity, self._negative_slope)
         if fan:
             return gain / math.sqrt(fan)
@@ -356,6 +361,7 @@ class KaimingNormal(MSRAInitializer):
 
 def _with_std(evenly: bool, shape: tuple[int, ...], dtype: np.dtype, std: float) -> np.ndarray:
     """Values of mean 0 and a standard deviation, evenly or normally distributed."""
+    # A uniform distribution with this bound has the deviation `std`.
     bound = math.sqrt(3.0) * std
     if evenly:
         return uniform(shape, dtype, -bound, bound)
@@ -392,6 +398,7 @@ class Orthogonal(Initializer):
         check_inexact("Orthogonal", dtype)
         rows = shape[0]
         columns = math.prod(shape[1:])
+        # Q of a random matrix is orthogonal.
         q, r = np.linalg.qr(generator().standard_normal((max(rows, columns), min(rows, columns))))
         q = q * np.sign(np.diagonal(r))  # makes the distribution uniform over orthogonal matrices
         return (self._gain * (q.T if rows < columns else q)).reshape(shape).astype(dtype)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def _total_norm(grads: Sequence[jax.Array], p: float) -> jax.Array:
     """The p-norm of the p-norms of all gradients."""
     norms = jnp.stack([jnp.linalg.norm(g.reshape(-1), p) for g in grads])
+    # The norm of norms is the norm of all.
     return jnp.linalg.norm(norms, p)
 
 
@@ -83,6 +84,7 @@ def clip_grad_norm_(
             f"clip_grad_norm_: the norm of the gradients is {float(total)}; "
             "pass error_if_nonfinite=False to go on with it"
         )
+    # The small number is torch's and Paddle's, against a norm of 0.
     factor = (max_norm / (total + 1e-6)).clip(max=1.0)
     for grad, new in zip(grads, _scaled(grads, factor), strict=True):
         assign_from(grad, new)

@@ -39,10 +39,12 @@ class SpectralNorm:
         weight, u, v = (getattr(layer, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = self.matrix(weight)
         if iterate:
+            # The power iteration estimates; the last product differentiates.
             with no_grad():
                 for _ in range(self.n_power_iterations):
                     assign_from(v, _unit(matrix.transpose([1, 0]) @ u, self.eps))
                     assign_from(u, _unit(matrix @ v, self.eps))
+        # u^T W v is the largest singular value.
         return weight / (u.detach() * (matrix @ v.detach())).sum()
 
     def __call__(self, layer: Layer, inputs: Any) -> None:
@@ -90,6 +92,7 @@ def spectral_norm(
         raise KeyError(name)
     weight = layer._parameters[name]
     if dim is None:
+        # The axis of outputs is the second one in these layers.
         dim = 1 if isinstance(layer, _TRANSPOSED) else 0
     if not 0 <= dim < weight.ndim:
         raise ValueError(
@@ -98,9 +101,11 @@ def spectral_norm(
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     delattr(layer, name)
     layer.add_parameter(name + "_orig", weight)
+    # A plain value stands there until the hook has computed one.
     setattr(layer, name, weight.detach())
     rows = weight.shape[dim]
     for end, size in (("_u", rows), ("_v", weight.size // rows)):
+        # Drawn with the dtype of the weight.
         start = wrap(weight._value.reshape(-1)[:1].repeat(size))
         Normal()(start)
         layer.register_buffer(name + end, _unit(start, eps))

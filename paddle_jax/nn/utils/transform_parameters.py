@@ -33,6 +33,7 @@ def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) 
         raise IndexError("parameters_to_vector: parameters: got none; give at least one")
     with no_grad():
         joined = concat([p.reshape([-1]) for p in parameters], axis=0)
+    # As in Paddle the vector asks for gradients.
     joined.stop_gradient = False
     return joined
 
@@ -56,6 +57,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | 
     total = sum(math.prod(p.shape) for p in parameters)
     if vec.size < total:
         raise ValueError(f"vector_to_parameters: vec: got {vec.size} elements; the parameters have {total}")
+    # Values alone are taken over.
     flat = vec.detach().reshape([-1])
     for parameter in parameters:
         part = flat[start : start + parameter.size].reshape(parameter.shape).astype(parameter.dtype)

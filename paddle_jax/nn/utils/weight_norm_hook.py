@@ -24,6 +24,7 @@ class WeightNorm:
         v = getattr(layer, self.name + "_v")
         g = getattr(layer, self.name + "_g")
         scale = g / _norm(v, self.dim)
+        # The direction of v with the length g (Salimans and Kingma, 2016).
         return v * (
             scale
             if self.dim == -1
@@ -78,6 +79,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     if name not in layer._parameters:
         raise KeyError(name)
     weight = layer._parameters[name]
+    # Without an axis the whole weight has one length.
     if dim is None:
         dim = -1
     if not -weight.ndim <= dim < weight.ndim:
@@ -92,6 +94,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
         _add(layer, name + "_v", weight)
         _add(layer, name + "_g", _norm(weight, dim))
     hook = WeightNorm(name, dim)
+    # The weight is there from now on, not only after the first call.
     hook(layer, None)
     layer.register_forward_pre_hook(hook)
     return layer
@@ -115,6 +118,7 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
     key, hook = _hook_of(layer, name)
     if hook is None:
         raise ValueError(f"remove_weight_norm: {name!r} of {layer} is not normalised")
+    # The product becomes the parameter, which is trained from now on.
     with no_grad():
         weight = hook.compute(layer)
     for attribute in (name, name + "_g", name + "_v"):
