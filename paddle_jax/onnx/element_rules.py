@@ -27,6 +27,7 @@ def _extreme_without_nan(kind: str) -> Callable[..., Any]:
 
     def rule(g: Graph, op: Any, x: str, y: str) -> str:
         found = g.node(kind, [x, y])
+        # Whole numbers have no NaN.
         if not op.kind().startswith(("float", "bfloat")):
             return found
         found = g.node("Where", [g.node("IsNaN", [y]), x, found])
@@ -46,12 +47,14 @@ def _added_product(g: Graph, op: Any, start: str, x: str, y: str) -> str:
 
 def _is_finite(g: Graph, op: Any, x: str) -> str:
     if not op.kind().startswith(("float", "bfloat")):
+        # Equal to itself: True for all whole numbers.
         return g.node("Equal", [x, x])
     return g.node("Not", [g.node("Or", [g.node("IsNaN", [x]), g.node("IsInf", [x])])])
 
 
 def _logit(g: Graph, op: Any, x: str) -> str:
     if op.eps:
+        # Away from 0 and 1, whose logarithms are infinite.
         x = g.node("Clip", [x, _number(g, op, op.eps), _number(g, op, 1 - op.eps)])
     return g.node("Log", [g.node("Div", [x, g.node("Sub", [_number(g, op, 1), x])])])
 
@@ -94,8 +97,10 @@ def _thresholded_relu(g: Graph, op: Any, x: str) -> str:
 
 def _is_close(g: Graph, op: Any, x: str, y: str, rtol: str, atol: str) -> str:
     gap = g.node("Abs", [g.node("Sub", [x, y])])
+    # Tolerances may be vectors of one element.
     limits = [g.node("Reshape", [g.cast(one, op.kind()), g.ints([])]) for one in (rtol, atol)]
     limit = g.node("Add", [limits[1], g.node("Mul", [limits[0], g.node("Abs", [y])])])
+    # Infinities are close to themselves alone; their difference is NaN.
     found = g.node("Or", [g.node("Equal", [x, y]), g.node("LessOrEqual", [gap, limit])])
     if op.equal_nan:
         found = g.node("Or", [found, g.node("And", [g.node("IsNaN", [x]), g.node("IsNaN", [y])])])
@@ -104,6 +109,7 @@ def _is_close(g: Graph, op: Any, x: str, y: str, rtol: str, atol: str) -> str:
 
 def _all_of(g: Graph, answers: str) -> str:
     flat = g.node("Reshape", [g.cast(answers, "int32"), g.ints([-1])])
+    # With a True at the end, as a reduction of nothing is not defined.
     least = g.node(
         "ReduceMin", [g.node("Concat", [flat, g.constant(np.array([1], np.int32))], axis=0)], keepdims=0
     )
@@ -122,8 +128,10 @@ def _atan2(g: Graph, op: Any, y: str, x: str) -> str:
     """The angle of (x, y), by the quadrant."""
     zero = _number(g, op, 0)
     half = g.node("Mul", [g.node("Sign", [y]), _number(g, op, np.pi / 2)])
+    # Where x is 0 the quotient is not read.
     angle = g.node("Atan", [g.node("Div", [y, x])])
     below = g.node("Less", [y, zero])
+    # In the left half the angle is half a turn further, with the sign of y.
     turn = g.node("Where", [below, _number(g, op, -np.pi), _number(g, op, np.pi)])
     left = g.node("Where", [g.node("Less", [x, zero]), g.node("Add", [angle, turn]), angle])
     return g.node("Where", [g.node("Equal", [x, zero]), half, left])
@@ -134,11 +142,13 @@ def _angle(g: Any, op: Any, x: Any) -> Any:
         raise NotInOnnx("complex numbers")
     below = g.node("Less", [x, _number(g, op, 0)])
     found = g.node("Where", [below, _number(g, op, np.pi), _number(g, op, 0)])
+    # The angle of NaN is NaN.
     return g.node("Where", [g.node("IsNaN", [x]), x, found])
 
 
 def _bce_loss(g: Graph, op: Any, x: str, label: str) -> str:
     one, least = _number(g, op, 1), _number(g, op, -100)
+    # Logarithms are limited to -100, as in Paddle.
     yes = g.node("Max", [g.node("Log", [x]), least])
     no = g.node("Max", [g.node("Log", [g.node("Sub", [one, x])]), least])
     parts = [g.node("Mul", [label, yes]), g.node("Mul", [g.node("Sub", [one, label]), no])]

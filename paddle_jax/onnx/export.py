@@ -59,6 +59,7 @@ def export(layer: Any, path: str, input_spec: Any = None, opset_version: int = 9
     for name in configs:
         if name not in _CONFIGS:
             raise ValueError(f"onnx.export: {name}: not a setting; allowed are {', '.join(_CONFIGS)}.")
+    # A loaded layer has its program already; others are written first.
     if isinstance(layer, TranslatedLayer):
         program = layer.program()
         arrays = {
@@ -69,9 +70,12 @@ def export(layer: Any, path: str, input_spec: Any = None, opset_version: int = 9
         function = getattr(layer, "forward", layer)
         document, arrays, _ = encode(function, input_spec, layer)
         program = parse(document)
+    # Rules need at least this version of the operators.
     model = convert(program, arrays, max(OPSET, int(opset_version)))
+    # The checker finds what other programs would refuse.
     if configs.get("enable_onnx_checker", True):
         onnx.checker.check_model(model)
+    # A file that could not be finished must not replace an older one.
     with replace_file(f"{path}.onnx") as stream:
         stream.write(model.SerializeToString())
 
@@ -84,6 +88,7 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
     """
     import onnx
 
+    # Operations without a rule are reported together, before any node is made.
     names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}
     missing = sorted(name for name in names if rule_of(name) is None)
     if missing:
@@ -96,6 +101,7 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
     inputs = []
     for name, number, shape, dtype in program.feeds:
         env[number], kinds[number] = name, (dtype, tuple(shape))
+        # Each open length gets a name of its own, as nothing says which ones agree.
         inputs.append(_info(onnx, name, dtype, [f"{name}_{i}" if n < 0 else n for i, n in enumerate(shape)]))
     try:
         _run_block(g, program.block, env, kinds)
@@ -103,11 +109,16 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
         raise NotImplementedError(f"onnx.export: {error}") from error
     outputs = []
     for name, number, shape, dtype in program.fetches:
+        # A result may also be an input or a constant, so each gets a node with its public name.
         g.nodes.append(onnx.helper.make_node("Identity", [env[number]], [name]))
-        outputs.append(_info(onnx, name, dtype, [None if n < 0 else n for n in shape]))
+        outputs.append(_info(onnx, name, dtype, _lengths(shape)))
     graph = onnx.helper.make_graph(g.nodes, "paddle_jax", inputs, outputs, g.initializers)
     return onnx.helper.make_model(
-        graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8, producer_name="paddle_jax"
+        graph,
+        opset_imports=[onnx.helper.make_opsetid("", opset)],
+        # The version of the format belongs to these operators.
+        ir_version=8,
+        producer_name="paddle_jax",
     )
 
 
@@ -117,6 +128,7 @@ def _run_block(
     """Adds the nodes of a block; gives the names of what it yields."""
     for op in block.ops:
         if op.name in ("parameter", "data", "fetch"):
+            # Their values are there before the nodes are made.
             continue
         operands = [env[n] if n else None for n in op.inputs]
         if op.name == "cf.yield":
@@ -127,8 +139,11 @@ def _run_block(
             else:
                 found = rule_of(op.name)(g, _Op(op, kinds), *operands)
         except NotInOnnx as error:
+            # The message says which operation it was.
             raise NotInOnnx(f"{op.name}: {error}") from error
-        env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
+        if len(op.outputs) == 1:
+            found = [found]
+        env.update(zip(op.outputs, found, strict=False))
         kinds.update(zip(op.outputs, op.types, strict=True))
     return []
 
@@ -142,14 +157,15 @@ def _subgraph(
     types: Sequence[Any],
 ) -> Any:
     """A block as a graph of its own; constants are those of the whole model."""
+    # Nodes go to the innermost graph; constants to that of the model.
     outer = g.nodes
     g.nodes = []
+    # A result may come from outside the block, and needs a node inside.
     ends = [g.node("Identity", [name]) for name in _run_block(g, block, dict(env), dict(kinds))]
     nodes = g.nodes
     g.nodes = outer
     found = [
-        _info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
-        for name, (dtype, shape) in zip(ends, types, strict=True)
+        _info(g.onnx, name, dtype, _lengths(shape)) for name, (dtype, shape) in zip(ends, types, strict=True)
     ]
     return g.onnx.helper.make_graph(nodes, g.name(), inputs, found)
 
@@ -157,6 +173,7 @@ def _subgraph(
 def _if(
     g: Graph, op: Callable[..., Any], operands: Sequence[str], env: dict[Any, Any], kinds: dict[Any, Any]
 ) -> list[str] | str:
+    # Both branches see all values from outside.
     then, other = (_subgraph(g, block, env, kinds, [], op.types) for block in op.blocks)
     return g.node("If", operands, len(op.outputs), then_branch=then, else_branch=other)
 
@@ -167,20 +184,28 @@ def _loop(
     body = op.blocks[0]
     flag = ("bool", ())
     names = [g.name() for _ in body.args]
+    # ONNX passes a loop the count of rounds and the condition.
     inputs = [_info(g.onnx, g.name(), "int64", []), _info(g.onnx, g.name(), "bool", [])]
     inputs += [
-        _info(g.onnx, name, dtype, [None if n < 0 else n for n in shape])
+        _info(g.onnx, name, dtype, _lengths(shape))
         for name, (dtype, shape) in zip(names, op.types, strict=True)
     ]
     inside = (
         env | dict(zip(body.args, names, strict=True)),
         kinds | dict(zip(body.args, op.types, strict=True)),
     )
+    # The body gives the next condition first.
     part = _subgraph(g, body, *inside, inputs, [flag, *op.types])
+    # No limit of rounds.
     return g.node("Loop", [None, *operands], len(op.outputs), body=part)
 
 
 _CONTROL = {"if": _if, "while": _loop}
+
+
+def _lengths(shape: Sequence[int]) -> list[int | None]:
+    """A shape as ONNX has it: None for a length that is open."""
+    return [None if n < 0 else n for n in shape]
 
 
 def _info(onnx: types.ModuleType, name: str, dtype: str, shape: Sequence[int | str | None]) -> Any:
@@ -195,7 +220,7 @@ class _Op:
 
     def __init__(self, op: Callable[..., Any], kinds: Any) -> None:
         self.__dict__.update(op.attrs)
-        self.kinds, self.out = [kinds.get(n) for n in op.inputs], op.types[0] if op.types else None
+        self.kinds, self.out = [kinds.get(n) for n in op.inputs], next(iter(op.types), None)
         self.count = len(op.outputs)
 
     def kind(self, at: Any = 0) -> str:
@@ -216,5 +241,6 @@ class _Op:
         Raises:
             NotInOnnx: they are there.
         """
+        # ONNX has images with the channels first alone.
         if getattr(self, "data_format", "NCHW")[-1] == "C":
             raise NotInOnnx("channels on the last axis")

@@ -47,7 +47,8 @@ class Graph:
         """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
         names = [self.name() for _ in range(outputs)]
         self.nodes.append(
-            self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names, **attrs)
+            # An empty name stands for an operand that is left out.
+            self.onnx.helper.make_node(kind, [i or "" for i in inputs], names, **attrs)
         )
         if outputs == 1:
             return names[0]
@@ -55,7 +56,9 @@ class Graph:
 
     def constant(self, array: Any, name: str | None = None) -> str:
         """The name of an array."""
+        # `ascontiguousarray` makes vectors of single numbers.
         array = np.ascontiguousarray(array).reshape(np.shape(array))
+        # Small constants such as axes recur often, so they are shared.
         if array.size <= 64 and name is None:
             key = (array.dtype.str, array.shape, array.tobytes())
         else:
@@ -85,6 +88,7 @@ class Graph:
             return value
         return self.node(
             "Concat",
+            # Each part may be of any shape of one element.
             [self.node("Reshape", [self.node("Cast", [v], to=7), self.ints([1])]) for v in value],
             axis=0,
         )
@@ -96,7 +100,9 @@ class Graph:
             NotInOnnx: it is computed.
         """
         if isinstance(value, list):
+            # A list of tensors of one number each.
             return [n for v in value for n in self.numbers(v)]
+        # ONNX has it as an attribute, which must be known.
         if value not in self.known:
             raise NotInOnnx("an axis, size or number that is computed")
         return self.known[value].ravel().tolist()

@@ -24,12 +24,14 @@ def length(g: Graph, x: str, axis: Any) -> str:
 
 def steps(g: Graph, count: str) -> str:
     """The whole numbers below a vector of one number."""
+    # `Range` takes single numbers.
     scalar = g.node("Reshape", [count, g.ints([])])
     return g.node("Range", [g.number(0, "int64"), scalar, g.number(1, "int64")])
 
 
 def _roll(g: Graph, op: Any, x: str, shifts: str) -> str:
     shifts = g.int_list(shifts)
+    # Without axes the flattened tensor is rolled.
     if not op.axis:
         flat = g.node("Reshape", [x, g.ints([-1])])
         return g.node("Reshape", [_rolled(g, flat, shifts, 0), g.node("Shape", [x])])
@@ -41,6 +43,7 @@ def _roll(g: Graph, op: Any, x: str, shifts: str) -> str:
 
 def _rolled(g: Graph, x: str, shift: str, axis: int) -> str:
     count = g.node("Max", [length(g, x, axis), g.ints([1])])  # an axis may be empty
+    # ONNX has no roll: two slices change places.
     start = g.node("Mod", [g.node("Neg", [shift]), count])
     axes = g.ints([axis])
     end = g.node("Slice", [x, start, g.ints([_LAST]), axes])
@@ -52,6 +55,7 @@ def _scatter(g: Graph, op: Any, x: str, index: str, updates: str) -> str:
     if op.overwrite:
         return g.node("ScatterND", [x, rows, updates])
     zeros = g.node("Sub", [updates, updates])
+    # In Paddle rows start from zero where updates add up.
     return g.node("ScatterND", [g.node("ScatterND", [x, rows, zeros]), rows, updates], reduction="add")
 
 
@@ -62,25 +66,29 @@ def _scatter_nd_add(g: Graph, op: Any, x: str, index: str, updates: str) -> str:
 def _index_add(g: Graph, op: Any, x: str, index: str, updates: str) -> str:
     axis = op.axis % op.ndim()
     rows = g.node("Reshape", [g.cast(index, "int64"), g.ints([-1, 1])])
-    if axis:
-        order = [axis, *[i for i in range(op.ndim()) if i != axis]]
-        x = g.node("Transpose", [x], perm=order)
-        updates = g.node("Transpose", [updates], perm=order)
+    if not axis:
+        return g.node("ScatterND", [x, rows, updates], reduction="add")
+    # ONNX scatters along the first axes.
+    order = [axis, *[i for i in range(op.ndim()) if i != axis]]
+    x, updates = (g.node("Transpose", [one], perm=order) for one in (x, updates))
     found = g.node("ScatterND", [x, rows, updates], reduction="add")
-    return g.node("Transpose", [found], perm=np.argsort(order).tolist()) if axis else found
+    return g.node("Transpose", [found], perm=np.argsort(order).tolist())
 
 
 def _index_put(g: Graph, op: Any, x: str, indices: Sequence[str], value: str) -> str:
+    # A mask is no list of places.
     if any(kind[0] == "bool" for kind in op.kinds[1]):
         raise NotInOnnx("a mask as an index")
     total = indices[0]
     for one in indices[1:]:
+        # The sum has the common shape of all indices.
         total = g.node("Add", [total, one])
     shape = g.node("Shape", [total])
     columns = [
         g.node("Unsqueeze", [g.node("Expand", [g.cast(one, "int64"), shape]), g.ints([-1])])
         for one in indices
     ]
+    # Axes behind the indices stay whole.
     rest = g.node("Slice", [g.node("Shape", [x]), g.ints([len(indices)]), g.ints([_LAST])])
     updates = g.node("Expand", [value, g.node("Concat", [shape, rest], axis=0)])
     reduction = "add" if op.accumulate else "none"
@@ -105,6 +113,7 @@ def _put_along_axis(g: Graph, op: Any, x: str, index: str, values: str) -> str:
 
 def _repeat_interleave(g: Graph, op: Any, x: str) -> str:
     count = g.node("Mul", [length(g, x, op.axis % op.ndim()), g.ints([op.repeats])])
+    # Each place comes so many times: k // repeats.
     rows = g.node("Div", [steps(g, count), g.number(op.repeats, "int64")])
     return g.node("Gather", [x, rows], axis=op.axis)
 
@@ -112,6 +121,7 @@ def _repeat_interleave(g: Graph, op: Any, x: str) -> str:
 def _channel_shuffle(g: Any, op: Any, x: Any) -> Any:
     op.channels_first()
     channels = op.lengths()[1]
+    # Groups and channels within them change places.
     split = g.node("Reshape", [x, g.ints([0, op.groups, channels // op.groups, -1])])
     return g.node("Reshape", [g.node("Transpose", [split], perm=[0, 2, 1, 3]), g.node("Shape", [x])])
 
@@ -122,6 +132,7 @@ def _pixel_unshuffle(g: Any, op: Any, x: Any) -> Any:
     channels = g.ints([op.lengths()[1]])
     batch, step = length(g, x, 0), g.ints([factor])
     height, width = (g.node("Div", [length(g, x, axis), step]) for axis in (2, 3))
+    # The inverse of DepthToSpace, which ONNX does not have in this order.
     cut = g.node("Concat", [batch, channels, height, step, width, step], axis=0)
     moved = g.node("Transpose", [g.node("Reshape", [x, cut])], perm=[0, 1, 3, 5, 2, 4])
     shape = [batch, g.ints([op.lengths()[1] * factor * factor]), height, width]
@@ -133,10 +144,12 @@ def _diag(g: Any, op: Any, x: Any) -> Any:
         raise NotInOnnx("another diagonal than the main one")
     if op.ndim() == 1:
         rows = g.node("Unsqueeze", [steps(g, length(g, x, 0)), g.ints([1])])
+        # A comparison of rows and columns marks the diagonal.
         same = g.node("Equal", [rows, steps(g, length(g, x, 0))])
         return g.node("Where", [same, x, g.number(op.padding_value, op.kind())])
     width = length(g, x, 1)
     count = g.node("Min", [length(g, x, 0), width])
+    # Neighbours on the diagonal are width + 1 apart in the flattened matrix.
     places = g.node("Mul", [steps(g, count), g.node("Add", [width, g.ints([1])])])
     return g.node("Gather", [g.node("Reshape", [x, g.ints([-1])]), places])
 
@@ -144,6 +157,7 @@ def _diag(g: Any, op: Any, x: Any) -> Any:
 def _pad(g: Graph, op: Any, x: str, value: str) -> str:
     before, after = op.paddings[::2], op.paddings[1::2]
     number = g.node("Reshape", [g.cast(value, op.kind()), g.ints([])])
+    # Paddle has pairs for each axis, ONNX all begins and then all ends.
     return g.node("Pad", [x, g.ints([*before, *after]), number])
 
 

@@ -11,12 +11,14 @@ the writer makes on its own, or that only Paddle writes.
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_jax._core.kernels.op_record import READS
+from paddle_jax.framework.model_files.plain_values import shape_along
 from paddle_jax.framework.model_files.records import lowering_of, parse_record
 from paddle_jax.onnx.element_rules import RULES as ELEMENT_RULES
 from paddle_jax.onnx.moving_rules import RULES as MOVING_RULES
@@ -28,30 +30,31 @@ if TYPE_CHECKING:
 def rule_of(name: str) -> Any:
     """The rule that writes an operation: what the record of an op says, or a line below; None where
     there is neither."""
+    # Operations that Paddle alone has are in the table.
     op = READS.get(name)
     if op is None:
         return RULES.get(name)
     said = op.record.onnx or lowering_of(op.record.code).onnx
-    return (
-        RULES.get(name)
-        if not said
-        else said
-        if callable(said)
-        else _expression(op, said)
-        if "(" in said
-        else _node(said)
-    )
+    if not said:
+        return RULES.get(name)
+    if callable(said):
+        return said
+    # Brackets are those of several nodes.
+    if "(" in said:
+        return _expression(op, said)
+    return _node(said)
 
 
 def _node(text: str) -> Callable[..., Any]:
     """A rule that adds one node: its kind, and attributes `[node's=]name`."""
     kind, *attrs = text.split()
-    pairs = [(theirs or name, name) for theirs, _, name in (one.rpartition("=") for one in attrs)]
+    pairs = [(in_node or name, name) for in_node, _, name in (one.rpartition("=") for one in attrs)]
 
     def rule(g: Graph, op: Any, *operands: Any) -> str:
+        # Rules for one node assume the layout of ONNX.
         op.channels_first()
         return g.node(
-            kind, operands, **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs}
+            kind, operands, **{in_node: _plain(g, name, getattr(op, name)) for in_node, name in pairs}
         )
 
     return rule
@@ -59,56 +62,81 @@ def _node(text: str) -> Callable[..., Any]:
 
 def _plain(g: Graph, name: str, value: Any) -> float | list[int]:
     """An attribute of an operation as one of a node."""
-    return g.dtype(value) if name == "dtype" else int(value) if isinstance(value, bool) else value
+    # ONNX has numbers for dtypes and for truth values.
+    if name == "dtype":
+        return g.dtype(value)
+    if isinstance(value, bool):
+        return int(value)
+    return value
 
 
 def _expression(op: Callable[..., Any], text: str) -> Callable[..., Any]:
     """A rule that adds the nodes of an expression."""
     known, body = parse_record(op.record.pir), ast.parse(text, mode="eval").body
     names = op.tensors or tuple(op.signature.parameters)
-    kinds = (
-        {one.parameter: one.kind for one in known.operands}
-        if known.operands is not None
-        else dict.fromkeys(names, "")
-    )
+    if known.operands is None:
+        kinds = dict.fromkeys(names, "")
+    else:
+        kinds = {one.parameter: one.kind for one in known.operands}
+    # These attributes are whole numbers in Paddle's records.
     whole = {one.name for one in known.attributes if one.kind.startswith("i")}
 
     def rule(g: Graph, op: Any, *operands: Any) -> Any:
         op.channels_first()
-        given = dict(zip(kinds, operands, strict=False))
-
-        def constant(node: Any) -> Any:
-            """The value of an attribute of a node."""
-            if isinstance(node, ast.Constant):
-                return node.value
-            return (
-                int(g.numbers(given[node.id])[0])
-                if node.id in given
-                else _plain(g, node.id, getattr(op, node.id))
-            )
-
-        def tensors(node: Any) -> list[str]:
-            """The names of what an argument stands for."""
-            if isinstance(node, ast.Starred):
-                return given[node.value.id]
-            if isinstance(node, ast.Call):
-                inputs = [name for one in node.args for name in tensors(one)]
-                return [
-                    g.node(node.func.id, inputs, **{one.arg: constant(one.value) for one in node.keywords})
-                ]
-            if isinstance(node, ast.Name) and node.id in given:
-                return (
-                    [g.int_list(given[node.id])] if kinds[node.id] in ("ints", "size") else [given[node.id]]
-                )
-            value = constant(node)
-            return [
-                g.number(value, "int64" if isinstance(node, ast.Name) and node.id in whole else op.kind())
-            ]
-
-        (found,) = tensors(body)
-        return found if known.results is None else [found if one == "out" else None for one in known.results]
+        use = _Use(g, op, dict(zip(kinds, operands, strict=False)), kinds, whole)
+        (found,) = use.tensors(body)
+        if known.results is None:
+            return found
+        # Further results of Paddle's operation serve its gradient.
+        return [found if one == "out" else None for one in known.results]
 
     return rule
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Use:
+    """An expression where it is used.
+
+    Attributes:
+        g: Graph.
+        op: the operation, by which the attributes are known.
+        given: dict from names of operands to names of tensors, or lists of them.
+        kinds: dict from names of operands to their kinds in Paddle's record.
+        whole: set of the names of attributes that are whole numbers.
+    """
+
+    g: Graph
+    op: Any
+    given: dict[str, Any]
+    kinds: dict[str, str]
+    whole: set[str]
+
+    def tensors(self, node: Any) -> list[str]:
+        """The names of what an argument stands for."""
+        if isinstance(node, ast.Starred):
+            # A list of tensors takes the place of one argument.
+            return self.given[node.value.id]
+        if isinstance(node, ast.Call):
+            inputs = [name for one in node.args for name in self.tensors(one)]
+            attributes = {one.arg: self._constant(one.value) for one in node.keywords}
+            return [self.g.node(node.func.id, inputs, **attributes)]
+        name = getattr(node, "id", None)
+        if name in self.given:
+            if self.kinds[name] in ("ints", "size"):
+                return [self.g.int_list(self.given[name])]
+            return [self.given[name]]
+        # Numbers take the dtype of the operand, unless the attribute is a whole number.
+        if name in self.whole:
+            return [self.g.number(self._constant(node), "int64")]
+        return [self.g.number(self._constant(node), self.op.kind())]
+
+    def _constant(self, node: Any) -> Any:
+        """The value of an attribute of a node."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if node.id in self.given:
+            return int(self.g.numbers(self.given[node.id])[0])
+        return _plain(self.g, node.id, getattr(self.op, node.id))
 
 
 def _full_like(g: Graph, op: Any, x: str, value: str) -> str:
@@ -124,6 +152,7 @@ def _split_evenly(g: Graph, op: Any, x: str, axis: Any) -> list[str]:
     axis = int(g.numbers(axis)[0])
     length = op.lengths()[axis]
     if length < 0:
+        # The length is open: it is read when the model runs.
         length = g.node("Gather", [g.node("Shape", [x]), g.ints([axis])])
         sizes = g.node("Expand", [g.node("Div", [length, g.ints([op.num])]), g.ints([op.num])])
         return g.node("Split", [x, sizes], op.num, axis=axis)
@@ -136,7 +165,9 @@ def _logarithm(base: int) -> Callable[..., Any]:
         found = g.node("Div", [g.node("Log", [x]), g.number(np.log(base), op.kind())])
         whole = g.node("Round", [found])
         gap = g.node("Abs", [g.node("Sub", [found, whole])])
-        is_whole = g.node("Less", [gap, g.number(1e-12 if op.kind() == "float64" else 1e-6, op.kind())])
+        # The error of the quotient, which grows with the size of the dtype's step.
+        near = {"float64": 1e-12}.get(op.kind(), 1e-6)
+        is_whole = g.node("Less", [gap, g.number(near, op.kind())])
         return g.node("Where", [is_whole, whole, found])
 
     return rule
@@ -147,6 +178,7 @@ def _linspace(g: Any, op: Any, start: Any, stop: Any, count: Any) -> Any:
     zero, one = (g.number(n, "int64") for n in (0, 1))
     count = g.node("Reshape", [g.cast(count, "int64"), g.ints([])])
     start, stop = (g.node("Reshape", [g.cast(end, "float64"), g.ints([])]) for end in (start, stop))
+    # At least 1, as a single number has no step.
     last = g.node("Max", [g.node("Sub", [count, one]), one])
     steps = g.cast(g.node("Range", [zero, count, one]), "float64")
     step = g.node("Div", [g.node("Sub", [stop, start]), g.cast(last, "float64")])
@@ -155,6 +187,7 @@ def _linspace(g: Any, op: Any, start: Any, stop: Any, count: Any) -> Any:
 
 def _set_value(g: Graph, op: Any, x: str, value: str, starts: str, ends: str, steps: str) -> str:
     """Writes into the places of a grid of positions, one axis after the other."""
+    # ONNX writes at coordinates, so those of the whole block are made.
     shape, ranges = g.node("Shape", [x]), {}
     starts, ends, steps = map(g.int_list, (starts, ends, steps))
     for at, axis in enumerate(op.axes):
@@ -169,6 +202,7 @@ def _set_value(g: Graph, op: Any, x: str, value: str, starts: str, ends: str, st
             length = g.node("Gather", [shape, g.number(axis, "int64")])
             ranges[axis] = g.node("Range", [zero, length, one])
     every = [ranges[axis] for axis in range(op.ndim())]
+    # The shape of the block.
     grid = g.node("Concat", [g.node("Shape", [positions]) for positions in every], axis=0)
     columns = [
         g.node(
@@ -176,13 +210,14 @@ def _set_value(g: Graph, op: Any, x: str, value: str, starts: str, ends: str, st
             [
                 g.node(
                     "Reshape",
-                    [positions, g.ints([-1 if other == axis else 1 for other in range(len(every))])],
+                    [positions, g.ints(shape_along(axis, len(every)))],
                 ),
                 grid,
             ],
         )
         for axis, positions in enumerate(every)
     ]
+    # A coordinate for each element of the block.
     index = g.node("Concat", [g.node("Unsqueeze", [column, g.ints([-1])]) for column in columns], axis=-1)
     if op.decrease_axes:
         value = _with_axes(g, op, value)
@@ -192,6 +227,7 @@ def _set_value(g: Graph, op: Any, x: str, value: str, starts: str, ends: str, st
 def _with_axes(g: Graph, op: Any, value: str) -> str:
     """The value with the axes that an integer index drops, as far as it has axes before them."""
     missing = op.ndim() - len(op.decrease_axes) - op.ndim(1)
+    # Axes in front, as NumPy broadcasts.
     if missing > 0:
         value = g.node("Unsqueeze", [value, g.ints(list(range(missing)))])
     return g.node("Unsqueeze", [value, g.ints(sorted(op.decrease_axes))])
@@ -202,9 +238,11 @@ def _positions(g: Graph, length: str, start: str, end: str, step: str) -> str:
     zero, one = (g.number(n, "int64") for n in (0, 1))
     forward = g.node("Greater", [step, zero])
     least = g.node("Where", [forward, zero, g.number(-1, "int64")])
+    # Backwards the last place comes first.
     most = g.node("Where", [forward, length, g.node("Sub", [length, one])])
     bounds = []
     for bound in (start, end):
+        # Bounds below 0 count from the end.
         counted = g.node("Where", [g.node("Less", [bound, zero]), g.node("Add", [bound, length]), bound])
         bounds.append(g.node("Min", [g.node("Max", [counted, least]), most]))
     return g.node("Range", [*bounds, step])
