@@ -14,6 +14,7 @@ from paddle_jax._core.lazy.lengths import expression_of, extreme, has_lengths, i
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
+from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.reading_helpers import P
 
 Cotangents = list[Tensor | None]
@@ -26,7 +27,7 @@ def add_rule(*names: str) -> Callable[..., Any]:
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         def rule(call: Any, cotangents: Cotangents) -> Cotangents:
             found = function(call.attributes, cotangents[0], call.results[0], *call.operands)
-            pairs = zip(found if isinstance(found, tuple | list) else [found], call.operands, strict=False)
+            pairs = zip(as_list(found), call.operands, strict=False)
             return [
                 None if cotangent is None else summed_to(operand, cotangent) for cotangent, operand in pairs
             ]
@@ -109,7 +110,11 @@ add_rule("clip")(lambda a, g, out, x, low, high: _where(P.logical_and(x > low, x
 
 @add_rule("pow")
 def _pow(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
-    return g * y * P.pow(x, y - 1), None if y.stop_gradient and not y.ndim else g * out * P.log(x)
+    of_base = g * y * P.pow(x, y - 1)
+    # A number as the exponent gets no gradient, and its logarithm could be NaN.
+    if y.stop_gradient and not y.ndim:
+        return of_base, None
+    return of_base, g * out * P.log(x)
 
 
 @add_rule("softplus")
@@ -134,7 +139,7 @@ def as_axes(axis: Any, x: Tensor) -> list[int]:
     """The axes of a reduction, as numbers from 0."""
     if axis is None or isinstance(axis, tuple | list) and not axis:
         return list(range(x.ndim))
-    return [int(one) % x.ndim for one in (axis if isinstance(axis, tuple | list) else [axis])]
+    return [int(one) % x.ndim for one in as_list(axis)]
 
 
 def with_axes(a: Any, value: Tensor, x: Tensor) -> Tensor:
@@ -176,9 +181,11 @@ def _norm(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
 
 @add_rule("cumsum")
 def _cumsum(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
-    if a["axis"] is None:
+    axis = a["axis"]
+    if axis is None:
         g = P.reshape(g, [-1])
-    axis = 0 if a["axis"] is None else a["axis"]
+        axis = 0
+    # The transpose of a running sum is one from the end.
     return P.reshape(P.flip(P.cumsum(P.flip(g, [axis]), axis), [axis]), list(x.shape))
 
 
@@ -212,14 +219,19 @@ def _turned(x: Tensor) -> Tensor:
 def _matmul(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
     if x.ndim < 2 or y.ndim < 2:
         return _matmul_of_vectors(a, g, x, y)
-    left = _turned(x) if a.get("transpose_x") else x
-    right = _turned(y) if a.get("transpose_y") else y
-    of_left = P.matmul(g, _turned(right))
-    of_right = P.matmul(_turned(left), g)
-    return (
-        _turned(of_left) if a.get("transpose_x") else of_left,
-        _turned(of_right) if a.get("transpose_y") else of_right,
-    )
+    turned_x, turned_y = a.get("transpose_x"), a.get("transpose_y")
+    # d(X Y) = dX Y + X dY, with what was multiplied.
+    if turned_x:
+        x = _turned(x)
+    if turned_y:
+        y = _turned(y)
+    of_x = P.matmul(g, _turned(y))
+    of_y = P.matmul(_turned(x), g)
+    if turned_x:
+        of_x = _turned(of_x)
+    if turned_y:
+        of_y = _turned(of_y)
+    return of_x, of_y
 
 
 def _matmul_of_vectors(a: Any, g: Tensor, x: Tensor, y: Tensor) -> Any:
@@ -302,7 +314,10 @@ def filled_up(g: Tensor, axis: int, start: Any, length: Any) -> Tensor:
         return [P.zeros([*shape[:axis], count, *shape[axis + 1 :]], dtype)]
 
     pieces = [*zeros(start), g, *zeros(length - start - shape[axis])]
-    return P.concat(pieces, axis) if len(pieces) > 1 else g
+    # Nothing to fill: the block is the whole axis.
+    if len(pieces) == 1:
+        return g
+    return P.concat(pieces, axis)
 
 
 def _take_index(call: Any, cotangents: Cotangents) -> Cotangents:
