@@ -8,6 +8,8 @@ in two. The compiler of a program of medium length keeps one of two processors b
 from __future__ import annotations
 
 import ctypes
+import functools as ft
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,18 +57,33 @@ def has_choice() -> bool:
 
 
 def matmul(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> Any:
-    """`np.matmul`, in one thread unless the product is large.
+    """`np.matmul`, in one thread unless the product is large."""
+    size = x.shape[-2] * x.shape[-1] * y.shape[-1]
+    if SERIAL < size <= _LARGE:
+        return _in_one_thread(np.matmul, x, y, out=out)
+    return np.matmul(x, y, out=out)
+
+
+def sum_rows(x: np.ndarray) -> np.ndarray:
+    """The sum of each row of a matrix of floats, as a product with ones in one thread."""
+    return _in_one_thread(np.matmul, x, _ones(x.shape[1], x.dtype))
+
+
+@ft.lru_cache(maxsize=64)
+def _ones(count: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones(count, dtype)
+
+
+def _in_one_thread(multiply: Callable[..., Any], *operands: np.ndarray, **settings: Any) -> Any:
+    """A call of a function of NumPy while OpenBLAS has one thread.
 
     An interrupt between the two changes leaves NumPy with one thread, which costs time and nothing else.
     """
-    size = x.shape[-2] * x.shape[-1] * y.shape[-1]
-    get = _Threads.get
-    set_number = _Threads.set
-    if get is None or set_number is None or not SERIAL < size <= _LARGE:
-        return np.matmul(x, y, out=out)
-    number = get()
-    set_number(1)
+    if not has_choice():
+        return multiply(*operands, **settings)
+    number = _Threads.get()
+    _Threads.set(1)
     try:
-        return np.matmul(x, y, out=out)
+        return multiply(*operands, **settings)
     finally:
-        set_number(number)
+        _Threads.set(number)

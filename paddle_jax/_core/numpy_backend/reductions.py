@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.numpy_backend import blas_threads
 from paddle_jax._core.numpy_backend.rules import (
     Avals,
     Params,
@@ -20,6 +21,9 @@ from paddle_jax._core.numpy_backend.rules import (
 )
 
 _FEW = 16  # terms that are added one after the other
+# Terms of a row that is summed by a product with ones: BLAS adds some 64 at once, a third to an eighth of the
+# time of NumPy's sum. The error is that of adding 16 numbers one after the other.
+_MAX_ROW = 1024
 MONOIDS = {
     "add": np.add,
     "add_any": np.add,
@@ -50,13 +54,29 @@ def _pairwise(shape: tuple[int, ...], axes: Sequence[int]) -> Any:
     if math.prod(shape[k] for k in axes) <= _FEW:
         return np.add.reduce
     last_first = sorted(axes, reverse=True)
+    neighbours = _last_axes(shape, axes)
+    terms = math.prod(shape[len(shape) - neighbours :])
+    other_axes = last_first[neighbours:]
 
     def reduce(x: np.ndarray, axes: Sequence[int], dtype: np.dtype | None = None) -> Any:
-        for axis in last_first:
+        if _FEW < terms <= _MAX_ROW and x.dtype.char in "fd" and x.flags.c_contiguous:
+            x = blas_threads.sum_rows(x.reshape(-1, terms)).reshape(shape[: len(shape) - neighbours])
+            remaining = other_axes
+        else:
+            remaining = last_first
+        for axis in remaining:
             x = np.add.reduce(_halved(x, axis), axis, dtype)
         return x
 
     return reduce
+
+
+def _last_axes(shape: tuple[int, ...], axes: Sequence[int]) -> int:
+    """How many axes at the end are summed over."""
+    count = 0
+    while count < len(axes) and len(shape) - 1 - count in axes:
+        count += 1
+    return count
 
 
 def _halved(x: np.ndarray, axis: int) -> Any:
