@@ -32,7 +32,7 @@ from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
 from paddle_jax.interop.recorded_program import run_recording
-from paddle_jax.interop.symbolic_lengths import refused_questions
+from paddle_jax.interop.symbolic_lengths import limited_searches, refused_questions
 from paddle_jax.jit.function import user_line_of
 from paddle_jax.jit.io import evaluating, recorded
 from paddle_jax.nn.layer.layers import Layer
@@ -115,10 +115,12 @@ def save_stablehlo(
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
     inputs = [_described(spec) for spec in input_spec]
     try:
-        exported = _exported(layer, kinds, inputs, platforms)
+        with limited_searches():
+            exported = _exported(layer, kinds, inputs, platforms)
     except Exception as error:
         try:
-            exported = _exported_recording(layer, input_spec, held, kinds, inputs, platforms)
+            with limited_searches():
+                exported = _exported_recording(layer, input_spec, held, kinds, inputs, platforms)
         except Exception as refusal:
             raise _refusal(layer, refusal) from error
     program = bytes(exported.serialize(vjp_order=vjp_order))

@@ -7,14 +7,17 @@ that answer takes one branch for all lengths. While a program is exported such a
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 from jax._src.export.shape_poly import _DimExpr
+from jax._src.export.shape_poly_decision import _DecisionByElimination
 
 from paddle_jax._core.base.caller_info import is_ours, is_python_or_numpy, is_users
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.lazy.symbol import SymbolError
 
 # what compares shapes, and decides in converted code, for its caller
@@ -92,6 +95,47 @@ _CHECKED = {
     "__hash__": _checked_hash,
     "__getattribute__": _checked_attribute,
 }
+
+
+_STEPS_OF_ONE = 5_000  # of JAX's search for the bounds of one expression
+_STEPS_OF_ALL = 500_000  # of all searches in one export
+
+
+@contextlib.contextmanager
+def limited_searches() -> Iterator[None]:
+    """Inside the block JAX gives up its search for the bounds of a length that takes too long.
+
+    The search is exponential: some lengths took hours. Without bounds a comparison is inconclusive, which JAX
+    refuses or expresses as a maximum.
+    """
+    bounds = _DecisionByElimination.bounds
+    search = _DecisionByElimination._bounds_for_sorted_terms
+    depth = 0
+    used = 0
+    used_by_one = 0
+
+    def counted_bounds(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal depth, used_by_one
+        if depth == 0:
+            used_by_one = 0
+        depth += 1
+        try:
+            return bounds(self, *args, **kwargs)
+        finally:
+            depth -= 1
+
+    def counted_search(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal used, used_by_one
+        used += 1
+        used_by_one += 1
+        if used_by_one > _STEPS_OF_ONE or used > _STEPS_OF_ALL:
+            return -math.inf, math.inf
+        return search(self, *args, **kwargs)
+
+    with swapped_attributes(
+        _DecisionByElimination, bounds=counted_bounds, _bounds_for_sorted_terms=counted_search
+    ):
+        yield
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
@@ -79,7 +80,7 @@ def _arg_extreme(
         return jnp.zeros((1,) if keepdim and axis is not None else (), dtype)
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
         raise ValueError(f"{name}: x: got shape {list(x.shape)}; there is no element to choose from")
-    if on_cpu() and x.size <= _INT32:  # else the places would fill the memory
+    if on_cpu() and are_known(x.size) and x.size <= _INT32:  # else the places would fill the memory
         return _first_extreme(x, axis, keepdim, find is jnp.argmax).astype(dtype)
     return find(x, axis=axis, keepdims=keepdim).astype(dtype)
 

@@ -322,6 +322,7 @@ ASKED = {
     "reflected": lambda x: paddle.nn.functional.pad(
         x, [min(x.shape[2] - 1, 2), 1], mode="replicate", data_format="NCL"
     ),
+    "places": lambda x: paddle.nn.functional.one_hot(x.argmax(-1), x.shape[2]),
     "rows": rows,
     "halved": halved,
     "turned": turned,
@@ -343,6 +344,20 @@ def test_questions_about_lengths(tmp_path, name):
         for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(want), strict=True):
             assert list(paddle.shape(one)) == list(paddle.shape(paddle.to_tensor(other)))
             np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
+
+
+def nested(x):
+    b, h, w = x.shape
+    for n in (h, w, b, h + w):
+        if n % 2 and n > 3 or h == w:
+            x = x[:, : x.shape[1] // 2 + n % 5]
+    return x
+
+
+def test_lengths_of_long_expressions_are_refused_soon(tmp_path):
+    """JAX searches for the bounds of such lengths for hours."""
+    with pytest.raises(ValueError, match="length"):
+        paddle.interop.save_stablehlo(nested, str(tmp_path / "m"), OPEN)
 
 
 DOUBTFUL = {
