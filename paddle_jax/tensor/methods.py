@@ -227,6 +227,8 @@ def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
     Raises:
         ValueError: this machine has no such device.
     """
+    if holds_symbol(self):  # a program runs where its Executor does
+        return self
     return _moved(self, places.accelerator("cuda", device_id))
 
 
