@@ -21,6 +21,7 @@ from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.runner.run_segment import interpret_now
+from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import held_value, plain_shape, set_slot
 from paddle_jax._core.tensors.layout import layout_of, put, replicated
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, wrap
@@ -31,6 +32,7 @@ from paddle_jax.optimizer.update import compiled, scale_of, square_total
 if TYPE_CHECKING:
     from paddle_jax._annotations import UpdateResult
     from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
+    from paddle_jax._core.tensors.place import Place
 
 
 _OWN = operator.attrgetter("__dict__")
@@ -53,6 +55,7 @@ class Stack:
             and `l2` decay, `free` (1: not clipped), and `rule_...` for the rule of the optimizer.
         flat: bool, whether it is a flat stack.
         layout: (layout of the parameters, ((slot name, layout), ...)), or None on one device.
+        place: the Place of the parameters, or None; see `_place_of`.
         form: FLAT, ROWS or the layout; see `update.compiled`.
         width: int, how many arrays its gradients are.
     """
@@ -71,6 +74,7 @@ class Stack:
         self.flat = flat
         # Stacks may not mix layouts, which each compiled program has fixed.
         where = layout_of(params[0])
+        self.place: Place | None = _place_of(params[0])
         if where is None:
             self.layout = None
         else:
@@ -146,14 +150,14 @@ def chunks(
         layout = layout_of(param)
         # Small ones share a flat stack: one operation for all.
         if traits is not None and layout is None and 0 < raw.size <= SMALL:
-            small.setdefault((raw.dtype, traits(param)), []).append(param)
+            small.setdefault((raw.dtype, traits(param), _place_of(param)), []).append(param)
         else:
             # Others share a stack with those of the same shape.
-            rest.setdefault((raw.shape, raw.dtype, layout), []).append(param)
+            rest.setdefault((raw.shape, raw.dtype, layout, _place_of(param)), []).append(param)
     for same in small.values():
         for i in range(0, len(same), CALL):
             yield same[i : i + CALL], len(same[i : i + CALL]) > 1
-    for (shape, _, _), same in rest.items():
+    for (shape, *_), same in rest.items():
         # Large ones stand alone, since stacking copies them.
         size = STACK if np.prod(shape, dtype=np.int64) <= SMALL else 1
         yield from ((same[i : i + size], False) for i in range(0, len(same), size))
@@ -173,7 +177,7 @@ class Call:
         plan: _Plan of the list of calls that begins with this one, or None.
         compiled: set of the kinds of calls whose program exists.
         forms: tuple of the forms of the stacks.
-        devices: frozenset of devices, or None for one device.
+        devices: frozenset of devices, or of the one Place; None while no device was named.
         interprets: bool, whether the interpreter may still run the update; False once it has declined.
         interprets_norm: bool, the same for the norm of the gradients.
     """
@@ -319,9 +323,18 @@ def pack(stacks: Sequence[Stack]) -> list[Call]:
 
 
 def _devices(stack: Stack) -> frozenset[Any] | None:
-    if stack.layout is None:
+    if stack.layout is not None:
+        return frozenset(stack.layout[0].device_set)
+    if stack.place is not None:
+        return frozenset([stack.place])
+    return None
+
+
+def _place_of(param: Tensor) -> Place | None:
+    """The Place of a parameter once the program has named devices. None before, and for one on several."""
+    if not MultiDevice.placed or layout_of(param) is not None:
         return None
-    return frozenset(stack.layout[0].device_set)
+    return places.of(held_value(param))
 
 
 def run_calls(
@@ -435,7 +448,7 @@ def _scale_of_parts(clip_norm: float) -> Kernel:
 
 
 def _on_several_meshes(work: list[Any]) -> bool:
-    """Whether calls lie on several meshes."""
+    """Whether calls lie on several meshes, or devices."""
     return len({call.devices for call, _, _ in work} - {None}) > 1
 
 

@@ -197,6 +197,34 @@ def compiled(paddle):
     return results
 
 
+@program("one optimizer for parts on several devices", [["gpu:0", "gpu:1"], True, True])
+def parts(paddle):
+    def train(devices, clip):
+        paddle.seed(1)
+        layers = [paddle.nn.Linear(3, 3).to(device) for device in devices]
+        parameters = [each for layer in layers for each in layer.parameters()]
+        adam = paddle.optimizer.AdamW(0.01, parameters=parameters, grad_clip=clip)
+        for _ in range(4):
+            h = layers[0](paddle.ones([2, 3], device=devices[0]))
+            layers[1](h.to(devices[1])).square().sum().backward()
+            adam.step()
+            adam.clear_grad()
+        return layers
+
+    expected = ["gpu:0", "gpu:1"]
+    same = []
+    for clip in (None, paddle.nn.ClipGradByGlobalNorm(0.1)):
+        found = train(expected, clip)
+        alone = train(["cpu", "cpu"], clip)
+        pairs = [
+            (a, b)
+            for x, y in zip(found, alone, strict=True)
+            for a, b in zip(x.parameters(), y.parameters(), strict=True)
+        ]
+        same.append(all(bool(np.allclose(a.numpy(), b.numpy(), rtol=1e-5)) for a, b in pairs))
+    return [[place(layer.weight) for layer in found], *same]
+
+
 @program("DataLoader", [["gpu:0", 28.0], ["gpu:1", 28.0], ["cpu", 28.0], ["gpu:2", 28.0], ["gpu:0", 28.0]])
 def loaders(paddle):
     class Numbers(paddle.io.Dataset):
