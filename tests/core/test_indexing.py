@@ -47,7 +47,7 @@ def spy(monkeypatch):
     from paddle_jax.tensor import indexing
 
     recorded = []
-    for name in ("run2", "_run_pattern"):
+    for name in ("run2", "run_pattern"):
         before = getattr(indexing, name)
         monkeypatch.setattr(
             indexing, name, lambda *args, before=before: (recorded.append(args[0]), before(*args))[1]

@@ -66,7 +66,7 @@ def test_batches_do_not_pile_up(paddle, small_budget, step):
         step(paddle, x, kept)
         most = max(most, sum(ref() is not None for ref in alive))
     # four batches are the budget, two are in use, and JAX frees some later than it could
-    assert most <= 10
+    assert most <= 12
 
 
 def test_sums_are_right_when_operations_run_early(paddle, small_budget):
