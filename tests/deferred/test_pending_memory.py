@@ -1,5 +1,6 @@
 """What pending operations keep from being freed: within a budget, and never at the cost of a step in two."""
 
+import time
 import weakref
 
 import numpy as np
@@ -11,6 +12,8 @@ pytestmark = pytest.mark.usefixtures("deferred")
 
 _MIB = 1 << 20
 _BATCHES = 24
+# Four batches are the budget, two are in use, and JAX frees some later than it could.
+_MOST = 10
 
 
 @pytest.fixture
@@ -51,6 +54,16 @@ def _several_batches(paddle, x, kept):
     kept["last"] = x.min()
 
 
+def _count_alive(references):
+    """How many arrays are alive, when JAX's threads have let go of those whose computation has ended."""
+    end = time.monotonic() + 5
+    while True:
+        count = sum(ref() is not None for ref in references)
+        if count <= _MOST or time.monotonic() > end:
+            return count
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize(
     "step",
     [_sum_of_losses, _metric, _in_place, _list_of_results, _derived, _moving_average, _several_batches],
@@ -64,9 +77,8 @@ def test_batches_do_not_pile_up(paddle, small_budget, step):
         x = paddle.to_tensor(batch * i)
         alive.append(weakref.ref(x._raw.array))
         step(paddle, x, kept)
-        most = max(most, sum(ref() is not None for ref in alive))
-    # four batches are the budget, two are in use, and JAX frees some later than it could
-    assert most <= 12
+        most = max(most, _count_alive(alive))
+    assert most <= _MOST
 
 
 def test_sums_are_right_when_operations_run_early(paddle, small_budget):
