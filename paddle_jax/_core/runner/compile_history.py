@@ -25,6 +25,11 @@ _MIN_RUNS = 8  # of a segment that is worth a file
 _MAX_FILES = 64  # that a process writes at its end
 
 
+def has_directory() -> bool:
+    """Whether there is a directory for these files. Without one, a name is not worth its time."""
+    return compile_cache.directory() is not None
+
+
 def name_of(ops: Sequence[tuple[Any, ...]], live: Sequence[int]) -> str:
     """A name of a segment that is the same in each process.
 

@@ -158,8 +158,9 @@ def program_for(
         # None where another thread has just made it
         if key in _Cache.programs:
             return None, True
-        program = _new_program(key, leaves, cause, device)
-        return program, _is_recurring(hash(key))
+        key_hash = hash(key)  # takes a while for many operations
+        program = _new_program(key, key_hash, leaves, cause, device)
+        return program, _is_recurring(key_hash)
 
 
 def _is_recurring(key_hash: int) -> bool:
@@ -167,9 +168,10 @@ def _is_recurring(key_hash: int) -> bool:
     return _Cache.run_counts.get(key_hash, 0) > 1 and key_hash not in _Cache.left_alone
 
 
-def _new_program(key: Key, leaves: Sequence[LazyArray], cause: str, device: Any) -> CompiledSegment | None:
+def _new_program(
+    key: Key, key_hash: int, leaves: Sequence[LazyArray], cause: str, device: Any
+) -> CompiledSegment | None:
     """Counts a run of a segment; compiles it if it is time to."""
-    key_hash = hash(key)
     count = _Cache.run_counts[key_hash] = _Cache.run_counts.get(key_hash, 0) + 1
     if len(_Cache.run_counts) > _MAX_COUNTED_KEYS:
         _Cache.run_counts.clear()
@@ -217,7 +219,7 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
     if threshold is None:
         earlier_runs = 0.0
         # without the thread, a program compiles at the same step in every run: docs/determinism.md
-        if compiles_in_background(device):
+        if compiles_in_background(device) and compile_history.has_directory():
             name = compile_history.name_of(key.ops, key.live)
             earlier_runs = compile_history.runs_before(name)
             _remember_runs(threshold_key[0], name, earlier_runs)
@@ -233,7 +235,7 @@ def _remember_runs(key_hash: int, name: str, earlier_runs: float) -> None:
         _Cache.process = os.getpid()
         _Cache.earlier_runs.clear()
         atexit.register(_write_runs)
-    if not math.isinf(earlier_runs):  # compiled before
+    if not math.isinf(earlier_runs):  # it was not compiled before
         _Cache.earlier_runs[key_hash] = name, int(earlier_runs)
 
 
@@ -415,7 +417,8 @@ class CompiledSegment:
 
     def _log_compilation(self, seconds: float) -> None:
         self.is_new = False
-        compile_history.mark_compiled(compile_history.name_of(self.key.ops, self.key.live))
+        if compile_history.has_directory():
+            compile_history.mark_compiled(compile_history.name_of(self.key.ops, self.key.live))
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(

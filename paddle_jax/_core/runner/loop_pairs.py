@@ -7,7 +7,7 @@ forward pass can keep what the gradient needs.
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,15 +47,19 @@ def loops_with_gradient(ops: Sequence[tuple[Any, ...]], needed: Sequence[int]) -
     return loops
 
 
-def interpreted_parts(ops: Sequence[tuple[Any, ...]], needed: Sequence[int]) -> dict[int, Part]:
+def interpreted_parts(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int, Any]]) -> dict[int, Part]:
     """The functions that interpret the loops of a segment and their gradients, by position.
 
     They are for one run of the segment: the function of a loop keeps values for that of its gradient.
+
+    Args:
+        ops: the recorded operations.
+        order: those that run, as `needed_ops` gives them.
     """
     parts: dict[int, Part] = {}
-    if not any(_is_interpreted_loop(ops[i][0]) for i in needed):
+    if not any(_is_interpreted_loop(ops[i][0]) for i, _ in order):
         return parts
-    for i, j in loops_with_gradient(ops, needed).items():
+    for i, j in loops_with_gradient(ops, [i for i, _ in order]).items():
         plans = _plans_of(ops[i][0], ops[j][0])
         if plans is not None:
             pair = _Run(plans, ops[i][0], ops[j][0])

@@ -302,7 +302,7 @@ def _run_plan(
     read_leaf = materialize if on_host else to_array
     parts: dict[int, Part] = {}
     if is_recurring and on_host:
-        parts = interpreted_parts(ops, [i for i, _ in plan])
+        parts = interpreted_parts(ops, plan)
     env: dict[int, Any] = {}
     for i, last_reads in plan:
         signature, *positions = ops[i]

@@ -140,8 +140,8 @@ def _goes_on(signature: OpSignature, state: TierState, is_recurring: bool) -> bo
     """Whether an operation that is worth compiling is interpreted for now.
 
     It is until another thread has compiled it, and in a segment that will be compiled soon. The program waits
-    for the compiler if that pays for one run. While a whole segment is
-    compiled, the others in it are not compiled one by one.
+    for the compiler if that pays for one run. While a whole segment is compiled, the others in it are not
+    compiled one by one.
     """
     if state.job is not None:
         return not state.job.done
