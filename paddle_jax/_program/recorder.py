@@ -651,7 +651,7 @@ def _public(op: Any) -> Callable[..., Any] | None:
 def start() -> None:
     """Switches this thread to static mode; the main one also those that begin later."""
     # Paddle's mode belongs to the process, and a thread has a Frame of its own. Threads that begin later
-    # take theirs from `settings.enter`.
+    # take their Frame from `settings.enter`.
     is_main = threading.current_thread() is threading.main_thread()
     was_dynamic = not local.ctx.frame.recording
     if was_dynamic:

@@ -497,8 +497,8 @@ class Operands:
 
     @staticmethod
     def _key(tensor: Tensor) -> tuple[Any, ...]:
-        # A leaf is known by itself, another Tensor by its node: two Tensors with one node and index are one
-        # operand.
+        # A leaf is identified by its object, another Tensor by its node: two Tensors with one node and index
+        # are one operand.
         source = tensor if tensor._node is None else tensor._node
         return (
             id(held_value(tensor)),
