@@ -32,13 +32,13 @@ _DENSE = 64 * 64  # up to this matrix size a matrix product beats gathering, who
 _PERIODIC = 1024  # length up to which it is looked whether an enlargement has a pattern that repeats
 
 
-def _source(out: int, ratio: float, half_pixel: bool) -> np.ndarray:
+def _source(out: Any, ratio: Any, half_pixel: bool, xp: Any) -> Any:
     """Where output positions lie on the input axis, in single precision as the rest of the
     world computes it."""
-    place = np.arange(out, dtype=np.float32)
+    place = xp.arange(out, dtype=np.float32)
     if half_pixel:
-        return np.float32(ratio) * (place + np.float32(0.5)) - np.float32(0.5)
-    return np.float32(ratio) * place
+        return xp.float32(ratio) * (place + np.float32(0.5)) - np.float32(0.5)
+    return xp.float32(ratio) * place
 
 
 def _cubic(distance: Any, xp: Any = np) -> Any:
@@ -51,75 +51,60 @@ def _cubic(distance: Any, xp: Any = np) -> Any:
     )
 
 
-def _taps(
-    size: Any, out: int, mode: str, align_corners: bool, align_mode: int, scale: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each output position the input positions it reads [out, taps] (not yet limited to the axis)
-    and their weights."""
+def _ratio(size: int, out: int, mode: str, align_corners: bool, scale: Any) -> float:
+    """How far output positions lie apart on the input axis."""
     if align_corners:
-        ratio = (size - 1) / (out - 1) if out > 1 else 0.0
-    elif out == 1 and mode in ("bilinear", "bicubic"):
-        ratio = 0.0  # one place lies at the beginning, not in the middle
-    else:
-        # A given scale counts as it is, though the length is rounded down.
-        ratio = 1 / scale if scale else size / out
+        return (size - 1) / (out - 1) if out > 1 else 0.0
+    if out == 1 and mode in ("bilinear", "bicubic"):
+        return 0.0  # one place lies at the beginning, not in the middle
+    # A given scale counts as it is, though the length is rounded down.
+    return 1 / scale if scale else size / out
+
+
+def _open_ratio(size: Any, out: Any, mode: str, align_corners: bool, scale: Any) -> Any:
+    """`_ratio` where JAX traces for every length: the comparison is part of the program."""
+    is_one = jnp.asarray(out) == 1
+    if align_corners:
+        return jnp.where(is_one, 0.0, (size - 1) / jnp.maximum(out - 1, 1))
+    ratio = jnp.asarray(1 / scale if scale else size / out, jnp.float32)
+    if mode in ("bilinear", "bicubic"):
+        return jnp.where(is_one, 0.0, ratio)
+    return ratio
+
+
+def _taps(
+    size: Any, out: Any, mode: str, align_corners: bool, align_mode: int, ratio: Any, xp: Any = np
+) -> tuple[Any, Any]:
+    """For each output position the input positions it reads [out, taps] (not yet limited to the axis)
+    and their weights. xp: the module of its functions."""
     if mode == "nearest":
         # With corners aligned Paddle rounds, else it cuts off.
-        at = _source(out, ratio, False) + np.float32(0.5 if align_corners else 0)
-        return np.minimum(np.floor(at).astype(np.int64), size - 1)[:, None], np.ones((out, 1))
+        at = _source(out, ratio, False, xp) + np.float32(0.5 if align_corners else 0)
+        return xp.minimum(xp.floor(at).astype(np.int64), size - 1)[:, None], xp.ones((out, 1))
     # align_mode 1 and aligned corners have pixels as points, else as squares.
     half_pixel = not align_corners and (mode == "bicubic" or align_mode == 0)
-    at = _source(out, ratio, half_pixel)
+    at = _source(out, ratio, half_pixel, xp)
     if mode == "bicubic":
-        first = np.floor(at).astype(np.int64)
+        first = xp.floor(at).astype(np.int64)
         # One position before, two after: the kernel reaches two positions to both sides.
-        index = first[:, None] + np.arange(-1, 3)
-        return index, _cubic(at[:, None] - index)
+        index = first[:, None] + xp.arange(-1, 3)
+        return index, _cubic(at[:, None] - index, xp)
     # Half a pixel before the first one reads the first one.
-    at = np.maximum(at, 0)
-    first = np.minimum(np.floor(at).astype(np.int64), size - 1)
+    at = xp.maximum(at, 0)
+    first = xp.minimum(xp.floor(at).astype(np.int64), size - 1)
     # The share of the right one of both neighbours.
     part = at - first
-    return np.stack([first, first + 1], 1), np.stack([1 - part, part], 1)
+    return xp.stack([first, first + 1], 1), xp.stack([1 - part, part], 1)
 
 
-def _resized_open(
-    x: jax.Array, axis: int, out: Any, mode: str, align_corners: bool, align_mode: int, scale: Any
-) -> jax.Array:
-    """One axis resized where JAX traces for every length."""
-    size = x.shape[axis]
-    ratio = jnp.asarray(1 / scale if scale else size / out, jnp.float32)
-    place = jnp.arange(out).astype(jnp.float32)
-    # With a symbolic length the comparison is part of the program.
-    is_one = out == 1 if are_known(out) else jnp.asarray(out) == 1
-    if align_corners:
-        # one place lies at the beginning
-        ratio = jnp.where(is_one, 0.0, (size - 1) / jnp.maximum(out - 1, 1))
-    elif mode in ("bilinear", "bicubic"):
-        ratio = jnp.where(is_one, 0.0, ratio)
-    ratio = jnp.asarray(ratio, jnp.float32)
-    if mode == "nearest":
-        at = ratio * place + np.float32(0.5 if align_corners else 0)
-        return jnp.take(x, jnp.minimum(jnp.floor(at).astype(jnp.int64), size - 1), axis)
-    if not align_corners and (mode == "bicubic" or align_mode == 0):
-        at = ratio * (place + np.float32(0.5)) - np.float32(0.5)
-    else:
-        at = ratio * place
-    if mode == "bicubic":
-        first = jnp.floor(at).astype(jnp.int64)
-        taps = [(first + k, _cubic(at - (first + k), jnp)) for k in range(-1, 3)]
-    else:
-        at = jnp.maximum(at, 0)
-        first = jnp.minimum(jnp.floor(at).astype(jnp.int64), size - 1)
-        taps = [(first, 1 - (at - first)), (first + 1, at - first)]
-    shape = [-1 if a == axis else 1 for a in range(x.ndim)]
-    # An axis of weights, so that they broadcast over all others.
-    shape[axis] = out
+def _apply_open(x: jax.Array, axis: int, index: jax.Array, weights: jax.Array) -> jax.Array:
+    """One axis resized where JAX traces for every length: a sum over the few taps."""
+    shape = [1] * x.ndim
+    shape[axis] = index.shape[0]
     total = jnp.zeros([], x.dtype)
-    for index, weight in taps:
-        # Behind the edge the edge itself is read.
-        values = jnp.take(x, jnp.clip(index, 0, size - 1), axis)
-        total = total + values * weight.astype(x.dtype).reshape(shape)
+    for tap in range(index.shape[1]):
+        values = jnp.take(x, jnp.clip(index[:, tap], 0, x.shape[axis] - 1), axis)
+        total = total + values * weights[:, tap].astype(x.dtype).reshape(shape)
     return total
 
 
@@ -312,11 +297,13 @@ def _resize(
             if antialias:
                 # The matrix of weights has a row for each output place, which must be known.
                 raise ValueError("interpolate: antialias: it needs lengths that are fixed")
-            y = _resized_open(y, axis, out, mode, align_corners, align_mode, scale)
+            ratio = _open_ratio(x.shape[axis], out, mode, align_corners, scale)
+            y = _apply_open(y, axis, *_taps(x.shape[axis], out, mode, align_corners, align_mode, ratio, jnp))
         elif antialias:
             y = _multiply(y, axis, _antialias_matrix(x.shape[axis], out, mode, align_corners, scale))
         else:
-            y = _apply(y, axis, *_taps(x.shape[axis], out, mode, align_corners, align_mode, scale))
+            ratio = _ratio(x.shape[axis], out, mode, align_corners, scale)
+            y = _apply(y, axis, *_taps(x.shape[axis], out, mode, align_corners, align_mode, ratio))
     return y.astype(dtype)
 
 
