@@ -49,4 +49,11 @@ def is_uniform(array: np.ndarray) -> bool:
     return bool((array != array).all())
 
 
-__all__ = ["Filled", "Ramp", "is_uniform"]
+def flat_numbers(numbers: Any) -> list[Any]:
+    """The numbers in nested lists, one after the other."""
+    if not isinstance(numbers, list | tuple):
+        return [numbers]
+    return [number for item in numbers for number in flat_numbers(item)]
+
+
+__all__ = ["Filled", "Ramp", "flat_numbers", "is_uniform"]

@@ -21,7 +21,7 @@ from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
-from paddle_jax._program.length_constants import Filled, Ramp
+from paddle_jax._program.length_constants import Filled, Ramp, flat_numbers
 from paddle_jax.interop.symbolic_numbers import (
     Number,
     as_array,
@@ -134,7 +134,7 @@ class _Block:
         attributes = tuple([step.attrs[name] for name in step.op.attrs])
         if not ls.has_lengths(attributes):
             return step.kernel
-        opened = tuple([self._opened(value) for value in attributes])
+        opened = ls.mapped(attributes, self._opened)
         return Kernel(step.name, step.op._bind(step.layout, opened))
 
     def _arange(self, step: Step) -> jax.Array:
@@ -151,12 +151,8 @@ class _Block:
         return numbers.astype(dtype)
 
     def _opened(self, value: Any) -> Any:
-        if ls.is_length(value):
-            found = self.number(value)
-            return found if is_dim(found) else as_array(found)
-        if isinstance(value, tuple):
-            return tuple([self._opened(item) for item in value])
-        return value
+        found = self.number(value)
+        return found if is_dim(found) else as_array(found)
 
     def _note_numbers(self, step: Step, operands: Sequence[jax.Array]) -> None:
         """Keeps lengths that become elements of a tensor."""
@@ -254,7 +250,7 @@ class _Block:
             return self.numbers[symbol][position]
         constant = self.recording.tensors.get(symbol)
         if ls.is_length(constant) or isinstance(constant, list):
-            return self.number(_flat(constant)[position])
+            return self.number(flat_numbers(constant)[position])
         value = self.array(symbol).reshape([-1])[position]
         if value.dtype == jnp.bool_:
             return value
@@ -268,7 +264,7 @@ class _Block:
         if symbol in self.values or constant is None:
             return None
         if ls.is_length(constant) or isinstance(constant, list):
-            found = [self.number(value) for value in _flat(constant)]
+            found = [self.number(value) for value in flat_numbers(constant)]
         elif isinstance(constant, Filled | Ramp):
             return None
         else:
@@ -295,7 +291,7 @@ class _Block:
             (length,) = self.sizes(constant.shape)
             return (constant.start + constant.step * jnp.arange(length)).astype(dtype)
         if isinstance(constant, list | tuple) or ls.is_length(constant):
-            items = [as_array(self.number(value)).astype(dtype) for value in _flat(constant)]
+            items = [as_array(self.number(value)).astype(dtype) for value in flat_numbers(constant)]
             return jnp.stack(items).reshape(self.sizes(self.recording.shapes[symbol]))
         if id(constant) in self.parameters:
             return self.parameters[id(constant)]
@@ -448,13 +444,6 @@ def _brought_to(array: jax.Array, shape: Sequence[Any]) -> jax.Array:
 
 def _array(constant: Any) -> Any:
     return to_array(held_value(constant) if isinstance(constant, Tensor) else constant)
-
-
-def _flat(numbers: Any) -> list[Any]:
-    """The numbers in nested lists, one after the other."""
-    if not isinstance(numbers, list | tuple):
-        return [numbers]
-    return [n for item in numbers for n in _flat(item)]
 
 
 __all__ = ["run_recording"]

@@ -253,12 +253,17 @@ def values_of(value: Any) -> tuple[Any, ...]:
 
 def substitute(value: Any, which: int) -> Any:
     """Nested lists, tuples and slices with plain numbers, the values under one of the two assignments."""
+    return mapped(value, lambda length: length.pair[which])
+
+
+def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """Nested lists, tuples and slices with each length replaced by what a function gives for it."""
     if type(value) in _FAMILY:
-        return value.pair[which]
+        return function(value)
     if isinstance(value, list | tuple):
-        return type(value)([substitute(item, which) for item in value])
+        return type(value)([mapped(item, function) for item in value])
     if isinstance(value, slice):
-        return slice(*[substitute(item, which) for item in (value.start, value.stop, value.step)])
+        return slice(*[mapped(item, function) for item in (value.start, value.stop, value.step)])
     return value
 
 

@@ -23,6 +23,7 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.recorded_gradients import recorded_gradients
 from paddle_jax._program.variable import variable
+from paddle_jax.framework.model_files.builder_helpers import same_shape
 from paddle_jax.framework.model_files.decompositions import OpaqueOp
 from paddle_jax.framework.model_files.gradient_rules import RULES, Cotangents
 from paddle_jax.framework.model_files.reading_helpers import P
@@ -75,7 +76,7 @@ class Replay:
             return variable(filled, True, self.recorder.variable_class)
         if isinstance(value, Ramp) or not ls.has_lengths(value):
             return None
-        return self.recorder.tensor_of(self._replaced(value), symbol.dtype)
+        return self.recorder.tensor_of(ls.mapped(value, self._length), symbol.dtype)
 
     def _record(self, op: Operation) -> Any:
         """Records an operation once more."""
@@ -92,18 +93,11 @@ class Replay:
         if attrs is None:
             return self.recorder.record(op.kernel, symbols, stops)
         declared, layout, _ = op.kernel.declaration
-        changed = self._replaced(tuple(attrs))
+        changed = ls.mapped(tuple(attrs), self._length)
         first, second = (
             declared.kernel(layout, tuple([ls.substitute(one, which) for one in changed])) for which in (0, 1)
         )
         return self.recorder._record(first, second, changed, symbols, stops)
-
-    def _replaced(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple([self._replaced(item) for item in value])
-        if isinstance(value, list):
-            return [self._replaced(item) for item in value]
-        return self._length(value)
 
     def _length(self, value: Any) -> Any:
         """A number of the block, made of the lengths of what stands for its Symbols."""
@@ -144,8 +138,7 @@ def _gradients_or_zeros(
 
 def _in_shape_of(result: Tensor, start: Tensor) -> Tensor:
     """A copy of a gradient, with the lengths that a result has inside its block."""
-    lengths = [[ls.expression_of(n) for n in one.shape] for one in (result, start)]
-    if lengths[0] == lengths[1]:
+    if same_shape(result.shape, start.shape):
         return P.assign(start)
     return P.reshape(start, list(result.shape))
 

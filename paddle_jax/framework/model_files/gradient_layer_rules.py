@@ -6,28 +6,27 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from paddle_jax._core.lazy.lengths import expression_of, is_length
+from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
+from paddle_jax.framework.model_files.builder_helpers import same_shape
 from paddle_jax.framework.model_files.gradient_rules import (
     RULES,
     Cotangents,
     add_rule,
     as_axes,
     filled_up,
+    only_where,
     summed_to,
     with_axes,
 )
+from paddle_jax.framework.model_files.plain_values import shape_along
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.nn.functional.padding import pad_pairs
 from paddle_jax.tensor.indexing import put_index, run_pattern, take_index
 
 # elements ---------------------------------------------------------------------------------------------------
-
-
-def _only_where(condition: Tensor, g: Tensor) -> Tensor:
-    return P.where(condition, g, P.zeros_like(g))
 
 
 def _selu(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
@@ -53,9 +52,9 @@ _ELEMENTS: dict[str, Callable[..., Any]] = {
     "cosh": lambda a, g, out, x: g * P.sinh(x),
     "log2": lambda a, g, out, x: g / (x * math.log(2)),
     "log10": lambda a, g, out, x: g / (x * math.log(10)),
-    "relu6": lambda a, g, out, x: _only_where(P.logical_and(x > 0, x < 6), g),
-    "hardtanh": lambda a, g, out, x: _only_where(P.logical_and(x > a["min"], x < a["max"]), g),
-    "hardsigmoid": lambda a, g, out, x: _only_where(P.logical_and(out > 0, out < 1), g * a["slope"]),
+    "relu6": lambda a, g, out, x: only_where(P.logical_and(x > 0, x < 6), g),
+    "hardtanh": lambda a, g, out, x: only_where(P.logical_and(x > a["min"], x < a["max"]), g),
+    "hardsigmoid": lambda a, g, out, x: only_where(P.logical_and(out > 0, out < 1), g * a["slope"]),
     "hardswish": _hardswish,
     "selu": _selu,
     "mish": _mish,
@@ -66,7 +65,7 @@ _ELEMENTS: dict[str, Callable[..., Any]] = {
     "fill_masked": lambda a, g, out, x, mask, value: (
         P.where(mask, P.zeros_like(g), g),
         None,
-        _only_where(mask, g),
+        only_where(mask, g),
     ),
     "roll": lambda a, g, out, x: P.roll(g, _negative(a["shifts"]), a["axis"]),
     "flip": lambda a, g, out, x: P.flip(g, a["axis"]),
@@ -150,7 +149,7 @@ def _put(call: Any, cotangents: Cotangents) -> Cotangents:
 def _masked(call: Any, cotangents: Cotangents) -> Cotangents:
     """`masked_select`."""
     x, mask = call.operands
-    if [expression_of(n) for n in x.shape] != [expression_of(n) for n in mask.shape]:
+    if not same_shape(x.shape, mask.shape):
         raise NotWritable("paddle.grad through masked_select cannot be saved where the mask is repeated")
     return [P.scatter_nd_add(P.zeros_like(x), P.nonzero(mask), cotangents[0]), None]
 
@@ -209,7 +208,7 @@ def _batch_norm(call: Any, cotangents: Cotangents) -> Cotangents:
     g = cotangents[0]
     x = named["x"]
     axis = x.ndim - 1 if call.attributes["data_format"][-1] == "C" else 1
-    shape = [-1 if k == axis else 1 for k in range(x.ndim)]
+    shape = shape_along(axis, x.ndim)
     others = [k for k in range(x.ndim) if k != axis]
     scale = P.reshape(P.rsqrt(named["variance"] + call.attributes["epsilon"]), shape)
     weight = named["weight"]
@@ -327,7 +326,7 @@ def _cross_entropy(call: Any, cotangents: Cotangents) -> Cotangents:
     counts = P.not_equal(label, P.full_like(label, a["ignore_index"]))
     kept = counts.astype(numpy_dtype(scores).name)
     number = P.where(counts, label, P.zeros_like(label))
-    classes = P.reshape(P.arange(scores.shape[axis]), [-1 if k == axis else 1 for k in range(scores.ndim)])
+    classes = P.reshape(P.arange(scores.shape[axis]), shape_along(axis, scores.ndim))
     chosen = P.equal(number.astype("int64"), classes).astype(numpy_dtype(scores).name)
     slope = (P.softmax(scores, axis) - chosen) * kept
     g = cotangents[0]

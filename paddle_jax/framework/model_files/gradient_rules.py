@@ -67,12 +67,17 @@ def _rows_summed_to(length: Any, cotangent: Tensor, axis: int) -> Tensor:
         return cotangent
     # each row adds to the one that it was taken from: to row 0 where the length is 1, else to its own
     row = P.minimum(P.arange(longer), P.full([], length - 1, "int64"))
-    shape = list(cotangent.shape)
-    room = P.zeros([*shape[:axis], length, *shape[axis + 1 :]], numpy_dtype(cotangent).name)
-    return P.index_add(room, row, axis, cotangent)
+    return _added_rows(cotangent, axis, row, length)
 
 
-def _where(condition: Tensor, cotangent: Tensor) -> Tensor:
+def _added_rows(g: Tensor, axis: int, place: Tensor, length: Any) -> Tensor:
+    """Zeros of a length on an axis, with rows added at places."""
+    shape = list(g.shape)
+    shape[axis] = length
+    return P.index_add(P.zeros(shape, numpy_dtype(g).name), place, axis, g)
+
+
+def only_where(condition: Tensor, cotangent: Tensor) -> Tensor:
     return P.where(condition, cotangent, P.zeros_like(cotangent))
 
 
@@ -97,15 +102,15 @@ add_rule("sin")(lambda a, g, out, x: g * P.cos(x))
 add_rule("cos")(lambda a, g, out, x: -g * P.sin(x))
 add_rule("abs")(lambda a, g, out, x: g * P.sign(x))
 add_rule("erf")(lambda a, g, out, x: g * P.exp(-x * x) * (2 / math.sqrt(math.pi)))
-add_rule("relu")(lambda a, g, out, x: _where(out > 0, g))
+add_rule("relu")(lambda a, g, out, x: only_where(out > 0, g))
 add_rule("leaky_relu")(lambda a, g, out, x: P.where(x > 0, g, g * a["negative_slope"]))
 add_rule("elu")(lambda a, g, out, x: P.where(x > 0, g, g * P.exp(x) * a["alpha"]))
 add_rule("silu", "swish")(lambda a, g, out, x: g * P.sigmoid(x) * (1 + x * (1 - P.sigmoid(x))))
 add_rule("clone", "assign", "cast")(lambda a, g, out, x: g)
-add_rule("maximum")(lambda a, g, out, x, y: (_where(x > y, g), _where(x <= y, g)))
-add_rule("minimum")(lambda a, g, out, x, y: (_where(x < y, g), _where(x >= y, g)))
-add_rule("choose")(lambda a, g, out, c, x, y: (None, _where(c, g), _where(P.logical_not(c), g)))
-add_rule("clip")(lambda a, g, out, x, low, high: _where(P.logical_and(x > low, x < high), g))
+add_rule("maximum")(lambda a, g, out, x, y: (only_where(x > y, g), only_where(x <= y, g)))
+add_rule("minimum")(lambda a, g, out, x, y: (only_where(x < y, g), only_where(x >= y, g)))
+add_rule("choose")(lambda a, g, out, c, x, y: (None, only_where(c, g), only_where(P.logical_not(c), g)))
+add_rule("clip")(lambda a, g, out, x, low, high: only_where(P.logical_and(x > low, x < high), g))
 
 
 @add_rule("pow")
@@ -364,9 +369,7 @@ def _at_places(g: Tensor, axis: int, start: Any, step: Any, length: Any) -> Tens
     first = start.astype("int64") if isinstance(start, Tensor) else P.full([], start, "int64")
     last = P.full([], length, "int64")
     place = P.where(first < 0, first + last, first) + P.arange(count) * step
-    shape = list(g.shape)
-    room = P.zeros([*shape[:axis], length, *shape[axis + 1 :]], numpy_dtype(g).name)
-    return P.index_add(room, place, axis, g)
+    return _added_rows(g, axis, place, length)
 
 
 def _take_rows(call: Any, cotangents: Cotangents) -> Cotangents:

@@ -14,7 +14,7 @@ from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
-from paddle_jax._program.length_constants import Filled, Ramp
+from paddle_jax._program.length_constants import Filled, Ramp, flat_numbers
 from paddle_jax._program.merged_recordings import Recording, Step
 from paddle_jax.framework.model_files import (  # noqa: F401  they register rules
     decompositions,
@@ -225,7 +225,7 @@ class _BlockWriter:
             return self.operand(symbol)
         constant = self.recording.tensors[symbol]
         if has_lengths(constant):
-            return _flat(constant)
+            return flat_numbers(constant)
         return np.asarray(_array(constant)).ravel().tolist()
 
     def operand(self, symbol: Symbol) -> Value:
@@ -260,7 +260,7 @@ class _BlockWriter:
         """A tensor of numbers of which some depend on lengths."""
         w = self.w
         dtype, shape = kind
-        items = [w.number(n, dtype) for n in _flat(numbers)]
+        items = [w.number(n, dtype) for n in flat_numbers(numbers)]
         if not shape:
             return items[0]
         vector = w.op("stack", [w.combine(items)], (dtype, [len(items)]), axis=0)
@@ -285,13 +285,6 @@ class _BlockWriter:
 
 def _array(constant: Any) -> np.ndarray:
     return to_numpy(to_array(held_value(constant) if isinstance(constant, Tensor) else constant))
-
-
-def _flat(numbers: Any) -> list[Any]:
-    """The numbers in nested lists, one after the other."""
-    if not isinstance(numbers, list | tuple):
-        return [numbers]
-    return [n for item in numbers for n in _flat(item)]
 
 
 __all__ = ["write"]
