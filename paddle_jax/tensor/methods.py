@@ -11,7 +11,6 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.ops.op import check_inplace
 from paddle_jax._core.tape.moves import Move
 from paddle_jax._core.tensors import place as places
@@ -442,9 +441,8 @@ def set_value(self, value: Any) -> None:
         )
     if not isinstance(value, Tensor):
         array = places.put(np.array(array), self.place)
-    # With several devices in use the value moves to that of this tensor.
-    elif MultiDevice.placed:
-        array = read_raw(_moved(value.detach(), self.place))  # the Tensor stays on its device
+    else:
+        array = places.beside(array, self.place)  # the Tensor stays on its device
     self._fill(array)
     restore_layout(self)
 

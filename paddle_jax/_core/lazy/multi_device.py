@@ -79,12 +79,8 @@ def on_one_accelerator(name: str, values: Sequence[Any]) -> Sequence[Any]:
     if len(accelerators) != 1:  # JAX chooses among those that no program has named
         return values
     (target,) = accelerators
-    return [
-        put_uncommitted(v, target)
-        if type(v) is ArrayImpl and isinstance(v.sharding, SingleDeviceSharding) and target not in v.devices()
-        else v
-        for v in values
-    ]
+    far = {id(value) for value in single if target not in value.devices()}
+    return [put_uncommitted(v, target) if id(v) in far else v for v in values]
 
 
 def committed_device(lazy: LazyArray) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from paddle_jax._core.lazy.devices import HOST, default_device, device_of
+from paddle_jax._core.lazy.devices import HOST, canonical_device, default_device, device_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.recording import run_pending
@@ -239,6 +239,13 @@ def elsewhere(value: Any) -> Place | None:
     return of(value)
 
 
+def beside(array: Any, place: Place) -> Any:
+    """The array on a Place. As it is where it is there, in a trace, and while no device was named."""
+    if not MultiDevice.placed or isinstance(array, ABSTRACT_TYPES) or of(array) == place:
+        return array
+    return put(array, place)
+
+
 def _first(devices: Any) -> Any:
     """The device with the least number."""
     return min(devices, key=lambda device: device.id)
@@ -302,7 +309,9 @@ def jax_device(place: Place) -> Any:
     if device is None:
         numbers = ", ".join(str(of_device(each)._index) for each in devices)
         raise ValueError(f"device: got {place}; this process has the numbers {numbers}; choose one of them")
-    if device.platform != "cpu" or default_device() is not HOST:
+    # The default device named again puts no value elsewhere.
+    is_default = canonical_device(device) is default_device()
+    if not is_default and (device.platform != "cpu" or default_device() is not HOST):
         MultiDevice.placed = True
     return device
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
-from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import numpy_dtype
@@ -195,9 +194,7 @@ class StateMixin:
         if problems:
             warnings.warn(_listed(problems, len(pairs), unexpected), stacklevel=2)
         for tensor, array in pairs:
-            if MultiDevice.placed and places.of(array) != tensor.place:
-                array = places.put(array, tensor.place)  # the parameter stays on its device
-            tensor._rebind(array)
+            tensor._rebind(places.beside(array, tensor.place))  # the parameter stays on its device
             restore_layout(tensor)
         return missing, unexpected
 
