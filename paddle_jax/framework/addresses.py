@@ -113,6 +113,11 @@ def remove(path: str) -> None:
         files.rm_file(inner)
 
 
+def paddle_home() -> Path:
+    """The folder of what is downloaded and kept."""
+    return Path(os.environ.get("PADDLE_HOME", "~/.cache/paddle")).expanduser()
+
+
 def local_copy(function: str, path: Any, prefix: bool = False) -> Any:
     """The path of a local copy of what an address names; other paths are given back.
 
@@ -135,7 +140,7 @@ def local_copy(function: str, path: Any, prefix: bool = False) -> Any:
         found = files.find(inner, detail=True)
     if not found:
         raise ValueError(f"{function}: path: there is no file at {path!r}; give the full address")
-    home = Path(os.environ.get("PADDLE_HOME", "~/.cache/paddle")).expanduser() / "addresses"
+    home = paddle_home() / "addresses"
     # The name says which version it is: another size or time gives another folder.
     folder = home / hashlib.sha256(repr((path, sorted(map(str, found.items())))).encode()).hexdigest()[:24]
     name = inner.rstrip("/").rsplit("/", 1)[-1]
@@ -159,8 +164,10 @@ def _fetch(files: Any, inner: str, names: list[str], folder: Path) -> None:
                 raise ValueError(f"path: {name!r} would be written outside of the folder of its copy")
             target.parent.mkdir(parents=True, exist_ok=True)
             files.get_file(name, str(target))
-        # another process may have been faster
-        with contextlib.suppress(FileExistsError, OSError):
+        try:
             fresh.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster
+                raise
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import builtins
 import importlib.machinery
 import importlib.util
-import os
 import shutil
 import sys
 import types
@@ -14,7 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddle_jax.framework.addresses import is_address, local_copy
+from paddle_jax.framework.addresses import is_address, local_copy, paddle_home
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.utils import download
 
@@ -166,7 +165,7 @@ def get_dir() -> str:
 
 
 def _get_paddle_home() -> str:
-    return str(Path(os.environ.get("PADDLE_HOME", "~/.cache/paddle")).expanduser())
+    return str(paddle_home())
 
 
 def _opened(repo: str, source: str, force_reload: bool) -> Any:
