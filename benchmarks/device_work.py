@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import paddle
 
+from paddle_jax._core.base.errors import first_line
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for the cases of the tests
 
 STEPS = 10  # of a training curve
@@ -30,6 +32,11 @@ ATTENTION = (
     ("width 128", (1, 512, 2, 128), 2, "bfloat16", True, False),
     ("float32", (2, 256, 4, 64), 4, "float32", True, False),
 )
+
+
+def described(error):
+    """The class and the first line of an exception."""
+    return f"{type(error).__name__}: {first_line(error)}"[:300]
 
 
 def facts(device):
@@ -127,9 +134,9 @@ def compared(harness, module, function, device, case, values):
     try:
         found, grads = on_device(device, results)
     except Exception as error:
-        return f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        return described(error)
     if found.error is not None:
-        return f"{type(found.error).__name__}: {found.error}".splitlines()[0][:300]
+        return described(found.error)
     text = harness.compare_outputs(found, want, values)
     if not text and grads is not None and want_grads is not None:
         text = harness.compare_gradients(grads, want_grads)
@@ -159,11 +166,7 @@ def kernels(device, names, every):
         try:
             found = on_device(device, lambda attention=attention, dtype=dtype: attention(dtype))
         except Exception as error:
-            yield {
-                "name": name,
-                "dtype": dtype,
-                "error": f"{type(error).__name__}: {error}".splitlines()[0][:300],
-            }
+            yield {"name": name, "dtype": dtype, "error": described(error)}
             continue
         worst = max(
             float(np.max(np.abs(a - b)) / max(1e-6, np.max(np.abs(b))))
@@ -192,7 +195,7 @@ def curves(device, names, every, static=False):
         try:
             found = on_device(device, lambda build=build: curve(build))
         except Exception as error:
-            yield {"name": name, "error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
+            yield {"name": name, "error": described(error)}
             continue
         worst = max(abs(a - b) / max(abs(b), 1e-6) for a, b in zip(found, want, strict=True))
         yield {"name": name, "first": found[0], "last": found[-1], "difference": worst}
