@@ -78,6 +78,7 @@ def _added_rows(g: Tensor, axis: int, place: Tensor, length: Any) -> Tensor:
 
 
 def only_where(condition: Tensor, cotangent: Tensor) -> Tensor:
+    """The gradient where a condition holds, zeros elsewhere."""
     return P.where(condition, cotangent, P.zeros_like(cotangent))
 
 
