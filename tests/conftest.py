@@ -17,9 +17,10 @@ import zlib
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 
-from tests import own_process, thinning
+from tests import bytecode, own_process, thinning
 from tests.cpu import with_bfloat16
 
+bytecode.allow(pathlib.Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
