@@ -63,7 +63,7 @@ def _filled(name: str, out: Sequence[Tensor] | Tensor | None, result: Any) -> An
         return _into(out, result)
     if not isinstance(out, list | tuple) or len(out) != 2 or not all(isinstance(o, Tensor) for o in out):
         raise TypeError(f"{name}: out: got {type(out).__name__}; it must be a pair of Tensors here")
-    return type(result)(*(_into(o, r) for o, r in zip(out, result, strict=True)))
+    return _into(out, result)
 
 
 def _take_along(x: Tensor, indices: Tensor, dim: int, keepdim: bool) -> tuple[Any, Any]:

@@ -75,3 +75,14 @@ def test_out_receives_the_result(path, oracle):
         assert np.array_equal(out.numpy(), plain.numpy())
         values.append(out.numpy())
     np.testing.assert_allclose(values[1], values[0], rtol=1e-5, atol=1e-6)
+
+
+def test_outs_receive_the_results(oracle):
+    """Of a named tuple, too; each element of `out` is the Tensor that was given."""
+    rows = []
+    for engine in (paddle_jax, oracle):
+        values, indices = engine.zeros([2, 1]), engine.zeros([2, 1], "int64")
+        found = engine.topk(engine.to_tensor([[1.0, 0.0], [3.0, 4.0]]), 1, out=(values, indices))
+        assert found.values is values and found.indices is indices
+        rows.append((type(found).__name__, values.tolist(), indices.tolist()))
+    assert rows[0] == rows[1]

@@ -679,7 +679,9 @@ def _aliased(operation: Op, values: dict[str, Any], extra: dict[str, Any], out: 
 def _into(out: Any, result: Any) -> Any:
     """Puts a result into the Tensor(s) given as out=."""
     if isinstance(result, tuple | list):
-        return type(result)(_into(o, r) for o, r in zip(out, result, strict=True))
+        filled = [_into(o, r) for o, r in zip(out, result, strict=True)]
+        # a named tuple, as of topk, takes its fields one by one
+        return type(result)(*filled) if hasattr(result, "_fields") else type(result)(filled)
     out._adopt(result)
     out.stop_gradient = result.stop_gradient
     return out
