@@ -14,6 +14,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cpu import no_avx512
@@ -74,19 +75,21 @@ def files_with_examples():
 
 def run_examples(file, engine, wanted=lambda text: True):
     """Runs the examples of one file with an engine; returns doctest's report of those that fail."""
-    import numpy as np
-
     failures = []
     for name, text in docstrings(ast.parse((PACKAGE / file).read_text(encoding="utf-8")), f"{file}:"):
         if wanted(text):
-            engine.seed(0)
-            test = doctest.DocTestParser().get_doctest(
-                examples(text), {"paddle": engine, "np": np}, name, file, 0
-            )
-            report = []
-            doctest.DocTestRunner(Checker(), optionflags=FLAGS).run(test, out=report.append)
-            failures.append("".join(report))
+            failures.append(run_example(text, engine, name, file))
     return failures
+
+
+def run_example(text, engine, name, file):
+    """Runs one docstring's example; returns doctest's report, "" where all is well."""
+    engine.seed(0)
+    globs = {"paddle": engine, "np": np}
+    test = doctest.DocTestParser().get_doctest(examples(text), globs, name, file, 0)
+    report = []
+    doctest.DocTestRunner(Checker(), optionflags=FLAGS).run(test, out=report.append)
+    return "".join(report)
 
 
 @pytest.fixture(autouse=True)
@@ -132,6 +135,30 @@ def test_the_real_paddle_prints_the_same(files, oracle):
             oracle.disable_static()  # an example that failed may have left it on
     failures = [report for report in failures if report and not NOT_ON_CPU.search(report)]
     assert not failures, "".join(failures)
+
+
+def twins_in_place():
+    """(name, docstring) of the in-place twins: their docstrings are made from those of the operations."""
+    from paddle_jax._core.ops.op import OPS
+
+    made = [(name, getattr(operation.public, "inplace", None)) for name, operation in sorted(OPS.items())]
+    return [(f"{name}_", twin.__doc__) for name, twin in made if twin is not None]
+
+
+def test_examples_of_twins_run(paddle):
+    """Each twin has one, which calls it."""
+    twins = twins_in_place()
+    assert [name for name, text in twins if f"{name}(" not in text.partition("Example:")[2]] == []
+    reports = [run_example(text, paddle, name, "") for name, text in twins]
+    assert not any(reports), "".join(reports)
+
+
+@pytest.mark.own_process
+def test_the_real_paddle_prints_the_same_for_twins(oracle):
+    """Paddle has `erf_` and `expm1_` as functions, not as methods of Tensors."""
+    twins = [(name, text) for name, text in twins_in_place() if name not in ("erf_", "expm1_")]
+    reports = [run_example(text, oracle, name, "") for name, text in twins]
+    assert not any(reports), "".join(reports)
 
 
 def public_definitions():

@@ -86,3 +86,13 @@ def test_outs_receive_the_results(oracle):
         assert found.values is values and found.indices is indices
         rows.append((type(found).__name__, values.tolist(), indices.tolist()))
     assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("name", ["bitwise_left_shift_", "bitwise_right_shift_"])
+def test_twins_leave_out_as_it_is(name, oracle):
+    rows = []
+    for engine in (paddle_jax, oracle):
+        x, out = engine.to_tensor([4]), engine.to_tensor([0])
+        find(engine, name)(x, engine.to_tensor([1]), out=out)
+        rows.append((x.tolist(), out.tolist()))
+    assert rows[0] == rows[1]

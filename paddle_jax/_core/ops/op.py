@@ -690,14 +690,20 @@ def _into(out: Any, result: Any) -> Any:
 # The in-place twins that take further names of arguments in Paddle 3.3.1; the others take only their own.
 _ALIASED_TWINS = frozenset("add subtract multiply divide bitwise_or gcd lcm index_add index_put".split())
 
+# The in-place twins that take `out` in Paddle 3.3.1, and leave it as it is.
+_TWINS_WITH_OUT = frozenset(["bitwise_left_shift", "bitwise_right_shift"])
+
 
 def _inplace(operation: Op, public: Any, how: bool | str) -> Any:
     first = operation.params[0].name
     names = [p.name for p in operation.params if p.name != "out"]
     if operation.name in _ALIASED_TWINS:
         names += operation.alias
+    takes_out = operation.name in _TWINS_WITH_OUT
 
     def inplace(*args: Any, **kwargs: Any) -> Tensor:
+        if takes_out:
+            kwargs.pop("out", None)
         for name in kwargs:
             if name not in names:
                 raise ArgumentError(
@@ -728,7 +734,7 @@ def _inplace(operation: Op, public: Any, how: bool | str) -> Any:
     inplace.__signature__ = operation.signature.replace(
         parameters=[p for p in operation.params if p.name != "out"]
     )
-    inplace.__doc__ = inplace_doc(operation.name, first, operation.fn.__doc__, how == "reshapes")
+    inplace.__doc__ = inplace_doc(operation.name, first, operation.fn.__doc__, how == "reshapes", takes_out)
     return inplace
 
 
