@@ -54,6 +54,8 @@ def load_ipython_extension(shell: Any) -> None:
         shell: IPython's shell.
     Raises:
         RuntimeError: the real Paddle is already imported.
+    Example:
+        >>> # in a notebook, as magic: %load_ext paddle_jax
     """
     alias.install_as_paddle()
     install_in_ipython()
@@ -65,6 +67,8 @@ def unload_ipython_extension(shell: Any) -> None:
 
     Args:
         shell: IPython's shell.
+    Example:
+        >>> # in a notebook, as magic: %load_ext paddle_jax
     """
     # lazy: programs outside IPython do not import views
     from paddle_jax import views

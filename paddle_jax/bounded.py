@@ -261,6 +261,12 @@ def sparse_conv2d(
     """`sparse_conv3d` for images: x is [n, height, width, in_channels], weight [height, width,
     in_channels, out_channels].
 
+    Args:
+        x: SparseCooTensor [n, height, width, in_channels].
+        weight: Tensor [height, width, in_channels, out_channels].
+        nnz, bias, stride, padding, dilation: as for `sparse_conv3d`, with two axes of space.
+    Returns:
+        SparseCooTensor with nnz coordinates.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 3, 3, 1])
         >>> paddle.bounded.sparse_conv2d(x, paddle.ones([3, 3, 1, 1]), nnz=1).values().tolist()

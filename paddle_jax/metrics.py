@@ -14,6 +14,8 @@ def write(path):
 
     Args:
         path: str or Path, the file.
+    Returns:
+        None.
     Example:
         >>> from paddle_jax import metrics
         >>> metrics.write("metrics.json")

@@ -27,17 +27,38 @@ def cuda() -> str:
 
 
 def cudnn() -> str:
-    """The cuDNN version as text: "False", since XLA brings its own."""
+    """The cuDNN version as text: "False", since XLA brings its own.
+
+    Returns:
+        str.
+    Example:
+        >>> paddle.version.cudnn()
+        'False'
+    """
     return cudnn_version
 
 
 def nccl() -> str:
-    """The NCCL version as text."""
+    """The NCCL version as text.
+
+    Returns:
+        str.
+    Example:
+        >>> paddle.version.nccl()
+        '0'
+    """
     return nccl_version
 
 
 def xpu() -> str:
-    """The version of XPU's runtime as text: "False", there is none."""
+    """The version of XPU's runtime as text: "False", there is none.
+
+    Returns:
+        str.
+    Example:
+        >>> paddle.version.xpu()
+        'False'
+    """
     return xpu_xre_version
 
 
@@ -45,22 +66,50 @@ xpu_xre = xpu
 
 
 def xpu_xccl() -> str:
-    """The version of XPU's communication library as text: "False", there is none."""
+    """The version of XPU's communication library as text: "False", there is none.
+
+    Returns:
+        str.
+    Example:
+        >>> paddle.version.xpu_xccl()
+        'False'
+    """
     return xpu_xccl_version
 
 
 def xpu_xhpc() -> str:
-    """The version of XPU's kernels as text: "False", there are none."""
+    """The version of XPU's kernels as text: "False", there are none.
+
+    Returns:
+        str.
+    Example:
+        >>> paddle.version.xpu_xhpc()
+        'False'
+    """
     return xpu_xhpc_version
 
 
 def tensorrt() -> str:
-    """The version of TensorRT as text: "None", there is none."""
+    """The version of TensorRT as text: "None", there is none.
+
+    Returns:
+        str.
+    Example:
+        >>> paddle.version.tensorrt()
+        'None'
+    """
     return tensorrt_version
 
 
 def cuda_archs() -> list[Any]:
-    """The GPU generations that kernels were built for: none, since XLA compiles for what it finds."""
+    """The GPU generations that kernels were built for: none, since XLA compiles for what it finds.
+
+    Returns:
+        list.
+    Example:
+        >>> paddle.version.cuda_archs()
+        []
+    """
     return []
 
 
@@ -80,7 +129,13 @@ def hml() -> str:
 
 
 def show() -> None:
-    """Prints the versions, in Paddle's words."""
+    """Prints the versions, in Paddle's words.
+
+    Example:
+        >>> paddle.version.show()  # doctest: +ELLIPSIS
+        full_version: 3.3.1
+        ...
+    """
     facts = {
         "full_version": full_version,
         "major": major,

@@ -9,6 +9,7 @@ can be called.
 """
 
 import ast
+import enum
 import importlib
 import inspect
 import os
@@ -79,6 +80,8 @@ def parameters_of(value: Any) -> list[str]:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return []
+    if inspect.isclass(value) and issubclass(value, enum.Enum):
+        return ["value"]  # the other parameters are those of Python's functional form of enums
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [
         p.name for p in signature.parameters.values() if p.kind not in kinds and p.name not in NOT_DESCRIBED

@@ -350,6 +350,8 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     Args:
         main_program: Program.
         startup_program: Program. Default: the one in use.
+    Returns:
+        Context manager.
     Raises:
         TypeError: an argument is no Program.
     Example:

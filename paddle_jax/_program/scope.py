@@ -46,6 +46,11 @@ class Scope:
     Attributes:
         values: dict of the arrays by name.
         declared: set of the names that have a variable, whether or not it has a value.
+    Example:
+        >>> scope = paddle.static.Scope()
+        >>> variable = scope.var("weight")
+        >>> scope.find_var("weight") is None, scope.find_var("bias") is None
+        (False, True)
     """
 
     def __init__(self) -> None:
@@ -102,6 +107,10 @@ def scope_guard(scope: Scope) -> Iterator[None]:
 
     Args:
         scope: Scope.
+    Returns:
+        Context manager.
+    Raises:
+        TypeError: scope is no Scope.
     Example:
         >>> scope = paddle.base.core.Scope()
         >>> with paddle.static.scope_guard(scope):

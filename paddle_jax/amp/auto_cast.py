@@ -102,6 +102,8 @@ def auto_cast(
             white list in low precision, everything else in float32. "O0": off.
         dtype: "float16" or "bfloat16". Default "float16".
         use_promote: with False, level O2 runs all but the black list in low precision. Default True.
+    Returns:
+        Context manager, which is also a decorator.
     Raises:
         ValueError: level or dtype is none of these, or a name is in both custom lists.
     Differs from Paddle: works on every device, also with float16 on the CPU.
@@ -125,6 +127,8 @@ def autocast(
         device_type: accepted; the guard concerns every device.
         dtype, enabled: as of `auto_cast`.
         cache_enabled: accepted; XLA merges equal casts of a compiled program.
+    Returns:
+        Context manager, which is also a decorator.
     Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
     Example:
         >>> with paddle.autocast("cpu", dtype="bfloat16"):

@@ -20,7 +20,23 @@ from paddle_jax.autograd.py_layer_trace import is_traced, teach
 
 
 class PyLayerContext:
-    """What `forward` hands to `backward`: saved tensors, settings and any attribute the user sets."""
+    """What `forward` hands to `backward`: saved tensors, settings and any attribute the user sets.
+
+    Example:
+        >>> class Square(paddle.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         ctx.factor = 2
+        ...         return x * x
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         (x,) = ctx.saved_tensor()
+        ...         return g * ctx.factor * x
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> Square.apply(x).backward(); x.grad.tolist()
+        [6.0]
+    """
 
     def __init__(self) -> None:
         self._saved = None
@@ -215,6 +231,8 @@ class PyLayer:
     `backward` gets one gradient for each Tensor output and returns one (or None) for each Tensor input of
     `forward`. With create_graph=True its own computation is recorded, so higher derivatives work.
 
+    Raises:
+        ValueError: `forward` returns no Tensor.
     Example:
         >>> class Double(paddle.autograd.PyLayer):
         ...     @staticmethod

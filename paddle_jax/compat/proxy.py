@@ -158,6 +158,8 @@ def use_compat_guard(*, enable: bool = True, scope: Any = None, silent: bool = F
     Args:
         enable: whether `import torch` gives this package.
         scope, silent: as for `enable_compat`.
+    Returns:
+        Context manager.
     Example:
         >>> with paddle.use_compat_guard():
         ...     from torch.nn.functional import linear

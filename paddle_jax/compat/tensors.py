@@ -165,6 +165,8 @@ def min(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 
     Args:
         input: Tensor [...], real.
+        out: Tensor, or tuple of two with dim, that receives the results.
+        *args, **kwargs: dim, keepdim; or other, a second Tensor. They go by position or by name.
     Returns:
         Tensor; with dim (values, indices) of the first minima along the axis. The gradient of all
         elements is shared by equal minima.
@@ -201,6 +203,12 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out:
 def nanmedian(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """`median` of what is not NaN. Arguments as there.
 
+    Args:
+        input, dim, keepdim, out: as for `median`.
+    Returns:
+        As `median`: Tensor, or with dim (values, indices).
+    Raises:
+        ValueError: dim is a list.
     Example:
         >>> paddle.compat.nanmedian(paddle.to_tensor([3.0, float("nan"), 1.0])).item()
         1.0
@@ -349,6 +357,8 @@ def slogdet(x: Tensor, out: Any = None) -> Any:
 def seed() -> int:
     """Seeds the generator with a random number that the operating system draws, and returns it.
 
+    Returns:
+        int.
     Example:
         >>> isinstance(paddle.compat.seed(), int)
         True

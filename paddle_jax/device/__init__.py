@@ -111,7 +111,15 @@ def _kinds() -> list[Any | str]:
 
 
 def get_default_device() -> Any:
-    """The device new tensors are put on, e.g. "cpu" or "gpu:0"."""
+    """The device new tensors are put on, e.g. "cpu" or "gpu:0".
+
+    Returns:
+        str.
+    Example:
+        >>> previous = paddle.set_device("cpu")
+        >>> paddle.get_default_device()
+        'cpu'
+    """
     return get_device()
 
 
@@ -186,32 +194,74 @@ class device:
 
 
 def device_count() -> int:
-    """The number of accelerators of the default kind; 0 on a machine with only a CPU."""
+    """The number of accelerators of the default kind; 0 on a machine with only a CPU.
+
+    Returns:
+        int.
+    Example:
+        >>> paddle.device.device_count() >= 0
+        True
+    """
     return len([d for d in jax.local_devices() if d.platform != "cpu"])
 
 
 def is_available() -> bool:
-    """Whether there is an accelerator."""
+    """Whether there is an accelerator.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.device.is_available() == (paddle.device.device_count() > 0)
+        True
+    """
     return device_count() > 0
 
 
 def get_all_device_type() -> list[Any | str]:
-    """The kinds of accelerators on this machine, e.g. ["gpu"]."""
+    """The kinds of accelerators on this machine, e.g. ["gpu"].
+
+    Returns:
+        list of str.
+    Example:
+        >>> (len(paddle.device.get_all_device_type()) > 0) == paddle.device.is_available()
+        True
+    """
     return _kinds()
 
 
 def get_all_custom_device_type() -> list[Any | str]:
-    """The kinds that Paddle has no name for, e.g. ["tpu"]."""
+    """The kinds that Paddle has no name for, e.g. ["tpu"].
+
+    Returns:
+        list of str.
+    Example:
+        >>> set(paddle.device.get_all_custom_device_type()) <= set(paddle.device.get_all_device_type())
+        True
+    """
     return [k for k in _kinds() if k not in ("gpu", "xpu")]
 
 
 def get_available_device() -> list[str]:
-    """All accelerators, e.g. ["gpu:0", "gpu:1"]."""
+    """All accelerators, e.g. ["gpu:0", "gpu:1"].
+
+    Returns:
+        list of str.
+    Example:
+        >>> isinstance(paddle.device.get_available_device(), list)
+        True
+    """
     return [str(parse(d))[6:-1] for d in jax.local_devices() if d.platform != "cpu"]
 
 
 def get_available_custom_device() -> list[str]:
-    """All accelerators of kinds that Paddle has no name for, e.g. ["tpu:0"]."""
+    """All accelerators of kinds that Paddle has no name for, e.g. ["tpu:0"].
+
+    Returns:
+        list of str.
+    Example:
+        >>> set(paddle.device.get_available_custom_device()) <= set(paddle.device.get_available_device())
+        True
+    """
     return [d for d in get_available_device() if d.split(":")[0] not in ("gpu", "xpu")]
 
 
@@ -228,7 +278,14 @@ def is_compiled_with_cuda() -> bool:
 
 
 def is_compiled_with_rocm() -> bool:
-    """Whether the GPUs are AMD's."""
+    """Whether the GPUs are AMD's.
+
+    Returns:
+        bool.
+    Example:
+        >>> isinstance(paddle.is_compiled_with_rocm(), bool)
+        True
+    """
     return any(
         d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "")
         for d in jax.local_devices()
@@ -236,37 +293,88 @@ def is_compiled_with_rocm() -> bool:
 
 
 def is_compiled_with_xpu() -> bool:
-    """Whether there is an XPU."""
+    """Whether there is an XPU.
+
+    Returns:
+        bool.
+    Example:
+        >>> isinstance(paddle.is_compiled_with_xpu(), bool)
+        True
+    """
     return "xpu" in _kinds()
 
 
 def is_compiled_with_ipu() -> bool:
-    """False: there is no IPU backend."""
+    """False: there is no IPU backend.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.is_compiled_with_ipu()
+        False
+    """
     return False
 
 
 def is_compiled_with_cinn() -> bool:
-    """False: XLA is the compiler."""
+    """False: XLA is the compiler.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.is_compiled_with_cinn()
+        False
+    """
     return False
 
 
 def is_compiled_with_distribute() -> bool:
-    """True: collectives come with XLA."""
+    """True: collectives come with XLA.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.is_compiled_with_distribute()
+        True
+    """
     return True
 
 
 def is_compiled_with_custom_device(device_type: Any) -> bool:
-    """Whether JAX sees devices of this kind, e.g. "tpu"."""
+    """Whether JAX sees devices of this kind, e.g. "tpu".
+
+    Args:
+        device_type: str, the kind.
+    Returns:
+        bool.
+    Example:
+        >>> paddle.is_compiled_with_custom_device("npu")
+        False
+    """
     return device_type in get_all_custom_device_type()
 
 
 def is_bf16_supported(including_emulation: Any = True) -> bool:
-    """Whether bfloat16 can be computed with: always, XLA emulates it where the device cannot."""
+    """Whether bfloat16 can be computed with: always, XLA emulates it where the device cannot.
+
+    Args:
+        including_emulation: accepted.
+    Returns:
+        bool.
+    Example:
+        >>> paddle.device.is_bf16_supported() in (True, False)
+        True
+    """
     return bool(including_emulation) or is_available()
 
 
 def get_cudnn_version() -> None:
-    """None: XLA brings its own cuDNN and does not tell the version."""
+    """None: XLA brings its own cuDNN and does not tell the version.
+
+    Example:
+        >>> print(paddle.get_cudnn_version())
+        None
+    """
     return None
 
 
@@ -277,6 +385,10 @@ def synchronize(device: Any = None) -> None:
         device: "gpu:0", a Place, or None for the current device.
     Raises:
         ValueError: there is no such device.
+    Example:
+        >>> x = paddle.ones([2]) + 1
+        >>> if paddle.device.is_available():
+        ...     paddle.device.synchronize()
     """
     target = jax_device(device_to_place(device))
     run_pending("device.synchronize")
@@ -284,44 +396,128 @@ def synchronize(device: Any = None) -> None:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that were in use, since the last reset."""
+    """The most bytes that were in use, since the last reset.
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Returns:
+        int, bytes.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> count = paddle.device.device_count()
+        >>> all(paddle.device.max_memory_allocated(i) >= 0 for i in range(count))
+        True
+    """
     return memory.most(memory.accelerator(device, "", "max_memory_allocated"), "allocated")
 
 
 def max_memory_reserved(device: Any = None) -> Any:
-    """The most bytes that the allocator held, since the last reset."""
+    """The most bytes that the allocator held, since the last reset.
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Returns:
+        int, bytes.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> count = paddle.device.device_count()
+        >>> all(paddle.device.max_memory_reserved(i) >= 0 for i in range(count))
+        True
+    """
     return memory.most(memory.accelerator(device, "", "max_memory_reserved"), "reserved")
 
 
 def reset_max_memory_allocated(device: Any = None) -> None:
-    """Begins to count the most bytes in use anew."""
+    """Begins to count the most bytes in use again.
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> for number in range(paddle.device.device_count()):
+        ...     paddle.device.reset_max_memory_allocated(number)
+    """
     memory.reset(memory.accelerator(device, "", "reset_max_memory_allocated"), "allocated")
 
 
 def reset_max_memory_reserved(device: Any = None) -> None:
-    """Begins to count the most bytes held anew."""
+    """Begins to count the most bytes held again.
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> for number in range(paddle.device.device_count()):
+        ...     paddle.device.reset_max_memory_reserved(number)
+    """
     memory.reset(memory.accelerator(device, "", "reset_max_memory_reserved"), "reserved")
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Begins to count the most bytes in use, and held, anew."""
+    """Begins to count the most bytes in use, and held, again.
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> for number in range(paddle.device.device_count()):
+        ...     paddle.device.reset_peak_memory_stats(number)
+    """
     for what in ("allocated", "reserved"):
         memory.reset(memory.accelerator(device, "", "reset_peak_memory_stats"), what)
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name of the accelerator, e.g. "NVIDIA H200"."""
+    """The name of the accelerator, e.g. "NVIDIA H200".
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Returns:
+        str.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> names = [paddle.device.get_device_name(i) for i in range(paddle.device.device_count())]
+    """
     return memory.accelerator(device, "", "get_device_name").device_kind
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """The compute capability as (major, minor)."""
+    """The compute capability as (major, minor).
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Returns:
+        (int, int).
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> for number in range(paddle.device.device_count()):
+        ...     major, minor = paddle.device.get_device_capability(number)
+    """
     return memory.capability(memory.accelerator(device, "", "get_device_capability"))
 
 
 def get_device_properties(device: Any = None) -> Any:
     """Name, compute capability, total memory in bytes and number of multiprocessors of the accelerator,
-    as a named tuple."""
+    as a named tuple.
+
+    Args:
+        device: "gpu:0", a Place, the number of an accelerator, or None for the current one.
+    Returns:
+        Named tuple: name, major, minor, total_memory, multi_processor_count.
+    Raises:
+        ValueError: there is no such accelerator.
+    Example:
+        >>> count = paddle.device.device_count()
+        >>> all(paddle.device.get_device_properties(i).total_memory > 0 for i in range(count))
+        True
+    """
     return memory.properties(memory.accelerator(device, "", "get_device_properties"))
 
 
@@ -330,11 +526,21 @@ def ipc_collect() -> None:
 
     Raises:
         RuntimeError: there is no accelerator.
+    Example:
+        >>> if paddle.device.is_available():
+        ...     paddle.device.ipc_collect()
     """
     memory.accelerator(None, "", "ipc_collect")
     memory.collect()
 
 
 def is_current_stream_capturing() -> bool:
-    """False: there are no graphs of streams, XLA compiles programs."""
+    """False: there are no graphs of streams, XLA compiles programs.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.device.is_current_stream_capturing()
+        False
+    """
     return False

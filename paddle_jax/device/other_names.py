@@ -42,8 +42,13 @@ def extract_device_id(device: str, op_name: str) -> int:
     Args:
         device: a number, "gpu:1", a Place, or None for the first.
         op_name: the function that asks, for the error.
+    Returns:
+        int.
     Raises:
         ValueError: this machine has no such accelerator.
+    Example:
+        >>> if paddle.device.is_available():
+        ...     paddle.device.extract_device_id(0, "memory_allocated")
     """
     return parse(memory.accelerator(device, "", op_name)).get_device_id()
 
@@ -53,6 +58,8 @@ def get_device_module(device: Any = None) -> types.ModuleType:
 
     Args:
         device: "cpu", "gpu:1", a Place, or None for the current device.
+    Returns:
+        module.
     Raises:
         RuntimeError: the kind has no such module.
     Example:
@@ -76,6 +83,8 @@ def get_device_module(device: Any = None) -> types.ModuleType:
 def current_device() -> int:
     """The number of the current device; 0 for the CPU.
 
+    Returns:
+        int.
     Example:
         >>> paddle.device.set_device("cpu"); paddle.device.current_device()
         Place(cpu)
@@ -111,6 +120,8 @@ def stream(stream: Any) -> Any:
 
     Args:
         stream: Stream or None.
+    Returns:
+        Context manager.
     Example:
         >>> with paddle.device.stream(None):
         ...     paddle.ones([1]).item()
@@ -120,7 +131,13 @@ def stream(stream: Any) -> Any:
 
 
 class nvtx:
-    """Names for spans of a program. They are in the recordings of `paddle.profiler`."""
+    """Names for spans of a program. They are in the recordings of `paddle.profiler`.
+
+    Example:
+        >>> paddle.device.nvtx.range_push("forward")
+        >>> loss = paddle.ones([2]).sum()
+        >>> paddle.device.nvtx.range_pop()
+    """
 
     _open: list[Any] = []
     _event_class: type  # paddle_jax.profiler.utils fills it in
@@ -146,7 +163,13 @@ class nvtx:
 
 
 class amp:
-    """Mixed precision under PyTorch's names."""
+    """Mixed precision under PyTorch's names.
+
+    Example:
+        >>> with paddle.device.amp.autocast(dtype="bfloat16"):
+        ...     paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).shape
+        paddle.Size([2, 2])
+    """
 
     _auto_cast: Callable[..., Any]  # paddle_jax.amp.auto_cast fills it in
 

@@ -24,6 +24,13 @@ class Event:
     Raises:
         RuntimeError, NameError: there is no accelerator.
     Differs from Paddle: `record` waits for what was started before, so that `elapsed_time` is right.
+    Example:
+        >>> if paddle.device.is_available():
+        ...     begin, end = paddle.device.Event(), paddle.device.Event()
+        ...     begin.record()
+        ...     x = paddle.ones([2]) + 1
+        ...     end.record()
+        ...     milliseconds = begin.elapsed_time(end)
     """
 
     _kind = ""
@@ -64,6 +71,9 @@ class Stream:
         device: None, a number, "gpu:0" or a Place. priority, stream_base: accepted.
     Raises:
         RuntimeError, NameError: there is no accelerator.
+    Example:
+        >>> if paddle.device.is_available():
+        ...     paddle.device.Stream().synchronize()
     """
 
     _kind = ""
@@ -121,17 +131,29 @@ def current_stream(device: Any = None) -> Stream:
 
     Args:
         device: None, a number, "gpu:0" or a Place.
+    Returns:
+        Stream.
     Raises:
         TypeError, ValueError: there is no such accelerator.
+    Example:
+        >>> if paddle.device.is_available():
+        ...     paddle.device.current_stream().synchronize()
     """
     return Stream(device)
 
 
 def set_stream(stream: Any) -> Stream:
-    """Takes note of a Stream; returns the one before.
+    """Makes a Stream the current one.
 
+    Args:
+        stream: Stream.
+    Returns:
+        Stream, the one before.
     Raises:
         AttributeError: it is no Stream.
+    Example:
+        >>> if paddle.device.is_available():
+        ...     previous = paddle.device.set_stream(paddle.device.Stream())
     """
     if not isinstance(stream, Stream):
         raise AttributeError(f"set_stream: stream: got {type(stream).__name__}; it must be a Stream")

@@ -183,7 +183,12 @@ class ParallelEnv:
 
 
 class ParallelMode:
-    """Numbers for the ways to divide work."""
+    """Numbers for the ways to divide work.
+
+    Example:
+        >>> paddle.distributed.ParallelMode.DATA_PARALLEL
+        0
+    """
 
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
 

@@ -20,6 +20,10 @@ class ExponentialFamily(Distribution):
     `_mean_carrier_measure` (the mean of log h), and get `entropy` and `kl_divergence` (to a distribution of
     the same class) from them.
 
+    Args:
+        batch_shape, event_shape: sequences of ints. Default ().
+    Raises:
+        NotImplementedError: a subclass lacks one of these three.
     See: Nielsen and Nock, Entropies and Cross-entropies of Exponential Families, 2010.
 
     Example:

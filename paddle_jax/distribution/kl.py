@@ -62,6 +62,8 @@ def register_kl(cls_p: type[Distribution], cls_q: type[Distribution]) -> Callabl
 
     Args:
         cls_p, cls_q: subclasses of Distribution.
+    Returns:
+        Decorator.
     Raises:
         TypeError: one of them is none.
     Example:

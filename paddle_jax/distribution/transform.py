@@ -212,6 +212,8 @@ class SigmoidTransform(Transform):
 class SoftmaxTransform(Transform):
     """exp(x) divided by its sum along the last axis; `inverse` gives log(y).
 
+    Raises:
+        ValueError: a shape has no axis.
     Example:
         >>> paddle.distribution.SoftmaxTransform().forward(paddle.zeros([2])).tolist()
         [0.5, 0.5]
@@ -247,6 +249,8 @@ class StickBreakingTransform(Transform):
 
     The shares are sigmoid(x - log(numbers left)), so that x = 0 gives equal parts.
 
+    Raises:
+        ValueError: a shape has no axis.
     Example:
         >>> paddle.distribution.StickBreakingTransform().forward(paddle.zeros([1])).tolist()
         [0.5, 0.5]

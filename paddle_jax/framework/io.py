@@ -278,7 +278,16 @@ def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: Any = Fa
 
 
 def clear_async_save_task_queue() -> None:
-    """Waits for all background saves; raises what went wrong in them."""
+    """Waits for all background saves; raises what went wrong in them.
+
+    Example:
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "weights.pdparams")
+        >>> paddle.async_save({"w": paddle.ones([2])}, path)
+        >>> paddle.clear_async_save_task_queue()
+        >>> os.path.exists(path)
+        True
+    """
     waiting = _Background.waiting
     # Taken out first: an error must not be raised again at the next call.
     _Background.waiting = ()

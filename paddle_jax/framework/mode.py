@@ -28,17 +28,38 @@ def in_dynamic_mode() -> bool:
 
 
 def in_dynamic_or_pir_mode() -> bool:
-    """True: there is no third mode."""
+    """True: there is no third mode.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.framework.in_dynamic_or_pir_mode()
+        True
+    """
     return True
 
 
 def in_pir_mode() -> bool:
-    """Whether a static program is being built."""
+    """Whether a static program is being built.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.framework.in_pir_mode()
+        False
+    """
     return not in_dynamic_mode()
 
 
 def use_pir_api() -> bool:
-    """True: what Paddle 3.3 says."""
+    """True: what Paddle 3.3 says.
+
+    Returns:
+        bool.
+    Example:
+        >>> paddle.framework.use_pir_api()
+        True
+    """
     return True
 
 
@@ -47,6 +68,16 @@ def non_static_only(func: Callable[..., Any]) -> Any:
 
     Args:
         func: callable.
+    Returns:
+        The function, which is checked at each call.
+    Raises:
+        AssertionError: a static program is being built.
+    Example:
+        >>> @paddle.framework.dygraph_only
+        ... def first(x):
+        ...     return float(x[0])
+        >>> first(paddle.to_tensor([2.0]))
+        2.0
     """
 
     @ft.wraps(func)
@@ -105,6 +136,13 @@ def disable_static(place: Any = None) -> None:
 
     Args:
         place: the device to use from now on. Default: the current one.
+    Example:
+        >>> paddle.enable_static()
+        >>> paddle.in_dynamic_mode()
+        False
+        >>> paddle.disable_static()
+        >>> paddle.in_dynamic_mode()
+        True
     """
     left = leave_static()
     # The mode of threads that begin later, and names, are the main thread's.
@@ -147,4 +185,8 @@ def switched(dynamic: Any) -> Iterator[None]:
 
 
 def disable_signal_handler() -> None:
-    """Does nothing: paddle_jax installs no signal handlers."""
+    """Does nothing: paddle_jax installs no signal handlers.
+
+    Example:
+        >>> paddle.disable_signal_handler()
+    """

@@ -123,6 +123,10 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) ->
 def jacrev(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """As `jacfwd`, a row at a time in reverse mode: for fewer outputs than inputs.
 
+    Args:
+        func, argnums, has_aux: as for `jacfwd`.
+    Returns:
+        A function of the arguments of func that gives the Jacobian, as `jacfwd`.
     Example:
         >>> paddle.func.jacrev(lambda x: x.sum() * x)(paddle.to_tensor([1.0, 2.0])).tolist()
         [[4.0, 1.0], [2.0, 5.0]]

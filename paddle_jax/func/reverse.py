@@ -110,6 +110,12 @@ def _shaped(given: Arguments, argnums: Sequence[int] | int, found: Any) -> Any:
 def value_and_grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """As `grad`; the function returns `(value, gradients)`, and with has_aux `((value, aux), gradients)`.
 
+    Args:
+        func, argnums, has_aux: as for `grad`.
+    Returns:
+        A function of the arguments of func.
+    Raises:
+        TypeError: the value is no floating Tensor of one element.
     Example:
         >>> value, slope = paddle.func.value_and_grad(lambda x: (x ** 2).sum())(paddle.to_tensor([3.0]))
         >>> value.item(), slope.tolist()

@@ -65,8 +65,15 @@ def reindex_heter_graph(
 ) -> tuple[Any, ...]:
     """As `reindex_graph`, for several kinds of edges: lists of neighbours and of counts, one per kind.
 
+    Args:
+        x: int Tensor [nodes].
+        neighbors: list of int Tensors, one for each kind of edge.
+        count: list of int32 Tensors [nodes], how many neighbours each node has.
+        value_buffer, index_buffer: accepted.
     Returns:
         Tuple of three Tensors as for `reindex_graph`, the edges of the kinds one after another.
+    Raises:
+        ValueError: the counts do not fit. RuntimeError: x is neither int32 nor int64.
     Example:
         >>> x, one, two = paddle.to_tensor([0, 1]), paddle.to_tensor([1, 5]), paddle.to_tensor([5, 0])
         >>> count = paddle.to_tensor([1, 1], dtype="int32")

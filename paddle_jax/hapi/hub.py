@@ -68,6 +68,14 @@ def help(repo_dir: str, model: str, source: str = "github", force_reload: bool =
         force_reload: download again. Default False.
     Returns:
         str, or None if there is none.
+    Example:
+        >>> import os, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> lines = ["def scale(factor=2.0):", "    'Multiplies.'", "    return lambda x: x * factor"]
+        >>> with open(os.path.join(folder, "hubconf.py"), "w") as file:
+        ...     length = file.write("\\n".join(lines))
+        >>> paddle.hub.help(folder, "scale", source="local")
+        'Multiplies.'
     """
     return _load_entry_from_hubconf(_opened(repo_dir, source, force_reload), model).__doc__
 
@@ -87,6 +95,14 @@ def load(repo_dir: str, model: str, source: str = "github", force_reload: bool =
         ValueError: the source is unknown, `repo_dir` has another form, or `model` is no str.
         RuntimeError: the function, a module that `hubconf.py` depends on, or `hubconf.py` is missing, or the
             repository cannot be downloaded.
+    Example:
+        >>> import os, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> lines = ["def scale(factor=2.0):", "    'Multiplies.'", "    return lambda x: x * factor"]
+        >>> with open(os.path.join(folder, "hubconf.py"), "w") as file:
+        ...     length = file.write("\\n".join(lines))
+        >>> paddle.hub.load(folder, "scale", source="local", factor=3.0)(2.0)
+        6.0
     """
     module = _opened(repo_dir, source, force_reload)
     _check_dependencies(module)

@@ -90,6 +90,8 @@ class Model:
         num_iters: int or None, after how many batches `fit` stops.
         _history: list with a dict for each epoch of the last `fit`: epoch, loss, metrics, and with an
             evaluation these again as "eval loss" and so on.
+    Raises:
+        TypeError: inputs is no InputSpec with a name, in static mode.
     Example:
         >>> model = paddle.Model(paddle.nn.Linear(4, 2))
         >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()),

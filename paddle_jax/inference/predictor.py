@@ -35,7 +35,23 @@ _TYPES[np.dtype(ml_dtypes.bfloat16)] = DataType.BFLOAT16
 
 
 class Tensor:
-    """A named input or output of a Predictor. `get_input_handle` and `get_output_handle` give it."""
+    """A named input or output of a Predictor. `get_input_handle` and `get_output_handle` give it.
+
+    Args:
+        name: str.
+        dtype: dtype.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path,
+        ...                 input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> config = paddle.inference.Config(path + ".json", path + ".pdiparams")
+        >>> predictor = paddle.inference.create_predictor(config)
+        >>> handle = predictor.get_input_handle("x")
+        >>> handle.copy_from_cpu(np.ones([4, 3], "float32"))
+        >>> handle.shape()
+        [4, 3]
+    """
 
     def __init__(self, name: str, dtype: DTypeLike) -> None:
         self._name = name
@@ -286,6 +302,15 @@ def create_predictor(config: AnalysisConfig) -> Predictor:
     Raises:
         RuntimeError: a file does not exist or is damaged.
         NotImplementedError: the model uses operations that are not known here.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path,
+        ...                 input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> config = paddle.inference.Config(path + ".json", path + ".pdiparams")
+        >>> predictor = paddle.inference.create_predictor(config)
+        >>> predictor.get_input_names()
+        ['x']
     """
     return Predictor(config)
 
@@ -296,6 +321,15 @@ class PredictorPool:
     Args:
         config: Config.
         size: int, how many.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path,
+        ...                 input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> config = paddle.inference.Config(path + ".json", path + ".pdiparams")
+        >>> pool = paddle.inference.PredictorPool(config, 2)
+        >>> pool.retrieve(1).get_input_names()
+        ['x']
     """
 
     def __init__(self, config: AnalysisConfig, size: int) -> None:

@@ -69,6 +69,8 @@ class _Member:
 class DataType(_Member):
     """The dtype of a Predictor's input or output.
 
+    Args:
+        value: int, the number of a member.
     Attributes:
         FLOAT32, INT64, INT32, UINT8, INT8, FLOAT16, BOOL, FLOAT64, BFLOAT16: the members.
     Example:
@@ -90,6 +92,8 @@ class DataType(_Member):
 class PlaceType(_Member):
     """The kind of device data is on.
 
+    Args:
+        value: int, the number of a member.
     Example:
         >>> paddle.inference.PlaceType.CPU.value
         0
@@ -99,6 +103,8 @@ class PlaceType(_Member):
 class PrecisionType(_Member):
     """The precision a model is run with.
 
+    Args:
+        value: int, the number of a member.
     Example:
         >>> paddle.inference.PrecisionType.Half.value
         2

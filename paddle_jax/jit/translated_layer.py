@@ -44,6 +44,14 @@ class TranslatedLayer(Layer):
     Args:
         programs: dict of the programs by method name.
         persistable_vars: dict of their parameters by name.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path,
+        ...                 input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> layer = paddle.jit.load(path)
+        >>> layer(paddle.ones([4, 3])).shape
+        paddle.Size([4, 2])
     """
 
     def __init__(self, programs: dict[str, Any], persistable_vars: dict[str, Any]) -> None:

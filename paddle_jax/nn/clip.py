@@ -158,6 +158,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
         clip_norm: float, the largest common norm.
         group_name: str, accepted. Default 'default_group'.
         auto_skip_clip: accepted; a factor of one is free in the compiled update. Default False.
+    Raises:
+        AssertionError: auto_skip_clip is no bool.
     Example:
         >>> weight = paddle.nn.Linear(1, 2).weight
         >>> clip = paddle.nn.ClipGradByGlobalNorm(5.0)

@@ -209,6 +209,8 @@ def dynamic_decode(
         kwargs: handed to `step`.
     Returns:
         (outputs, final states), with return_length also int64 lengths.
+    Raises:
+        ValueError: everything is finished before the first step.
     Example:
         >>> cell, embed, out = paddle.nn.GRUCell(4, 3), paddle.nn.Embedding(6, 4), paddle.nn.Linear(3, 6)
         >>> decoder = paddle.nn.BeamSearchDecoder(cell, 0, 1, beam_size=2, embedding_fn=embed, output_fn=out)

@@ -30,7 +30,14 @@ __all__ = []
 
 
 class SummaryView(enum.Enum):
-    """A part of the summary."""
+    """A part of the summary.
+
+    Args:
+        value: int, the number of a member.
+    Example:
+        >>> paddle.profiler.SummaryView.KernelView.name
+        'KernelView'
+    """
 
     (
         DeviceView,
@@ -50,13 +57,26 @@ class ProfilerState(enum.Enum):
 
     CLOSED: nothing. READY: nothing yet, recording is about to begin. RECORD: records. RECORD_AND_RETURN:
     records, and hands over what there is at the end of the step.
+
+    Args:
+        value: int, the number of a member.
+    Example:
+        >>> states = paddle.profiler.make_scheduler(closed=1, ready=1, record=1)
+        >>> states(0) == paddle.profiler.ProfilerState.CLOSED
+        True
     """
 
     CLOSED, READY, RECORD, RECORD_AND_RETURN = range(4)
 
 
 class ProfilerTarget(enum.Enum):
-    """What is looked at."""
+    """The kind of device that a Profiler records.
+
+    Args:
+        value: int, the number of a member.
+    Example:
+        >>> profiler = paddle.profiler.Profiler(targets=[paddle.profiler.ProfilerTarget.CPU])
+    """
 
     CPU, GPU, XPU, CUSTOM_DEVICE = range(4)
 

@@ -34,7 +34,14 @@ _UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 
 class SortedKeys(enum.Enum):
     """What the operations are sorted by, the greatest first (the smallest for CPUMin and GPUMin). The times
-    of a GPU are in its own table; the keys named for it sort as those for the CPU do."""
+    of a GPU are in its own table; the keys named for it sort as those for the CPU do.
+
+    Args:
+        value: int, the number of a member.
+    Example:
+        >>> paddle.profiler.SortedKeys.CPUTotal.name
+        'CPUTotal'
+    """
 
     CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax, GPUMin = range(8)
 

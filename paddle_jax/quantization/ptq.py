@@ -15,6 +15,8 @@ class PTQ(Quantization):
 
     Args:
         config: QuantConfig.
+    Raises:
+        AssertionError: `quantize` gets a model in training mode.
     Differs from Paddle: `paddle.quantization.observers` is there without an import of its own.
     Example:
         >>> observer = paddle.quantization.observers.AbsmaxObserver()

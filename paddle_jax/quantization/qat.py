@@ -16,6 +16,8 @@ class QAT(Quantization):
 
     Args:
         config: QuantConfig.
+    Raises:
+        AssertionError: `quantize` gets a model in evaluation mode.
     Differs from Paddle: `paddle.quantization.quanters` is there without an import of its own.
     Example:
         >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(moving_rate=0.9)

@@ -92,6 +92,8 @@ def multiply(x: SparseTensor, y: SparseTensor | float, name: str | None = None) 
     Args:
         x: SparseCooTensor or SparseCsrTensor.
         y: another one of the same kind and shape, or a number.
+    Returns:
+        Sparse Tensor of the kind of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])
         >>> paddle.sparse.multiply(x, x).values().tolist()
@@ -128,6 +130,8 @@ def divide(x: SparseTensor, y: SparseTensor | float, name: str | None = None) ->
     Args:
         x: SparseCooTensor or SparseCsrTensor.
         y: another one of the same kind and shape, or a number.
+    Returns:
+        Sparse Tensor of the kind of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])
         >>> paddle.sparse.divide(x, 2.0).values().tolist()
@@ -145,6 +149,10 @@ def divide(x: SparseTensor, y: SparseTensor | float, name: str | None = None) ->
 def is_same_shape(x: Tensor, y: Tensor) -> bool:
     """Whether two Tensors, dense or sparse, have the same shape.
 
+    Args:
+        x, y: Tensors, dense or sparse.
+    Returns:
+        bool.
     Example:
         >>> paddle.sparse.is_same_shape(paddle.sparse.sparse_coo_tensor([[0], [1]], [2.0]),
         ...                             paddle.ones([1, 2]))
@@ -255,6 +263,8 @@ def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
         vec: Tensor [k].
     Returns:
         Tensor [m].
+    Raises:
+        ValueError: the shapes do not fit.
     Differs from Paddle: it works on the CPU, too.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])

@@ -85,6 +85,8 @@ def pow(x: SparseTensor, factor: float, name: str | None = None) -> SparseTensor
     Args:
         x: SparseCooTensor or SparseCsrTensor.
         factor: number.
+    Returns:
+        Sparse Tensor of the kind of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1]], [3.0])
         >>> paddle.sparse.pow(x, 2).values().tolist()
@@ -106,6 +108,8 @@ def cast(
         x: SparseCooTensor or SparseCsrTensor.
         index_dtype: int32 or int64; None leaves it.
         value_dtype: any dtype; None leaves it.
+    Returns:
+        Sparse Tensor of the kind of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1]], [3.0])
         >>> paddle.sparse.cast(x, "int32", "float64").indices().dtype == paddle.int32
@@ -162,6 +166,8 @@ def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> S
     Args:
         x: SparseCooTensor or SparseCsrTensor.
         shape: list of ints; one may be -1, a 0 keeps the length. Axes without coordinates stay as they are.
+    Returns:
+        Sparse Tensor of the kind of x.
     Raises:
         ValueError: the number of elements would change.
     Example:
@@ -200,6 +206,8 @@ def slice(
     Args:
         x: SparseCooTensor or SparseCsrTensor.
         axes, starts, ends: lists of ints of one length; negative starts and ends count from the end.
+    Returns:
+        Sparse Tensor of the kind of x.
     Raises:
         ValueError: the lists have different lengths.
     Example:

@@ -23,6 +23,8 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
 
     Args:
         prefix: str; blocks may be nested.
+    Returns:
+        Context manager.
     Example:
         >>> paddle.enable_static()
         >>> main = paddle.static.Program()
@@ -50,6 +52,8 @@ def device_guard(device: str | None = None) -> Iterator[None]:
 
     Args:
         device: "cpu", "gpu", "xpu", with a number ("gpu:0") or without; or None.
+    Returns:
+        Context manager.
     Raises:
         ValueError: device is something else.
     Example:
@@ -84,8 +88,13 @@ def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[CUDAPlace
 
     Args:
         device_ids: list or tuple of ints. Default: all GPUs.
+    Returns:
+        list of CUDAPlace.
     Raises:
         AssertionError: there is no GPU.
+    Example:
+        >>> if paddle.device.cuda.device_count():
+        ...     places = paddle.static.cuda_places()
     """
     count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
     if not count:

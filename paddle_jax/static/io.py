@@ -242,6 +242,20 @@ def load_inference_model(
     Raises:
         RuntimeError: the program does not exist or is damaged.
         ValueError: the parameters do not exist or are damaged.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/half"
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = x / 2
+        >>> exe = paddle.static.Executor()
+        >>> paddle.static.save_inference_model(path, [x], [y], exe, program=main)
+        >>> program, feeds, fetches = paddle.static.load_inference_model(path, exe)
+        >>> feeds, len(fetches)
+        (['x'], 1)
+        >>> paddle.disable_static()
     """
     where = "load_inference_model"
     model = kwargs.get("model_filename")
@@ -322,9 +336,21 @@ def serialize_program(
 ) -> bytes:
     """The bytes that `save_inference_model` writes to the `.json` file. Arguments as there.
 
+    Args:
+        feed_vars, fetch_vars, program: as for `save_inference_model`.
     Returns:
         bytes.
     Differs from Paddle: works with PIR programs.
+    Example:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = x / 2
+        >>> content = paddle.static.serialize_program([x], [y], program=main)
+        >>> len(paddle.static.deserialize_program(content).fetched)
+        1
+        >>> paddle.disable_static()
     """
     return _encode("serialize_program", feed_vars, fetch_vars, program)[0]
 
@@ -350,9 +376,22 @@ def serialize_persistables(
 ) -> bytes:
     """The bytes that `save_inference_model` writes to the `.pdiparams` file. Arguments as there.
 
+    Args:
+        feed_vars, fetch_vars, executor, program: as for `save_inference_model`.
     Returns:
         bytes; b"" for a program without parameters.
     Differs from Paddle: works with PIR programs.
+    Example:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.nn.Linear(2, 1)(x)
+        >>> exe = paddle.static.Executor()
+        >>> outputs = exe.run(startup)
+        >>> len(paddle.static.serialize_persistables([x], [y], exe, program=main)) > 0
+        True
+        >>> paddle.disable_static()
     """
     arrays = _encode("serialize_persistables", feed_vars, fetch_vars, program)[1]
     return parameters.encode(arrays)
@@ -368,6 +407,18 @@ def deserialize_program(data: bytes) -> Program:
     Raises:
         RuntimeError: the bytes are damaged.
     Differs from Paddle: works with PIR programs.
+    Example:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = x / 2
+        >>> content = paddle.static.serialize_program([x], [y], program=main)
+        >>> program = paddle.static.deserialize_program(content)
+        >>> exe = paddle.static.Executor()
+        >>> exe.run(program, {"x": np.ones([1, 2], "float32")}, program.fetched)[0].tolist()
+        [[0.5, 0.5]]
+        >>> paddle.disable_static()
     """
     return _program(_parsed("deserialize_program", data))[0]
 
@@ -383,6 +434,19 @@ def deserialize_persistables(program: Program, data: bytes, executor: object) ->
         TypeError: program is no Program.
         ValueError: the bytes are damaged or belong to another program.
     Differs from Paddle: works with PIR programs.
+    Example:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.nn.Linear(2, 1)(x)
+        >>> exe = paddle.static.Executor()
+        >>> outputs = exe.run(startup)
+        >>> content = paddle.static.serialize_persistables([x], [y], exe, program=main)
+        >>> program = paddle.static.deserialize_program(
+        ...     paddle.static.serialize_program([x], [y], program=main))
+        >>> paddle.static.deserialize_persistables(program, content, exe)
+        >>> paddle.disable_static()
     """
     if not isinstance(program, Program):
         raise TypeError(
@@ -407,6 +471,19 @@ def normalize_program(
         fetch_vars: Variable or list of Variables, the results.
     Returns:
         Program, whose results are `program.fetched`.
+    Raises:
+        TypeError: program is no Program.
+        ValueError: a Variable does not fit, an input is missing, or one is not used.
+    Example:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y, other = x / 2, x * 3
+        >>> part = paddle.static.normalize_program(main, [x], [y])
+        >>> len(main.global_block().ops) > len(part.global_block().ops)
+        True
+        >>> paddle.disable_static()
     """
     if not isinstance(program, Program):
         raise TypeError(f"normalize_program: program: got {type(program).__name__}; it must be a Program")
@@ -439,6 +516,14 @@ def load_from_file(path: str | PathLike[str]) -> bytes:
 
     Args:
         path: str.
+    Returns:
+        bytes.
+    Example:
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "content")
+        >>> paddle.static.save_to_file(path, b"bytes")
+        >>> paddle.static.load_from_file(path)
+        b'bytes'
     """
     return Path(local_copy("load_from_file", path)).read_bytes()
 
@@ -456,6 +541,18 @@ def save(program: Program, model_path: str | PathLike[str], protocol: int = 4, *
         protocol: int, pickle protocol from 2 to 4. Default 4.
     Raises:
         ValueError: model_path names no file.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2]))
+        >>> exe = paddle.static.Executor()
+        >>> outputs = exe.run(startup)
+        >>> paddle.static.save(main, path)
+        >>> paddle.static.load(main, path, exe)
+        >>> paddle.disable_static()
     """
     prefix = _prefix("static.save", model_path)
     values = global_scope().values
@@ -482,6 +579,20 @@ def load_program_state(
         dict of ndarrays.
     Raises:
         FileNotFoundError: there is no `.pdparams` file.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2]))
+        >>> outputs = paddle.static.Executor().run(startup)
+        >>> paddle.static.save(main, path)
+        >>> state = paddle.static.load_program_state(path)
+        >>> sorted(array.shape for array in state.values())
+        [(1,), (2, 1)]
+        >>> paddle.static.set_program_state(main, state)
+        >>> paddle.disable_static()
     """
     prefix = os.fspath(local_copy("load_program_state", model_path, prefix=True))
     if not Path(prefix + ".pdparams").is_file():
@@ -505,6 +616,20 @@ def set_program_state(program: Program, state_dict: dict[str, np.ndarray]) -> No
         state_dict: dict of ndarrays by name.
     Raises:
         AssertionError: a shape does not match; then nothing is changed.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2]))
+        >>> outputs = paddle.static.Executor().run(startup)
+        >>> paddle.static.save(main, path)
+        >>> state = paddle.static.load_program_state(path)
+        >>> sorted(array.shape for array in state.values())
+        [(1,), (2, 1)]
+        >>> paddle.static.set_program_state(main, state)
+        >>> paddle.disable_static()
     """
     put_all(
         "set_program_state",
@@ -529,6 +654,18 @@ def load(
         var_list: list of Variables to load. Default: all.
     Raises:
         FileNotFoundError: there is no `.pdparams` file.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2]))
+        >>> exe = paddle.static.Executor()
+        >>> outputs = exe.run(startup)
+        >>> paddle.static.save(main, path)
+        >>> paddle.static.load(main, path, exe)
+        >>> paddle.disable_static()
     """
     set_program_state(program or default_main_program(), load_program_state(model_path, var_list))
 

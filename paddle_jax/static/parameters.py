@@ -38,6 +38,8 @@ def create_global_var(
         name: str. Default: generated.
     Returns:
         Variable.
+    Raises:
+        AssertionError: no static program is recorded. TypeError: shape is no list.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()

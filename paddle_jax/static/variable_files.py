@@ -68,6 +68,18 @@ def save_vars(
     Raises:
         TypeError: main_program is no Program.
         ValueError: a Variable has no value.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2]))
+        >>> exe = paddle.static.Executor()
+        >>> outputs = exe.run(startup)
+        >>> paddle.static.io.save_vars(exe, folder, main)
+        >>> paddle.static.io.load_vars(exe, folder, main)
+        >>> paddle.disable_static()
     """
     _, names = _chosen("save_vars", main_program, vars, predicate)
     values = global_scope().values
@@ -101,9 +113,23 @@ def load_vars(
 ) -> None:
     """Puts into the Scope what `save_vars` wrote, here or in the real Paddle. Arguments as there.
 
+    Args:
+        executor, dirname, main_program, vars, predicate, filename: as for `save_vars`.
     Raises:
         TypeError: main_program is no Program.
         ValueError: a file does not exist, is damaged, or holds something else.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2]))
+        >>> exe = paddle.static.Executor()
+        >>> outputs = exe.run(startup)
+        >>> paddle.static.io.save_vars(exe, folder, main)
+        >>> paddle.static.io.load_vars(exe, folder, main)
+        >>> paddle.disable_static()
     """
     program, names = _chosen("load_vars", main_program, vars, predicate)
     if dirname is None and not filename:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 def shape(input: jax.Array) -> jax.Array:
     """The lengths of the axes as an int64 Tensor. `Tensor.shape` is the same as a list.
 
+    Args:
+        input: Tensor [...].
+    Returns:
+        int64 Tensor [ndim].
     Example:
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
@@ -39,6 +43,10 @@ def shape(input: jax.Array) -> jax.Array:
 def rank(input: Any) -> Tensor:
     """The number of axes as an int32 Tensor [].
 
+    Args:
+        input: Tensor [...].
+    Returns:
+        int32 Tensor [].
     Example:
         >>> paddle.rank(paddle.ones([2, 3])).item()
         2
@@ -64,6 +72,10 @@ def _rank_of_other(value: int) -> NoReturn:
 def numel(x: jax.Array, name: str | None = None) -> jax.Array:
     """The number of elements as an int64 Tensor [].
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        int64 Tensor [].
     Example:
         >>> paddle.numel(paddle.ones([2, 3])).item()
         6
@@ -81,6 +93,10 @@ def _kind(name: str, x: Tensor | int) -> DType:
 def is_complex(x: Any) -> bool:
     """Tells whether the dtype is complex64 or complex128, as a Python bool. `input` is accepted as a name.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        bool.
     Raises:
         TypeError: x is not a Tensor.
     Example:
@@ -94,6 +110,10 @@ def is_complex(x: Any) -> bool:
 def is_integer(x: Any) -> bool:
     """Tells whether the dtype is an integer type, as a Python bool; False for bool.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        bool.
     Raises:
         TypeError: x is not a Tensor.
     Example:
@@ -107,6 +127,10 @@ def is_integer(x: Any) -> bool:
 def is_floating_point(x: Any) -> bool:
     """Tells whether the dtype is a floating type, as a Python bool. `input` is accepted as a name.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        bool.
     Raises:
         TypeError: x is not a Tensor.
     Example:
@@ -165,6 +189,10 @@ def imag(x: jax.Array, name: str | None = None) -> jax.Array:
 def conj(x: jax.Array, name: str | None = None) -> jax.Array:
     """Complex conjugates; real numbers stay as they are.
 
+    Args:
+        x: Tensor [...], any numeric dtype.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.conj(paddle.to_tensor([1 + 2j])).tolist()
         [(1-2j)]
@@ -221,6 +249,7 @@ def complex(real: jax.Array, imag: jax.Array, name: str | None = None) -> jax.Ar
 
     Args:
         real, imag: Tensors of one dtype, float32 or float64.
+        out: Tensor that receives the result.
     Returns:
         complex64 or complex128 Tensor.
     Raises:
@@ -254,6 +283,7 @@ def polar(abs: jax.Array, angle: jax.Array, name: str | None = None) -> jax.Arra
 
     Args:
         abs, angle: floating Tensors.
+        out: Tensor that receives the result.
     Returns:
         complex64 or complex128 Tensor.
     Raises:

@@ -130,6 +130,7 @@ def bitwise_or(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> T
     Args:
         x: Tensor [...], integer or bool.
         y: Tensor of the same dtype that broadcasts with x.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape.
     Example:
@@ -146,6 +147,7 @@ def bitwise_xor(x: Tensor, y: Any, out: Any = None, name: str | None = None) -> 
     Args:
         x: Tensor [...], integer or bool.
         y: Tensor of the same dtype that broadcasts with x.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape.
     Example:
@@ -161,6 +163,7 @@ def bitwise_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
 
     Args:
         x: Tensor [...], integer or bool.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape and dtype.
     Example:
@@ -174,6 +177,11 @@ def bitwise_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
 def bitwise_invert(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
     """All bits flipped, as `bitwise_not`.
 
+    Args:
+        x: Tensor [...], integer or bool.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the same shape and dtype.
     Example:
         >>> paddle.bitwise_invert(paddle.to_tensor([0, -1])).tolist()
         [-1, 0]

@@ -26,6 +26,7 @@ from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_
 from paddle_jax._core.tensors.layout import copy_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import ints, variadic
+from paddle_jax.tensor.host_data import host_array, plain
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
@@ -102,71 +103,11 @@ def to_tensor(
     # Lengths that a static program learns at run time are no numbers yet.
     if local.ctx.frame.symbolic and has_lengths(data):
         return local.ctx.frame.tensor_of(data, want)
-    array = _to_numpy(data, exact=want is not None)
+    array = host_array(data, exact=want is not None)
     if want is not None and array.dtype != want:
         array = array.astype(want)
     # A copy, as the caller may change the array later.
     return wrap(places.put(np.array(array), place), bool(stop_gradient))
-
-
-def _to_numpy(data: Any, exact: bool = False) -> np.ndarray:
-    """The data as a NumPy array; unless `exact`, floats and complex numbers of a list take the default dtype,
-    and uint16 is read as bfloat16."""
-    if isinstance(data, np.ndarray | np.generic):
-        array = np.asarray(data)
-        # Paddle's NumPy form of bfloat16 is uint16.
-        if array.dtype == np.uint16 and not exact:
-            array = array.view(dtypes.bfloat16.np)
-    elif isinstance(data, bool | int | float | complex | list | tuple):
-        try:
-            array = np.array(_plain(data))
-        except ValueError:
-            raise ValueError(
-                "to_tensor: data: got lists of different lengths inside each other; "
-                "those of one level must be equally long"
-            ) from None
-        # Tensors in a list keep the dtype that they have.
-        if not exact and not (isinstance(data, list | tuple) and any(isinstance(d, Tensor) for d in data)):
-            array = _default_dtype(array)
-    elif hasattr(data, "__array__") or isinstance(data, bytes | memoryview):
-        array = np.asarray(data)
-    else:
-        raise TypeError(
-            f"to_tensor: data: got {type(data).__name__}; allowed are numbers, lists, tuples, "
-            "numpy.ndarray and paddle.Tensor"
-        )
-    # Texts, objects and dates are no tensors.
-    if array.dtype.kind in "OSUmM":
-        error = TypeError if isinstance(data, str) else ArgumentError
-        if array.dtype.kind == "O" and isinstance(data, list | tuple):
-            kind = ""
-        else:
-            kind = "(InvalidArgument) "
-        raise error(
-            f"{kind}to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools"
-        )
-    if array.dtype.isnative:
-        return array
-    # Files may hold the other order of bytes, which XLA does not take.
-    return array.astype(array.dtype.newbyteorder("="))
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, list | tuple):
-        return [_plain(d) for d in data]
-    if isinstance(data, Tensor):
-        return np.asarray(data)
-    return data
-
-
-def _default_dtype(array: np.ndarray) -> np.ndarray:
-    wanted = {"f": dtypes.default().np, "c": dtypes.default_complex().np}.get(array.dtype.kind)
-    # Whole numbers of a list are int64, also where NumPy makes int32 of them.
-    if array.dtype == np.int32:
-        wanted = np.dtype(np.int64)
-    if wanted is None:
-        return array
-    return array.astype(wanted)
 
 
 def as_numpy_dtype(dtype: DTypeLike, default: Any = None) -> Any:
@@ -284,6 +225,7 @@ def ones(
         device: where it is put, e.g. "cpu". Default: the current device.
         requires_grad: True makes it a leaf that gets gradients.
         pin_memory: accepted; XLA manages transfers.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the given shape.
     Example:
@@ -316,6 +258,7 @@ def empty(
         device: where it is put, e.g. "cpu". Default: the current device.
         requires_grad: True makes it a leaf that gets gradients.
         pin_memory: accepted; XLA manages transfers.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the given shape.
     Example:
@@ -511,6 +454,14 @@ def zeros_like(
 ) -> Tensor:
     """Zeros with the shape and dtype of x (or another dtype).
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        dtype: Default: that of x.
+        device: where it is put, e.g. "cpu". Default: where x is.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.zeros_like(paddle.to_tensor([1, 2])).tolist()
         [0, 0]
@@ -532,6 +483,14 @@ def ones_like(
 ) -> Tensor:
     """Ones with the shape and dtype of x (or another dtype).
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        dtype: Default: that of x.
+        device: where it is put, e.g. "cpu". Default: where x is.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.ones_like(paddle.to_tensor([1, 2])).tolist()
         [1, 1]
@@ -553,6 +512,14 @@ def empty_like(
 ) -> Tensor:
     """A tensor with the shape and dtype of x whose values are left open (here: zeros).
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        dtype: Default: that of x.
+        device: where it is put, e.g. "cpu". Default: where x is.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.empty_like(paddle.ones([2])).shape
         paddle.Size([2])
@@ -586,6 +553,15 @@ def full_like(
 ) -> Tensor:
     """A tensor with the shape and dtype of x (or another dtype), filled with one value. See `full`.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        fill_value: number, or Tensor of one element.
+        dtype: Default: that of x.
+        device: where it is put, e.g. "cpu". Default: where x is.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.full_like(paddle.to_tensor([1, 2]), 7).tolist()
         [7, 7]
@@ -603,6 +579,10 @@ def full_like(
 def clone(x: jax.Array, name: str | None = None) -> jax.Array:
     """A copy of the tensor that takes part in recording: gradients flow through it.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the shape and dtype of x, in memory of its own.
     Example:
         >>> x = paddle.ones([1]); x.stop_gradient = False; paddle.clone(x).stop_gradient
         False
@@ -654,7 +634,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
             )
         made = wrap(
             # A number becomes a vector of one element, as in Paddle.
-            places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray) else np.array(x))
+            places.put(np.atleast_1d(np.array(plain(x))) if not isinstance(x, np.ndarray) else np.array(x))
         )
     if output is None:
         return made
@@ -691,6 +671,13 @@ def as_tensor(
 ) -> Tensor:
     """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`.
 
+    Args:
+        data: number, nested list of numbers, array or Tensor.
+        dtype: Default: that of the data; Python floats get the default floating dtype.
+        device, requires_grad: as for `tensor`.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the shape of the data.
     Example:
         >>> paddle.as_tensor([1, 2]).tolist()
         [1, 2]
@@ -707,9 +694,15 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`; `copy` is accepted, arrays never
-    share memory with NumPy.
+    """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`.
 
+    Args:
+        obj: number, nested list of numbers, array or Tensor.
+        dtype: Default: that of the data; Python floats get the default floating dtype.
+        device, requires_grad: as for `tensor`.
+        copy: accepted; arrays never share memory with NumPy.
+    Returns:
+        Tensor of the shape of the data.
     Example:
         >>> paddle.asarray([1, 2]).tolist()
         [1, 2]
@@ -721,6 +714,10 @@ def asarray(
 def from_numpy(ndarray: Any) -> Tensor:
     """Makes a tensor from a NumPy array, with its dtype.
 
+    Args:
+        ndarray: NumPy array.
+    Returns:
+        Tensor of the same shape and dtype.
     Raises:
         TypeError: ndarray is not a NumPy array.
     Example:
@@ -739,6 +736,10 @@ def from_numpy(ndarray: Any) -> Tensor:
 def tolist(x: Tensor) -> int | list[Any]:
     """The values as nested lists of Python numbers.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        A number for a 0-D Tensor, else nested lists.
     Example:
         >>> paddle.tolist(paddle.to_tensor([1, 2]))
         [1, 2]

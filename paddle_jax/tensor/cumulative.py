@@ -97,6 +97,7 @@ def cumsum(
         x: Tensor [...]; integers sum as int64. `input` is accepted as a name.
         axis: int, or None to run over the flattened tensor. `dim` is accepted as a name.
         dtype: dtype to cast to first.
+        out: Tensor that receives the result.
     Returns:
         Tensor of x's shape, or 1-d for axis=None.
     Raises:
@@ -116,6 +117,12 @@ def cumsum(
 def cumsum_(x: Tensor, axis: Any = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """In-place cumsum: puts the result into x and returns it. Integers keep their dtype. See `cumsum`.
 
+    Args:
+        x: Tensor [...].
+        axis: int, or None to run over the flattened tensor.
+        dtype: dtype to cast to first.
+    Returns:
+        The Tensor `x`.
     Example:
         >>> paddle.cumsum_(paddle.to_tensor([1.0, 2.0])).tolist()
         [1.0, 3.0]
@@ -151,6 +158,9 @@ def cumprod(
         x: Tensor [...]. `input` is accepted as a name.
         dim: int, or None to run over the flattened tensor.
         dtype: dtype to cast to first.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x, or 1-D for dim=None.
     Raises:
         ValueError: dim is out of range.
     Example:
@@ -173,6 +183,8 @@ def logcumsumexp(
         x: Tensor [...]; integers are taken as float32.
         axis: int, or None to run over the flattened tensor.
         dtype: dtype to cast to first.
+    Returns:
+        Tensor of the shape of x, or 1-D for axis=None.
     Raises:
         IndexError: the axis is out of range.
     Differs from Paddle: a leading -inf stays -inf.
@@ -308,6 +320,7 @@ def diff(
         n: how often, at least 1.
         axis: int. `dim` is accepted as a name.
         prepend, append: Tensors put before and after x first.
+        out: Tensor that receives the result.
     Returns:
         Tensor whose axis is shorter by n.
     Raises:
@@ -410,6 +423,10 @@ def cumulative_trapezoid(
     """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis
     is shorter by 1.
 
+    Args:
+        y, x, dx, axis: as for `trapezoid`.
+    Returns:
+        Tensor of the shape of y, but for the axis.
     Example:
         >>> paddle.cumulative_trapezoid(paddle.to_tensor([4.0, 5.0, 6.0])).tolist()
         [4.5, 10.0]

@@ -199,6 +199,7 @@ def svd(x: jax.Array, full_matrices: bool = False, name: str | None = None) -> A
     Args:
         x: Tensor [..., m, n].
         full_matrices: make U [m, m] and VH [n, n] instead of [m, k] and [k, n], k = min(m, n).
+        out: tuple of three Tensors that receive the results.
     Returns:
         (U, S, VH), S falling. Gradients through U and VH need distinct singular values.
     Raises:
@@ -334,6 +335,10 @@ def eig(x: jax.Array, name: str | None = None) -> Any:
 def eigvals(x: jax.Array, name: str | None = None) -> jax.Array:
     """The eigenvalues of square matrices. Argument as for `eig`.
 
+    Args:
+        x: Tensor [..., n, n], floating or complex.
+    Returns:
+        Complex Tensor [..., n].
     Example:
         >>> paddle.linalg.eigvals(paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])).tolist()
         [(2+0j), (2+0j)]
@@ -511,6 +516,8 @@ def ormqr(
         y: Tensor that fits.
         left: Q y; False: y Q.
         transpose: use the conjugate transpose of Q.
+    Returns:
+        Tensor of the shape of y.
     Raises:
         AssertionError: the shapes do not fit.
     Example:

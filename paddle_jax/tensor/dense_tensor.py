@@ -24,6 +24,9 @@ class DenseTensor:
     """A value that is read and set as a whole: what `Tensor.get_tensor()` and
     `scope.find_var(name).get_tensor()` give, or one of its own.
 
+    Args:
+        values: what holds the value. Default None: a value of its own.
+        name: str. Default "".
     Example:
         >>> scope = paddle.static.global_scope()
         >>> tensor = scope.var("weight").get_tensor()

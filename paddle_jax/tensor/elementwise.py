@@ -300,6 +300,8 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
     Args:
         inputs: list of at least two Tensors [n, ...] of one shape.
         index: int32 Tensor [n, 1].
+    Returns:
+        Tensor [n, ...].
     Raises:
         ValueError: fewer than two tensors, or index is not int32.
         RuntimeError: index is not [n, 1] or names a tensor that is not there.

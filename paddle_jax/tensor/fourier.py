@@ -274,6 +274,7 @@ def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name:
         axis: int. `dim` is accepted as a name.
         norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 /
             sqrt(n) in both).
+        out: Tensor that receives the result.
     Returns:
         Tensor, complex128 for a float64 or complex128 x, else complex64; the axis has length n.
     Example:
@@ -296,6 +297,7 @@ def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name:
         axis: int. `dim` is accepted as a name.
         norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 /
             sqrt(n) in both).
+        out: Tensor that receives the result.
     Returns:
         Complex Tensor; the axis has length n // 2 + 1.
     Raises:
@@ -350,6 +352,7 @@ def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: str = "backward", name:
             not read. `input` is accepted as a name.
         n: length of the result. Default: 2 (m - 1) for an axis of length m.
         axis, norm: as for `fft`.
+        out: Tensor that receives the result.
     Returns:
         Real Tensor; the axis has length n.
     Example:
@@ -367,6 +370,12 @@ def ihfft(
     """The inverse of `hfft`: the first n // 2 + 1 terms of the Hermitian signal whose transform is the real
     x. Arguments as for `rfft`.
 
+    Args:
+        x: real Tensor [...]. `input` is accepted as a name.
+        n, axis, norm: as for `rfft`.
+        out: Tensor that receives the result.
+    Returns:
+        Complex Tensor; the axis has length n // 2 + 1.
     Example:
         >>> paddle.fft.ihfft(paddle.to_tensor([4.0, 0.0, 0.0, 0.0])).real().tolist()
         [1.0, 1.0, 1.0]

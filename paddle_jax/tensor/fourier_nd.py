@@ -97,6 +97,12 @@ def fftn(
 def ifftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name: str | None = None) -> Tensor:
     """The inverse of `fftn`. Arguments as there.
 
+    Args:
+        x: Tensor [...], real or complex.
+        s, axes, norm: as for `fftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor, complex128 for a float64 or complex128 x, else complex64.
     Example:
         >>> paddle.fft.ifftn(paddle.ones([2, 2])).real().tolist()
         [[1.0, 0.0], [0.0, 0.0]]
@@ -120,6 +126,7 @@ def rfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name:
             lengths of the axes.
         axes: list of ints. Default: the last len(s) axes, or all. `dim` is accepted as a name.
         norm: "backward", "forward" or "ortho" as for `fft`, with the product of the lengths as n.
+        out: Tensor that receives the result.
     Returns:
         Tensor, complex128 for a float64 or complex128 x, else complex64.
     Raises:
@@ -166,6 +173,12 @@ def hfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward", name:
     """`hfft` along the last of the axes after `fft` along the others: a real tensor. Arguments
     as for `irfftn`.
 
+    Args:
+        x: Tensor [...], real or complex.
+        s, axes, norm: as for `irfftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Real Tensor.
     Example:
         >>> paddle.fft.hfftn(paddle.ones([2, 2])).tolist()
         [[4.0, 0.0], [0.0, 0.0]]
@@ -183,6 +196,12 @@ def ihfftn(
     """The inverse of `hfftn`: `ihfft` along the last of the axes, `ifft` along the others.
     Arguments as for `rfftn`.
 
+    Args:
+        x: real Tensor [...].
+        s, axes, norm: as for `rfftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Complex Tensor; the last of the axes has length n // 2 + 1.
     Example:
         >>> paddle.fft.ihfftn(paddle.ones([2, 2])).real().tolist()
         [[1.0, 0.0], [0.0, 0.0]]
@@ -201,6 +220,8 @@ def fft2(
         s: list of two lengths.
         axes: list of two ints, or None for all axes. `dim` is accepted as a name.
         norm, out: as for `fftn`.
+    Returns:
+        Tensor, complex128 for a float64 or complex128 x, else complex64.
     Raises:
         ValueError: as for `fftn`, x has fewer than 2 axes, or s or axes are not two.
     Example:
@@ -222,6 +243,9 @@ def ifft2(
         s: list of two lengths.
         axes: list of two ints, or None for all axes. `dim` is accepted as a name.
         norm: as for `fftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor, complex128 for a float64 or complex128 x, else complex64.
     Example:
         >>> paddle.fft.ifft2(paddle.ones([2, 2])).real().tolist()
         [[1.0, 0.0], [0.0, 0.0]]
@@ -241,6 +265,9 @@ def rfft2(
         s: list of two lengths.
         axes: list of two ints, or None for all axes. `dim` is accepted as a name.
         norm: as for `fftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Complex Tensor; the last of the axes has length n // 2 + 1.
     Example:
         >>> paddle.fft.rfft2(paddle.ones([2, 2])).real().tolist()
         [[4.0, 0.0], [0.0, 0.0]]
@@ -260,6 +287,9 @@ def irfft2(
         s: list of two lengths.
         axes: list of two ints, or None for all axes. `dim` is accepted as a name.
         norm: as for `fftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Real Tensor.
     Example:
         >>> paddle.fft.irfft2(paddle.ones([2, 2])).tolist()
         [[1.0, 0.0], [0.0, 0.0]]
@@ -279,6 +309,9 @@ def hfft2(
         s: list of two lengths.
         axes: list of two ints, or None for all axes. `dim` is accepted as a name.
         norm: as for `fftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Real Tensor.
     Example:
         >>> paddle.fft.hfft2(paddle.ones([2, 2])).tolist()
         [[4.0, 0.0], [0.0, 0.0]]
@@ -298,6 +331,9 @@ def ihfft2(
         s: list of two lengths.
         axes: list of two ints, or None for all axes. `dim` is accepted as a name.
         norm: as for `fftn`.
+        out: Tensor that receives the result.
+    Returns:
+        Complex Tensor; the last of the axes has length n // 2 + 1.
     Example:
         >>> paddle.fft.ihfft2(paddle.ones([2, 2])).real().tolist()
         [[1.0, 0.0], [0.0, 0.0]]

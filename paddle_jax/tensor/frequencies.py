@@ -142,6 +142,7 @@ def rfftfreq(
         d: number or 0-d Tensor, the distance of two samples.
         dtype: floating dtype. Default: the default one; integer dtypes give float32.
         device, requires_grad: as for `zeros`.
+        out: Tensor that receives the result.
     Returns:
         Tensor [n // 2 + 1].
     Example:
@@ -235,6 +236,11 @@ def fftshift(x: jax.Array, axes: Any = None, name: str | None = None) -> jax.Arr
 def ifftshift(x: jax.Array, axes: Any = None, name: str | None = None) -> jax.Array:
     """The inverse of `fftshift`. Arguments as there.
 
+    Args:
+        x: Tensor [...].
+        axes: int, list of ints, or None for all axes.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.fft.ifftshift(paddle.to_tensor([-2.0, -1.0, 0.0, 1.0, 2.0])).tolist()
         [0.0, 1.0, 2.0, -2.0, -1.0]

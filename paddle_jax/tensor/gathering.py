@@ -74,6 +74,7 @@ def gather(
         axis: int or Tensor of one int. Default: 0.
         dim: another form, also written gather(x, 1, index): takes single elements, as `take_along_axis` with
             broadcast=False does.
+        out: Tensor that receives the result.
     Returns:
         Tensor whose `axis` has the length of the index (and vanishes for a 0-D index).
     Raises:
@@ -124,6 +125,7 @@ def index_select(x: Tensor, index: Any, axis: int = 0, name: str | None = None) 
         x: Tensor [...].
         index: 1-D int32 or int64 Tensor.
         axis: int. `dim` is accepted as a name; index_select(x, dim, index) is accepted too.
+        out: Tensor that receives the result.
     Returns:
         Tensor whose `axis` has the length of the index.
     Raises:
@@ -337,6 +339,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
         axis: int. `dim` is accepted as a name.
         broadcast: broadcast indices and arr against each other along the other axes; False takes the
             leading part of arr.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the (broadcast) shape of indices.
     Raises:
@@ -421,6 +424,7 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: Tensor [...].
         mask: bool Tensor that broadcasts with x.
+        out: Tensor that receives the result.
     Returns:
         1-D Tensor.
     Raises:

@@ -152,6 +152,12 @@ def histogram_bin_edges(
     Equal min and max other than 0 are widened by 0.5 on either side instead of standing for the
     range of the data.
 
+    Args:
+        input: Tensor [...], real.
+        bins: int, how many ranges.
+        min, max: numbers, the ends; both 0 stand for the range of the data.
+    Returns:
+        float32 Tensor [bins + 1].
     Example:
         >>> paddle.histogram_bin_edges(paddle.to_tensor([0, 1, 4]), bins=2).tolist()
         [0.0, 2.0, 4.0]

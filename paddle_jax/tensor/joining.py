@@ -77,6 +77,7 @@ def concat(x: Sequence[jax.Array], axis: Axes = 0, name: str | None = None) -> j
         x: list or tuple of Tensors of one dtype, equal in shape but for `axis`. `tensors` is
             accepted as a name.
         axis: int or Tensor of one int. `dim` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor.
     Raises:
@@ -116,6 +117,9 @@ def stack(x: Sequence[jax.Array], axis: Axes = 0, name: str | None = None) -> ja
     Args:
         x: list or tuple of Tensors of one shape and dtype. `tensors` is accepted as a name.
         axis: where the new axis comes. `dim` is accepted as a name.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor with one axis more.
     Raises:
         ValueError: shapes or dtypes differ, or the axis is out of range.
     Example:
@@ -241,6 +245,12 @@ def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = Non
 def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
     """Splits into `chunks` equal parts along an axis. See `split`.
 
+    Args:
+        x: Tensor [...].
+        chunks: int that divides the length of the axis.
+        axis: int or Tensor of one int.
+    Returns:
+        list of Tensors.
     Raises:
         ValueError: chunks does not divide the length of the axis.
     Example:
@@ -349,6 +359,8 @@ def hstack(x: Any, name: str | None = None) -> Tensor:
 
     Args:
         x: list or tuple of Tensors.
+    Returns:
+        Tensor.
     Raises:
         ValueError: shapes or dtypes do not fit.
     Example:
@@ -364,6 +376,10 @@ def hstack(x: Any, name: str | None = None) -> Tensor:
 def vstack(x: Any, name: str | None = None) -> Tensor:
     """Joins tensors on top of each other: along the first axis, 1-D ones as rows. See `hstack`.
 
+    Args:
+        x: list or tuple of Tensors of one dtype.
+    Returns:
+        Tensor.
     Example:
         >>> paddle.vstack([paddle.ones([2]), paddle.zeros([2])]).shape
         paddle.Size([2, 2])
@@ -375,6 +391,10 @@ def vstack(x: Any, name: str | None = None) -> Tensor:
 def row_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """The same as `vstack`.
 
+    Args:
+        x: list or tuple of Tensors of one dtype.
+    Returns:
+        Tensor.
     Example:
         >>> paddle.row_stack([paddle.ones([2]), paddle.zeros([2])]).shape
         paddle.Size([2, 2])
@@ -386,6 +406,10 @@ def row_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
 def dstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """Joins tensors along the third axis. See `hstack`.
 
+    Args:
+        x: list or tuple of Tensors of one dtype.
+    Returns:
+        Tensor.
     Example:
         >>> paddle.dstack([paddle.ones([2]), paddle.zeros([2])]).shape
         paddle.Size([1, 2, 2])
@@ -397,6 +421,10 @@ def dstack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
 def column_stack(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """Joins tensors along the second axis, 1-D ones as columns. See `hstack`.
 
+    Args:
+        x: list or tuple of Tensors of one dtype.
+    Returns:
+        Tensor.
     Example:
         >>> paddle.column_stack([paddle.ones([2]), paddle.zeros([2])]).tolist()
         [[1.0, 0.0], [1.0, 0.0]]
@@ -491,6 +519,11 @@ def _split_on(
 def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
     """Splits along the second axis, 1-D tensors along the first. See `tensor_split`.
 
+    Args:
+        x: Tensor [...].
+        num_or_indices: int, how many parts; or list of the positions to cut at.
+    Returns:
+        list of Tensors.
     Example:
         >>> len(paddle.hsplit(paddle.ones([2, 4]), 2))
         2
@@ -502,6 +535,11 @@ def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
 def vsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
     """Splits along the first axis. See `tensor_split`.
 
+    Args:
+        x: Tensor [...].
+        num_or_indices: int, how many parts; or list of the positions to cut at.
+    Returns:
+        list of Tensors.
     Example:
         >>> len(paddle.vsplit(paddle.ones([4, 2]), 2))
         2
@@ -513,6 +551,11 @@ def vsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
 def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
     """Splits along the third axis. See `tensor_split`.
 
+    Args:
+        x: Tensor [...].
+        num_or_indices: int, how many parts; or list of the positions to cut at.
+    Returns:
+        list of Tensors.
     Example:
         >>> len(paddle.dsplit(paddle.ones([1, 2, 4]), 2))
         2

@@ -93,6 +93,7 @@ def matmul(
         x: Tensor [..., n, k] or [k].
         y: Tensor [..., k, m] or [k].
         transpose_x, transpose_y: exchange the last two axes first; no effect on vectors.
+        out: Tensor that receives the result.
     Returns:
         Tensor [..., n, m]; the axes that belong to vectors are dropped.
     Raises:
@@ -114,6 +115,11 @@ def matmul(
 def mm(input: jax.Array, mat2: jax.Array, name: str | None = None) -> jax.Array:
     """The matrix product, as `matmul` without transposition.
 
+    Args:
+        input: Tensor [..., n, k] or [k].
+        mat2: Tensor [..., k, m] or [k].
+    Returns:
+        Tensor [..., n, m]; the axes that belong to vectors are dropped.
     Example:
         >>> paddle.mm(paddle.ones([2, 3]), paddle.ones([3, 4])).shape
         paddle.Size([2, 4])
@@ -143,6 +149,7 @@ def bmm(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [b, n, k].
         y: Tensor [b, k, m].
+        out: Tensor that receives the result.
     Returns:
         Tensor [b, n, m].
     Raises:
@@ -163,6 +170,9 @@ def bmm(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 def mv(x: jax.Array, vec: jax.Array, name: str | None = None) -> jax.Array:
     """Multiplies a matrix [n, k] with a vector [k].
 
+    Args:
+        x: Tensor [n, k].
+        vec: Tensor [k].
     Returns:
         Tensor [n].
     Raises:
@@ -199,6 +209,7 @@ def dot(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [n] or [b, n]. `input` is accepted as a name.
         y: Tensor of the same shape. `tensor` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor [] or [b]. Complex numbers are not conjugated.
     Raises:
@@ -340,6 +351,7 @@ def outer(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor, flattened to [n]. `input` is accepted as a name.
         y: Tensor, flattened to [m]. `vec2` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor [n, m].
     Raises:
@@ -549,6 +561,8 @@ def multi_dot(x: Sequence[jax.Array], name: str | None = None) -> jax.Array:
 
     Args:
         x: list of at least two Tensors; the first and the last may be vectors.
+    Returns:
+        Tensor; the axes that belong to vectors are dropped.
     Raises:
         ValueError: fewer than two tensors, or shapes do not fit.
     Example:
@@ -588,6 +602,8 @@ def vecdot(x: jax.Array, y: jax.Array, axis: Axes = -1, name: str | None = None)
     Args:
         x, y: Tensors [...].
         axis: int, the axis to sum over.
+    Returns:
+        Tensor of the broadcast shape without the axis.
     Raises:
         ValueError: the shapes do not broadcast.
     Example:
@@ -603,6 +619,10 @@ def vecdot(x: jax.Array, y: jax.Array, axis: Axes = -1, name: str | None = None)
 def matrix_transpose(x: jax.Array, name: str | None = None) -> jax.Array:
     """Exchanges the last two axes.
 
+    Args:
+        x: Tensor [..., n, m].
+    Returns:
+        Tensor [..., m, n].
     Raises:
         ValueError: there are fewer than two axes.
     Example:

@@ -46,6 +46,7 @@ def equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x (`equal` takes a number too). `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -63,6 +64,7 @@ def not_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -80,6 +82,7 @@ def less_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -97,6 +100,7 @@ def less_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -114,6 +118,7 @@ def greater_than(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -131,6 +136,7 @@ def greater_equal(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Ar
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -161,6 +167,7 @@ def logical_and(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arra
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Raises:
@@ -181,6 +188,7 @@ def logical_or(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -198,6 +206,7 @@ def logical_xor(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arra
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -220,6 +229,9 @@ def logical_not(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]. `input` is accepted as a name.
+        out: Tensor that receives the result.
+    Returns:
+        bool Tensor of the same shape.
     Example:
         >>> paddle.logical_not(paddle.to_tensor([True, False])).tolist()
         [False, True]
@@ -300,6 +312,12 @@ def allclose(
 ) -> jax.Array:
     """Tells whether all elements are close, as `isclose` judges. Returns a bool Tensor [].
 
+    Args:
+        x, y: Tensors of one shape and dtype.
+        rtol, atol: numbers; close means |x - y| <= atol + rtol * |y|.
+        equal_nan: NaN counts as close to NaN.
+    Returns:
+        bool Tensor [].
     Example:
         >>> paddle.allclose(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item()
         True
@@ -323,6 +341,10 @@ def allclose(
 def equal_all(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
 
+    Args:
+        x, y: Tensors [...].
+    Returns:
+        bool Tensor [].
     Raises:
         ValueError: the dtypes differ.
     Example:
@@ -507,6 +529,10 @@ def signbit(x: jax.Array, name: str | None = None) -> jax.Array:
 def is_empty(x: jax.Array, name: str | None = None) -> jax.Array:
     """Tells whether a tensor has no elements, as a bool Tensor [].
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        bool Tensor [].
     Example:
         >>> paddle.is_empty(paddle.ones([0, 2])).item()
         True
@@ -518,6 +544,10 @@ def is_empty(x: jax.Array, name: str | None = None) -> jax.Array:
 def is_tensor(x: Any) -> bool:
     """Tells whether x is a Tensor, as a Python bool. `obj` is accepted as a name.
 
+    Args:
+        x: anything.
+    Returns:
+        bool.
     Example:
         >>> paddle.is_tensor([1.0])
         False

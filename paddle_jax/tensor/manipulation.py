@@ -189,6 +189,8 @@ def view(x: jax.Array, shape_or_dtype: Any, name: str | None = None) -> jax.Arra
         x: Tensor [...].
         shape_or_dtype: list or tuple of ints as for `reshape`, or a dtype. `size` and `dtype` are
             accepted as names.
+    Returns:
+        Tensor that shares its elements with x.
     Raises:
         ValueError: the number of elements, or of bytes on the last axis, does not fit.
     Example:
@@ -246,6 +248,11 @@ view = variadic(view)
 def view_as(x: jax.Array, other: jax.Array, name: str | None = None) -> jax.Array:
     """Gives x the shape of `other`.
 
+    Args:
+        x: Tensor [...].
+        other: Tensor with as many elements.
+    Returns:
+        Tensor of the shape of other, which shares its elements with x.
     Raises:
         ValueError: the numbers of elements differ.
     Example:
@@ -328,6 +335,11 @@ def _swap(name: str, x: Tensor | type, first: int | None, second: Tensor | int |
 def permute(input: Tensor, dims: Any) -> Tensor:
     """Puts the axes in the order given, as a list or as separate numbers. See `transpose`.
 
+    Args:
+        input: Tensor [...].
+        dims: list or tuple of all axes, or as many ints.
+    Returns:
+        Tensor.
     Example:
         >>> paddle.permute(paddle.ones([2, 3]), 1, 0).shape
         paddle.Size([3, 2])
@@ -447,6 +459,8 @@ def flatten(x: jax.Array, start_axis: int = 0, stop_axis: int = -1, name: str | 
         x: Tensor [...]. A 0-D tensor becomes 1-D.
         start_axis: first axis. `start_dim` is accepted as a name.
         stop_axis: last axis. `end_dim` is accepted as a name.
+    Returns:
+        Tensor with the joined axes as one.
     Raises:
         ValueError: an axis is out of range, or stop_axis comes before start_axis.
     Example:
@@ -516,6 +530,8 @@ def expand(x: jax.Array, shape: Any, name: str | None = None) -> jax.Array:
         x: Tensor [...].
         shape: list, tuple or 1-D int Tensor; -1 keeps the length. The lengths may also be given as
             separate arguments.
+    Returns:
+        Tensor of the shape.
     Raises:
         ValueError: an axis whose length is not 1 would change, or the shape has too few axes.
     Example:
@@ -536,6 +552,11 @@ expand = variadic(expand)
 def broadcast_to(x: jax.Array, shape: Any, name: str | None = None) -> jax.Array:
     """Broadcasts x to a shape. The same as `expand`.
 
+    Args:
+        x: Tensor [...].
+        shape: list, tuple or 1-D int Tensor; -1 keeps the length.
+    Returns:
+        Tensor of the shape.
     Example:
         >>> paddle.broadcast_to(paddle.ones([1]), [2, 2]).shape
         paddle.Size([2, 2])
@@ -557,6 +578,11 @@ broadcast_to = variadic(broadcast_to)
 def expand_as(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     """Expands x to the shape of y. See `expand`.
 
+    Args:
+        x: Tensor [...].
+        y: Tensor whose shape counts.
+    Returns:
+        Tensor of the shape of y.
     Example:
         >>> paddle.expand_as(paddle.ones([1]), paddle.zeros([2, 2])).shape
         paddle.Size([2, 2])
@@ -619,6 +645,8 @@ def tile(x: jax.Array, repeat_times: Any, name: str | None = None) -> jax.Array:
         x: Tensor [...].
         repeat_times: int, list, tuple or 1-D int Tensor, the last one for the last axis. `dims` is
             accepted as a name.
+    Returns:
+        Tensor whose axes are as many times as long.
     Raises:
         ValueError: a number is negative.
     Example:

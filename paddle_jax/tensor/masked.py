@@ -55,6 +55,8 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) ->
         x: Tensor [...].
         mask: bool Tensor that broadcasts with x.
         value: number, or Tensor of the dtype of x that broadcasts.
+    Returns:
+        Tensor of the shape that x and mask broadcast to.
     Raises:
         ValueError: shapes do not broadcast, or the dtype of value differs.
     Example:

@@ -56,6 +56,7 @@ def add(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any = 1) 
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
         alpha: number that y is multiplied with.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape and the promoted dtype.
     Raises:
@@ -80,6 +81,7 @@ def subtract(x: jax.Array, y: jax.Array, name: str | None = None, *, alpha: Any 
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
         alpha: number that y is multiplied with.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape and the promoted dtype.
     Example:
@@ -99,6 +101,7 @@ def multiply(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...]. `input` is accepted as a name.
         y: Tensor broadcastable with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape and the promoted dtype.
     Example:
@@ -143,6 +146,9 @@ def divide(
     Args:
         x, y: Tensors as for `add`.
         rounding_mode: None, "trunc" (towards zero) or "floor".
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape.
     Raises:
         ValueError: rounding_mode is something else, or the shapes do not broadcast.
         ZeroDivisionError: integers are divided by zero and rounded; also Paddle's EnforceNotMet.
@@ -185,6 +191,12 @@ def floor_divide(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number, which
     counts as the 0-d Tensor that `to_tensor` makes of it.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Raises:
         ZeroDivisionError: integers are divided by zero; also Paddle's EnforceNotMet.
     Example:
@@ -232,6 +244,12 @@ def remainder(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 
     Arguments as for `add`; y may be a number, whose fraction is cut beside an integer Tensor.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
     Raises:
         ZeroDivisionError: as for `floor_divide`.
     Example:
@@ -299,6 +317,7 @@ def pow(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...].
         y: Tensor broadcastable with x, or a number (an integer x stays an integer: 2.5 counts as 2).
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape.
     Example:
@@ -325,6 +344,12 @@ def pow(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 def true_divide(input: jax.Array, other: jax.Array) -> jax.Array:
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 
+    Args:
+        input: Tensor [...].
+        other: Tensor broadcastable with input, or a number.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.true_divide(paddle.to_tensor([1, 4]), paddle.to_tensor([2, 2])).tolist()
         [0.5, 2.0]
@@ -366,6 +391,7 @@ def maximum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...], real.
         y: Tensor broadcastable with x.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape and the promoted dtype.
     Raises:
@@ -386,6 +412,7 @@ def minimum(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [...], real.
         y: Tensor broadcastable with x.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape and the promoted dtype.
     Example:
@@ -502,6 +529,7 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
         x: Tensor [...]. `input` is accepted as a name.
         min, max: numbers, Tensors of one element, or None for no bound. Float bounds make an
             integer x float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape. The gradient is 1 inside and on the bounds, 0 outside; the bounds get none.
     Raises:

@@ -237,6 +237,9 @@ def tril(x: jax.Array, diagonal: int = 0, name: str | None = None) -> jax.Array:
     Args:
         x: Tensor [..., n, m].
         diagonal: the last diagonal that stays: 0 the main one, positive above it, negative below.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         ValueError: x has fewer than 2 axes.
     Example:
@@ -257,6 +260,12 @@ def tril(x: jax.Array, diagonal: int = 0, name: str | None = None) -> jax.Array:
 def triu(x: jax.Array, diagonal: int = 0, name: str | None = None) -> jax.Array:
     """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
 
+    Args:
+        x: Tensor [..., n, m].
+        diagonal: the first diagonal that stays: 0 the main one, positive above it, negative below.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.triu(paddle.ones([2, 2])).tolist()
         [[1.0, 1.0], [0.0, 1.0]]

@@ -229,6 +229,7 @@ def vector_norm(
         axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
         keepdim: keep the reduced axes with length 1.
         dtype: dtype to cast to first.
+        out: Tensor that receives the result.
     Returns:
         Real Tensor.
     Raises:
@@ -280,6 +281,8 @@ def matrix_norm(
             (the same of rows).
         axis: list of the two axes.
         keepdim: keep the reduced axes with length 1.
+    Returns:
+        Real Tensor of the shape of x without the two axes.
     Raises:
         ValueError: p is not known or the axes do not fit.
         TypeError: axis is not a list.

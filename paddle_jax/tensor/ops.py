@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
+from paddle_jax.tensor.hyperbolic import exact_cosh, exact_sinh
 from paddle_jax.tensor.inner import magnitude
 
 INPUT = {"input": "x"}
@@ -35,6 +36,7 @@ def exp(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -52,6 +54,7 @@ def expm1(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -68,6 +71,7 @@ def log(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -85,6 +89,7 @@ def log2(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -101,6 +106,7 @@ def log10(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -117,6 +123,7 @@ def log1p(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -133,6 +140,7 @@ def sqrt(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -150,6 +158,7 @@ def rsqrt(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -199,6 +208,7 @@ def sin(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -216,6 +226,7 @@ def cos(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -267,6 +278,7 @@ def acos(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -292,29 +304,6 @@ def atan(x: jax.Array, name: str | None = None) -> jax.Array:
     return jnp.arctan(as_float(x))
 
 
-def _half_exp(x: jax.Array) -> jax.Array:
-    """exp(|x|) / 2 without overflow where it is finite. XLA takes exp(|x| - log 2), whose rounded argument
-    costs 24 ulp at 60."""
-    size = jnp.abs(x)
-    return jnp.exp(jnp.minimum(size, 80)) * (0.5 * jnp.exp(jnp.maximum(size - 80, 0)))
-
-
-@jax.custom_jvp
-def _sinh(x: jax.Array) -> jax.Array:
-    rise = _half_exp(x)
-    return jnp.where(jnp.abs(x) < 1, jnp.sinh(x), jnp.copysign(rise - 0.25 / rise, x))
-
-
-@jax.custom_jvp
-def _cosh(x: jax.Array) -> jax.Array:
-    rise = _half_exp(x)
-    return rise + 0.25 / rise
-
-
-_sinh.defjvps(lambda t, _, x: t * _cosh(x))
-_cosh.defjvps(lambda t, _, x: t * _sinh(x))
-
-
 @known_as(pir="sinh", onnx="Sinh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
@@ -322,6 +311,7 @@ def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -330,7 +320,7 @@ def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
     """
     if jnp.iscomplexobj(x):
         return jnp.sinh(x)
-    return _sinh(as_float(x))
+    return exact_sinh(as_float(x))
 
 
 @known_as(pir="cosh", onnx="Cosh")
@@ -340,6 +330,7 @@ def cosh(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -348,7 +339,7 @@ def cosh(x: jax.Array, name: str | None = None) -> jax.Array:
     """
     if jnp.iscomplexobj(x):
         return jnp.cosh(x)
-    return _cosh(as_float(x))
+    return exact_cosh(as_float(x))
 
 
 @known_as(pir="tanh", onnx="Tanh")
@@ -358,6 +349,7 @@ def tanh(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -396,6 +388,7 @@ def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -412,6 +405,7 @@ def atanh(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -428,6 +422,7 @@ def sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -445,6 +440,7 @@ def abs(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...]. `input` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -482,6 +478,7 @@ def floor(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...].
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
 
@@ -501,6 +498,7 @@ def ceil(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...].
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape.
     Example:
@@ -541,6 +539,9 @@ def round(x: jax.Array, decimals: int = 0, name: str | None = None) -> jax.Array
     Args:
         x: Tensor [...]; integers stay as they are. `input` is accepted as a name.
         decimals: int, may be negative (tens, hundreds).
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         TypeError: decimals is not an int.
     Example:
@@ -559,6 +560,10 @@ def round(x: jax.Array, decimals: int = 0, name: str | None = None) -> jax.Array
 def trunc(input: jax.Array, name: str | None = None) -> jax.Array:
     """Drops the fractional part. Arguments as for `floor`.
 
+    Args:
+        input: Tensor [...].
+    Returns:
+        Tensor of the shape and dtype of input.
     Example:
         >>> paddle.trunc(paddle.to_tensor([1.5, -1.5])).tolist()
         [1.0, -1.0]
@@ -575,6 +580,9 @@ def frac(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...], float, int32 or int64. `input` is accepted as a name.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         TypeError: x has another dtype.
     Example:
@@ -595,6 +603,7 @@ def sign(x: jax.Array, name: str | None = None) -> jax.Array:
 
     Args:
         x: Tensor [...].
+        out: Tensor that receives the result.
     Returns:
         Tensor of the same shape and dtype.
     Example:
@@ -653,6 +662,10 @@ def positive(x: jax.Array, name: str | None = None) -> jax.Array:
 def negative(x: jax.Array, name: str | None = None) -> jax.Array:
     """Changes the sign of each element, as `neg`; bool is refused.
 
+    Args:
+        x: Tensor [...], numeric.
+    Returns:
+        Tensor of the shape and dtype of x.
     Raises:
         TypeError: x is bool.
     Example:

@@ -175,6 +175,15 @@ def randn(
     """Random numbers of the standard normal distribution. Arguments as for `rand`; complex
     dtypes are allowed.
 
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor.
+        dtype: floating or complex. Default: the default floating dtype.
+        out: Tensor that receives the result.
+        device: where it is put, e.g. "cpu". Default: the current device.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor of the given shape.
     Example:
         >>> paddle.randn([2, 3]).shape
         paddle.Size([2, 3])
@@ -197,6 +206,16 @@ def standard_normal(
 ) -> Tensor:
     """Random numbers of the standard normal distribution. See `randn`.
 
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor.
+        dtype: floating or complex. Default: the default floating dtype.
+        out: Tensor that receives the result.
+        device: where it is put, e.g. "cpu". Default: the current device.
+        requires_grad: True makes it a leaf that gets gradients.
+    Returns:
+        Tensor of the given shape.
+    Raises:
+        RuntimeError: the dtype is neither floating nor complex.
     Example:
         >>> paddle.standard_normal([2]).shape
         paddle.Size([2])
@@ -404,6 +423,12 @@ def randperm(
     Args:
         n: int >= 0.
         dtype: int32, int64, float32 or float64.
+        out: Tensor that receives the result.
+        device: where it is put, e.g. "cpu". Default: the current device.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Returns:
+        Tensor [n].
     Raises:
         RuntimeError: n is negative.
     Example:

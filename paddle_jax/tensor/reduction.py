@@ -92,6 +92,7 @@ def sum(
         dtype: dtype to cast to before summing, float16 and bfloat16 to integers after it; a bool here is
             taken for keepdim.
         keepdim: keep the summed axes with length 1.
+        out: Tensor that receives the result.
     Returns:
         Tensor of x's shape without the summed axes.
     Raises:
@@ -168,6 +169,7 @@ def mean(
         axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
         keepdim: keep the reduced axes with length 1.
         dtype: dtype to cast to first.
+        out: Tensor that receives the result.
     Returns:
         Tensor; NaN where nothing is averaged.
     Raises:
@@ -228,6 +230,8 @@ def prod(
         keepdim: keep the reduced axes with length 1.
         dtype: dtype to cast to first.
         out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x without the axes.
     Raises:
         ValueError: an axis is out of range or given twice.
     Example:
@@ -324,6 +328,13 @@ def min(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None
 def amax(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The largest element over the given axes, as `max`.
 
+    Args:
+        x: Tensor [...], real. `input` is accepted as a name.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x without the axes. Equal elements share the gradient.
     Example:
         >>> paddle.amax(paddle.to_tensor([1.0, 5.0, 3.0])).item()
         5.0
@@ -340,6 +351,13 @@ def amax(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | Non
 def amin(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> jax.Array:
     """The smallest element over the given axes, as `min`.
 
+    Args:
+        x: Tensor [...], real. `input` is accepted as a name.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x without the axes. Equal elements share the gradient.
     Example:
         >>> paddle.amin(paddle.to_tensor([1.0, 5.0, 3.0])).item()
         1.0
@@ -371,6 +389,7 @@ def all(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None
         x: Tensor [...].
         axis: int, list of ints, or None for all axes.
         keepdim: keep the reduced axes with length 1.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor; True where nothing is reduced.
     Raises:
@@ -391,6 +410,7 @@ def any(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | None
         x: Tensor [...].
         axis: int, list of ints, or None for all axes.
         keepdim: keep the reduced axes with length 1.
+        out: Tensor that receives the result.
     Returns:
         bool Tensor; False where nothing is reduced.
     Example:
@@ -440,6 +460,9 @@ def logsumexp(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str 
         x: Tensor [...]; integers are taken as float32.
         axis: int, list of ints, or None for all axes.
         keepdim: keep the reduced axes with length 1.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x without the axes.
     Raises:
         ValueError: an axis is out of range or given twice.
     Differs from Paddle: elements that are all -inf give -inf, not NaN.

@@ -241,6 +241,10 @@ def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tens
 def ravel(input: Tensor) -> Tensor:
     """The elements as a 1-D tensor.
 
+    Args:
+        input: Tensor [...].
+    Returns:
+        Tensor [input.size].
     Example:
         >>> paddle.ravel(paddle.ones([2, 3])).shape
         paddle.Size([6])
@@ -281,6 +285,8 @@ def repeat_interleave(
         axis: int. Default: the flattened tensor. `dim` is accepted as a name.
         output_size: the length of the result along the axis, needed only inside a trace when
             repeats is a Tensor.
+    Returns:
+        Tensor whose axis has the length of all repeats together; 1-D without an axis.
     Raises:
         ValueError: repeats is not positive, or a Tensor of another length than the axis.
         IndexError: the axis is out of range.
@@ -390,6 +396,10 @@ def as_real(x: jax.Array, name: str | None = None) -> jax.Array:
 def view_as_complex(input: Tensor) -> Tensor:
     """The same as `as_complex`.
 
+    Args:
+        input: floating Tensor [..., 2].
+    Returns:
+        complex Tensor [...].
     Example:
         >>> paddle.view_as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
         [(1+2j)]
@@ -401,6 +411,10 @@ def view_as_complex(input: Tensor) -> Tensor:
 def view_as_real(input: Tensor) -> Tensor:
     """The same as `as_real`.
 
+    Args:
+        input: complex Tensor [...].
+    Returns:
+        floating Tensor [..., 2].
     Example:
         >>> paddle.view_as_real(paddle.to_tensor([1 + 2j])).tolist()
         [[1.0, 2.0]]

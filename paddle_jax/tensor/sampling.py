@@ -75,6 +75,13 @@ def rand_like(
 ) -> Tensor:
     """Uniform random numbers on [0, 1) with the shape and dtype of a tensor (or another dtype). See `rand`.
 
+    Args:
+        input: Tensor [...].
+        dtype: floating. Default: that of input.
+        device: where it is put, e.g. "cpu". Default: where input is.
+        requires_grad: True makes it a leaf that gets gradients.
+    Returns:
+        Tensor of the shape of input.
     Example:
         >>> paddle.rand_like(paddle.ones([2])).shape
         paddle.Size([2])
@@ -95,6 +102,13 @@ def randn_like(
 ) -> Tensor:
     """Standard normal random numbers with the shape and dtype of a tensor (or another dtype). See `randn`.
 
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        dtype: floating or complex. Default: that of x.
+        device: where it is put, e.g. "cpu". Default: where x is.
+        requires_grad: True makes it a leaf that gets gradients.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.randn_like(paddle.ones([2])).shape
         paddle.Size([2])
@@ -113,6 +127,12 @@ def randint_like(
     """Random integers from [low, high) with the shape and dtype of a tensor (or another
     dtype). See `randint`.
 
+    Args:
+        x: Tensor [...].
+        low, high: ints; without high the range is [0, low).
+        dtype: Default: that of x.
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.randint_like(paddle.ones([2]), 3).shape
         paddle.Size([2])
@@ -204,6 +224,7 @@ def multinomial(
         x: floating Tensor [n] or [rows, n] of weights >= 0 that need not add up to 1.
         num_samples: how many are drawn from each row.
         replacement: a class may be drawn again.
+        out: Tensor that receives the result.
     Returns:
         int64 Tensor [num_samples] or [rows, num_samples].
     Raises:
@@ -336,6 +357,11 @@ def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | N
     """Random numbers whose logarithm is normal. Arguments as for `normal`: mean and std are those
     of the logarithm.
 
+    Args:
+        mean, std: numbers, or Tensors of the shape of the result.
+        shape: list of ints. Default: that of mean and std.
+    Returns:
+        floating Tensor.
     Example:
         >>> bool((paddle.log_normal(0.0, 1.0, [5]) > 0).all())
         True
@@ -406,6 +432,8 @@ def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None)
         mean, std: numbers.
     Returns:
         x.
+    Raises:
+        RuntimeError: the dtype of x is neither floating nor complex.
     Example:
         >>> paddle.zeros([2]).normal_().shape
         paddle.Size([2])
@@ -424,6 +452,11 @@ def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = N
     """Fills a tensor in place with random numbers whose logarithm is normal with this mean and standard
     deviation; returns it.
 
+    Args:
+        x: floating Tensor.
+        mean, std: numbers, of the logarithm.
+    Returns:
+        x.
     Example:
         >>> bool((paddle.zeros([5]).log_normal_() > 0).all())
         True
@@ -456,6 +489,11 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
     """Fills a tensor in place with zeros and ones, ones with probability p (a number, or a Tensor that
     broadcasts to x); returns it.
 
+    Args:
+        x: Tensor [...].
+        p: number in 0..1, or Tensor of such numbers.
+    Returns:
+        x.
     Example:
         >>> paddle.zeros([2]).bernoulli_(1.0).tolist()
         [1.0, 1.0]
@@ -467,6 +505,11 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
 def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
     """Fills a tensor in place with Cauchy random numbers around loc; returns it.
 
+    Args:
+        x: floating Tensor.
+        loc, scale: numbers, the median and half the distance of the quartiles.
+    Returns:
+        x.
     Example:
         >>> paddle.zeros([2]).cauchy_().shape
         paddle.Size([2])
@@ -484,6 +527,10 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     Args:
         x: floating Tensor.
         probs: number or Tensor in (0, 1].
+    Returns:
+        x.
+    Raises:
+        ValueError: the dtype of x is not floating.
     Example:
         >>> bool((paddle.zeros([5]).geometric_(0.5) >= 0).all())
         True

@@ -246,6 +246,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         dim: int.
         index: int Tensor, at most as large as src.
         src: Tensor of the dtype of input.
+    Returns:
+        Tensor of the shape of input.
     Raises:
         RuntimeError: an index is out of range, or src is smaller than the index.
     Example:
@@ -283,6 +285,9 @@ def scatter_reduce(
     Args:
         reduce: "sum", "prod", "mean", "amax" or "amin". The other arguments as for `scatter_add`.
         include_self: False leaves out what was there before.
+        input, dim, index, src: as for `scatter_add`.
+    Returns:
+        Tensor of the shape of input.
     Raises:
         ValueError: reduce is unknown.
     Example:
@@ -358,6 +363,7 @@ def scatter(
         overwrite: False sets the rows to zero and adds all updates, so that those with the same index add up.
         dim, src, reduce, value: another form: scatter(x, dim, index, src) puts single elements along an axis;
             see `put_along_axis`.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the shape of x.
     Raises:
@@ -397,6 +403,11 @@ def _rows(x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
 def scatter_(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """In-place scatter: puts the result into x and returns it. See `scatter`.
 
+    Args:
+        x: Tensor [n, ...].
+        *args, **kwargs: as for `scatter`.
+    Returns:
+        The Tensor `x`.
     Example:
         >>> paddle.zeros([2]).scatter_(paddle.to_tensor([1]), paddle.to_tensor([5.0])).tolist()
         [0.0, 5.0]
@@ -537,6 +548,9 @@ def index_add(
         value: Tensor of the shape of x but for the axis, which has the length of the index. `source` is
             accepted as a name.
         alpha: number.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x.
     Raises:
         ValueError: an index is out of range, or shapes or dtypes do not fit.
         IndexError: the axis is out of range.

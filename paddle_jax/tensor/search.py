@@ -193,6 +193,7 @@ def topk(
         axis: Default: the last. `dim` is accepted as a name.
         largest: False looks for the smallest.
         sorted: accepted; the result is always in order.
+        out: tuple of two Tensors that receive values and indices.
     Returns:
         Named tuple (values, indices int64). Of equal elements the first come first.
     Raises:
@@ -280,6 +281,7 @@ def where(
     Args:
         condition: bool Tensor [...].
         x, y: Tensors or numbers that broadcast with the condition. `input` and `other` are accepted as names.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the broadcast shape and common dtype; without x and y a tuple of int64 Tensors as
         `nonzero(condition, as_tuple=True)`.
@@ -324,6 +326,7 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     Args:
         x: Tensor [...] of at least one axis.
         as_tuple: one index tensor per axis instead of a matrix.
+        out: Tensor that receives the result.
     Returns:
         int64 Tensor [n, ndim], or a tuple of ndim int64 Tensors [n].
     Raises:
@@ -346,6 +349,10 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
 def argwhere(input: Any) -> Tensor:
     """The indices of the elements that are not zero, as a matrix. See `nonzero`.
 
+    Args:
+        input: Tensor [...].
+    Returns:
+        int64 Tensor [n, ndim].
     Example:
         >>> paddle.argwhere(paddle.to_tensor([0, 3])).tolist()
         [[1]]
@@ -358,6 +365,11 @@ def where_(
 ) -> Tensor:
     """In-place where: puts the result into x and returns it. See `where`.
 
+    Args:
+        condition: bool Tensor [...].
+        x, y: Tensors that broadcast with the condition; x has the broadcast shape.
+    Returns:
+        The Tensor `x`.
     Raises:
         ValueError: the result is larger than x.
     Example:
@@ -456,6 +468,11 @@ def sort(
 def msort(input: Tensor) -> Tensor:
     """Sorts along the first axis.
 
+    Args:
+        input: Tensor [n, ...].
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape and dtype of input.
     Example:
         >>> paddle.msort(paddle.to_tensor([[3, 1], [2, 5]])).tolist()
         [[2, 1], [3, 5]]
@@ -685,6 +702,9 @@ def bucketize(
         sorted_sequence: 1-D Tensor of boundaries. `boundaries` is accepted as a name.
         out_int32: int32 instead of int64.
         right: an element equal to a boundary belongs to the interval after it.
+        out: Tensor that receives the result.
+    Returns:
+        int Tensor of the shape of x: how many boundaries are smaller than each element.
     Raises:
         ValueError: the boundaries are not 1-D.
     Example:

@@ -188,6 +188,12 @@ def range(
 ) -> Tensor:
     """Numbers from start to end, which is included. Arguments as for `arange`; the default dtype is floating.
 
+    Args:
+        start, end, step, dtype, out, device, requires_grad: as for `arange`.
+    Returns:
+        1-D Tensor.
+    Raises:
+        ValueError: step is 0. TypeError: an argument is no number.
     Example:
         >>> paddle.range(0, 2).tolist()
         [0.0, 1.0, 2.0]
@@ -296,6 +302,10 @@ def logspace(
     Args:
         start, stop, num, dtype: as for `linspace`.
         base: number or Tensor of one element.
+    Returns:
+        Tensor [num].
+    Raises:
+        ValueError: num is below 1. TypeError: an argument is no number.
     Example:
         >>> paddle.logspace(0, 2, 3).tolist()
         [1.0, 10.0, 100.0]

@@ -134,6 +134,9 @@ def strided_slice(
 
     Args:
         strides: list or Tensor of the steps, not 0; a negative step goes backwards.
+        x, axes, starts, ends: as for `slice`.
+    Returns:
+        Tensor with as many axes as x.
     Raises:
         ValueError: a stride is 0, an axis is out of range, or the lists differ in length.
     Example:
@@ -373,6 +376,8 @@ def unfold(x: jax.Array, axis: Axes, size: Any, step: Any, name: str | None = No
         axis: int. `dimension` is accepted as a name.
         size: int, at most the length of the axis.
         step: int > 0.
+    Returns:
+        Tensor with one axis more, of length size; the axis has the number of windows as its length.
     Raises:
         ValueError: size or step does not fit.
     Example:
@@ -427,6 +432,8 @@ def diagonal(
         x: Tensor of at least 2 axes.
         offset: 0 for the main diagonal, positive above it, negative below.
         axis1, axis2: the plane. `dim1` and `dim2` are accepted as names.
+    Returns:
+        Tensor of the other axes, and a last one for the diagonal; a view of x.
     Raises:
         IndexError: an axis is out of range.
         ValueError: the axes are the same.
@@ -475,6 +482,9 @@ def diagonal_scatter(
 
     Args:
         y: Tensor of the shape of that diagonal.
+        x, offset, axis1, axis2: as for `diagonal`.
+    Returns:
+        Tensor of the shape of x.
     Raises:
         AssertionError: y has another shape.
     Example:
@@ -620,6 +630,9 @@ def slice_scatter(
 
     Args:
         value: Tensor that broadcasts to that part.
+        x, axes, starts, ends, strides: as for `strided_slice`.
+    Returns:
+        Tensor of the shape of x.
     Raises:
         ValueError: value does not broadcast, or the lists differ in length.
     Example:
@@ -664,6 +677,9 @@ def shard_index(input: Tensor, index_num: Any, nshards: Any, shard_id: Any, igno
         index_num: how many indices there are in all.
         nshards: into how many shards of ceil(index_num / nshards) they are cut.
         shard_id: which shard.
+        ignore_value: int that stands for indices of other shards.
+    Returns:
+        Tensor of the shape and dtype of input.
     Raises:
         ValueError: shard_id or an index is out of range.
     Example:

@@ -41,6 +41,8 @@ def inv(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: Tensor [..., n, n].
+    Returns:
+        Tensor [..., n, n].
     Raises:
         ValueError: the matrices are not square, or one is singular.
     Example:
@@ -219,6 +221,8 @@ def triangular_solve(
         upper: which triangle.
         transpose: solve with the transpose of x.
         unitriangular: take the diagonal as ones.
+    Returns:
+        Tensor [..., n, k].
     Raises:
         ValueError: the shapes do not fit.
     Example:
@@ -251,6 +255,8 @@ def cholesky_solve(x: jax.Array, y: jax.Array, upper: bool = False, name: str | 
         x: Tensor [..., n, k], the right-hand sides.
         y: Tensor [..., n, n], the factor.
         upper: the factor is upper triangular.
+    Returns:
+        Tensor [..., n, k].
     Raises:
         ValueError: the shapes do not fit.
     Example:
@@ -306,6 +312,8 @@ def lu_solve(
         lu: Tensor [..., n, n], the packed factors.
         pivots: int32 Tensor [..., n].
         trans: "N" as is, "T" with the transpose of A, "C" with its adjoint.
+    Returns:
+        Tensor [..., n, k].
     Raises:
         ValueError: trans is not known, the shapes do not fit, or a pivot is not in 1..n.
     Example:
@@ -690,6 +698,8 @@ def fp8_fp8_half_gemm_fused(
         scale: number.
         output_dtype: "float16" or "bfloat16".
         act: "identity", "relu" or "gelu".
+    Returns:
+        Tensor [..., n, m] of output_dtype.
     Raises:
         ValueError: output_dtype or act is not known.
     Example:

@@ -154,6 +154,10 @@ def lgamma(x: jax.Array, name: str | None = None) -> jax.Array:
 def gammaln(x: jax.Array, name: str | None = None) -> jax.Array:
     """The logarithm of the absolute value of the gamma function, as `lgamma`.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.gammaln(paddle.to_tensor(5.0)).item(), 4)
         3.1781
@@ -332,6 +336,10 @@ def i0(x: jax.Array, name: str | None = None) -> jax.Array:
 def i0e(x: jax.Array, name: str | None = None) -> jax.Array:
     """exp(-|x|) times `i0`: the exponentially scaled Bessel function of order 0.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.i0e(paddle.to_tensor(1.0)).item(), 4)
         0.4658
@@ -344,6 +352,10 @@ def i0e(x: jax.Array, name: str | None = None) -> jax.Array:
 def i1(x: jax.Array, name: str | None = None) -> jax.Array:
     """The modified Bessel function of the first kind, order 1.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.i1(paddle.to_tensor(1.0)).item(), 4)
         0.5652
@@ -356,6 +368,10 @@ def i1(x: jax.Array, name: str | None = None) -> jax.Array:
 def i1e(x: jax.Array, name: str | None = None) -> jax.Array:
     """exp(-|x|) times `i1`: the exponentially scaled Bessel function of order 1.
 
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
     Example:
         >>> round(paddle.i1e(paddle.to_tensor(1.0)).item(), 4)
         0.2079

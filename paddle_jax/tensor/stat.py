@@ -91,6 +91,9 @@ def var(
         unbiased: True divides by n - 1, False by n.
         keepdim: keep the reduced axes with length 1.
         correction: divide by n - correction; give either this or unbiased.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of x without the axes.
     Raises:
         ValueError: an axis is out of range or given twice, or both unbiased and correction are given.
     Example:
@@ -118,6 +121,8 @@ def std(
         axis: int, list of ints, or None for all axes.
         unbiased: True divides by n - 1, False by n.
         keepdim: keep the reduced axes with length 1.
+    Returns:
+        Tensor of the shape of x without the axes.
     Raises:
         ValueError: an axis is out of range or given twice.
     Example:
@@ -145,6 +150,8 @@ def nanmean(x: jax.Array, axis: Axes = None, keepdim: bool = False, name: str | 
         x: Tensor [...]; the result of integers is float32.
         axis: int, list of ints, or None for all axes.
         keepdim: keep the reduced axes with length 1.
+    Returns:
+        Tensor of the shape of x without the axes.
     Raises:
         ValueError: an axis is out of range or given twice.
     Example:
@@ -292,6 +299,7 @@ def median(
         keepdim: keep the reduced axes with length 1.
         mode: "avg" takes the mean of the two middle values of an even count, "min" the smaller one. With
             `input` or `dim` as a keyword the default is "min".
+        out: Tensor, or tuple of two for two results, that receives them.
     Returns:
         Tensor, float64 for a float64 x and float32 otherwise with "avg", x's dtype with "min". With "min" and
         an axis: (values, indices).
@@ -490,6 +498,7 @@ def quantile(
         axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
         keepdim: keep the reduced axes with length 1.
         interpolation: between two elements: "linear", "lower", "higher", "nearest" or "midpoint".
+        out: Tensor that receives the result.
     Returns:
         Tensor; more than one q adds a first axis.
     Raises:

@@ -133,6 +133,11 @@ def hamming_window(
 ) -> Tensor:
     """alpha - beta cos(2 pi n / N). Other arguments as for `bartlett_window`.
 
+    Args:
+        window_length, periodic, dtype, layout, device, pin_memory, requires_grad: as for `bartlett_window`.
+        alpha, beta: numbers, the constant and the factor of the cosine.
+    Returns:
+        Tensor [window_length].
     Example:
         >>> round(paddle.hamming_window(4)[0].item(), 2)
         0.08
@@ -190,6 +195,11 @@ def kaiser_window(
     """I0(beta sqrt(1 - x^2)) / I0(beta) for x from -1 to 1 (Kaiser and Schafer, 1980). Other arguments as for
     `bartlett_window`.
 
+    Args:
+        window_length, periodic, dtype, layout, device, pin_memory, requires_grad: as for `bartlett_window`.
+        beta: number; a larger one makes the window narrower.
+    Returns:
+        Tensor [window_length].
     Example:
         >>> round(paddle.kaiser_window(4, beta=5.0)[2].item(), 4)
         1.0

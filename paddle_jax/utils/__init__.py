@@ -66,6 +66,19 @@ def deprecated(update_to: str = "", since: str = "", reason: str = "", level: An
         since: version that made it outdated.
         reason: why.
         level: 0 or 1 warn, 2 raises RuntimeError.
+    Returns:
+        Decorator.
+    Raises:
+        RuntimeError: a function of level 2 is called.
+    Example:
+        >>> import warnings
+        >>> @paddle.utils.deprecated(update_to="paddle.add", since="3.0")
+        ... def plus(x, y):
+        ...     return x + y
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     plus(1, 2)
+        3
     """
 
     def decorate(function: Any) -> Any:
@@ -101,6 +114,8 @@ def _numbers(version: Any, what: Any) -> list[int]:
 def require_version(min_version: Any, max_version: Any = None) -> None:
     """Raises unless the Paddle version whose API this is lies between the two.
 
+    Args:
+        min_version, max_version: str such as "2.4.0"; without max_version there is no upper bound.
     Raises:
         Exception: it does not.
     Example:

@@ -18,8 +18,16 @@ __all__ = ["from_dlpack", "to_dlpack"]
 def to_dlpack(x: Tensor) -> Any:
     """The DLPack capsule of a Tensor, for libraries that take capsules.
 
+    Args:
+        x: Tensor [...].
+    Returns:
+        Capsule, for one use.
     Raises:
         TypeError: x is not a Tensor.
+    Example:
+        >>> capsule = paddle.utils.dlpack.to_dlpack(paddle.ones([2]))
+        >>> paddle.utils.dlpack.from_dlpack(capsule).tolist()
+        [1.0, 1.0]
     """
     if not isinstance(x, Tensor):
         raise ArgumentError(f"to_dlpack: x: got {type(x).__name__}; it must be a Tensor")
@@ -90,6 +98,8 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
         copy: True always copies, False never: the memory is shared, and whoever owns it must not write into
             it any more, since operations that read it may run later. None copies unless nobody can write into
             the array (one of JAX or paddle_jax).
+    Returns:
+        Tensor of the shape and dtype of the array.
     Raises:
         ValueError: the object does not speak DLPack, or the capsule was used before.
         BufferError: it is a Tensor that needs a gradient, or the elements of an array that cannot be copied

@@ -81,6 +81,13 @@ def image_load(path: str, backend: str | None = None) -> Any:
         FileNotFoundError: there is no such file.
 
     Differs from Paddle: backend "tensor" gives a Tensor, where Paddle 3.3.1 gives None.
+    Example:
+        >>> import os, tempfile
+        >>> from PIL import Image
+        >>> path = os.path.join(tempfile.mkdtemp(), "grey.png")
+        >>> Image.new("L", (3, 2)).save(path)
+        >>> paddle.vision.image_load(path).size
+        (3, 2)
     """
     backend = _checked("image_load", backend or ImageSettings.backend)
     if backend == "cv2":

@@ -139,3 +139,12 @@ def test_the_rest(found):
     assert found[0]["destroyed"] is None
     assert found[1]["place"] == ["Place(cpu)", "Place(cpu)", "cpu"]
     assert found[1]["over"] == [False, "rank: 1, nranks: 2, id: 0, ranks: 0, 1; name: _default_pg"]
+
+
+def test_examples_of_docstrings():
+    """Examples that need two processes run in two; the files' own test runs them in one, where they
+    do nothing."""
+    ended = pairs.run("docstrings.py", seconds=120)
+    for rank, process in enumerate(ended):
+        assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
+        assert int(process.out.splitlines()[-1]) >= 30, process.out

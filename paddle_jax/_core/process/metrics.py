@@ -233,7 +233,12 @@ def start(port: int = 0, address: str = LOOPBACK) -> int:
 
 
 def stop() -> None:
-    """Closes the endpoint; does nothing where there is none."""
+    """Closes the endpoint; does nothing where there is none.
+
+    Example:
+        >>> from paddle_jax import metrics
+        >>> metrics.stop()
+    """
     with _Endpoint.lock:
         server = _Endpoint.server
         thread = _Endpoint.thread

@@ -102,6 +102,8 @@ class _Switch(_GradMode):
 class no_grad(_Switch):
     """Turns gradient recording off: `with paddle.no_grad():`, `@paddle.no_grad()` or `@paddle.no_grad`.
 
+    Args:
+        func: function that is called so. Default None: a context manager, or a decorator with brackets.
     Example:
         >>> x = paddle.ones([2]); x.stop_gradient = False
         >>> with paddle.no_grad():
@@ -116,6 +118,8 @@ class no_grad(_Switch):
 class enable_grad(_Switch):
     """Turns gradient recording on, e.g. inside `no_grad`; context manager or decorator.
 
+    Args:
+        func: function that is called so. Default None: a context manager, or a decorator with brackets.
     Example:
         >>> with paddle.no_grad(), paddle.enable_grad():
         ...     paddle.is_grad_enabled()

@@ -100,7 +100,12 @@ class Place:
 
 
 class CPUPlace(Place):
-    """The CPU."""
+    """The CPU.
+
+    Example:
+        >>> paddle.CPUPlace()
+        Place(cpu)
+    """
 
     def __init__(self, *args: Any) -> None:
         self._kind = "cpu"
@@ -110,9 +115,13 @@ class CPUPlace(Place):
 class CUDAPlace(Place):
     """GPU number `device_id`.
 
+    Args:
+        device_id: int.
     Raises:
         TypeError: device_id is not an int.
         ValueError: this machine has no such GPU.
+    Example:
+        >>> places = [paddle.CUDAPlace(i) for i in range(paddle.device.cuda.device_count())]
     """
 
     def __init__(self, device_id: int) -> None:
@@ -121,7 +130,13 @@ class CUDAPlace(Place):
 
 
 class CUDAPinnedPlace(Place):
-    """Host memory for fast transfer to a GPU; the same as the CPU here, since XLA manages transfers."""
+    """Host memory for fast transfer to a GPU; the same as the CPU here, since XLA manages transfers.
+
+    Differs from Paddle: it can be made without a GPU, too.
+    Example:
+        >>> paddle.CUDAPinnedPlace()
+        Place(gpu_pinned)
+    """
 
     def __init__(self) -> None:
         self._kind = "cpu"
@@ -136,9 +151,13 @@ class CUDAPinnedPlace(Place):
 class XPUPlace(Place):
     """XPU number `device_id`.
 
+    Args:
+        device_id: int.
     Raises:
         TypeError: device_id is not an int.
         ValueError: this machine has no such XPU.
+    Example:
+        >>> places = [paddle.XPUPlace(i) for i in range(paddle.device.xpu.device_count())]
     """
 
     def __init__(self, device_id: int) -> None:
@@ -149,9 +168,15 @@ class XPUPlace(Place):
 class CustomPlace(Place):
     """Device number `device_id` of any kind that JAX knows, e.g. CustomPlace("tpu", 0).
 
+    Args:
+        device_type: str, the kind, as in `paddle.device.get_all_custom_device_type()`.
+        device_id: int.
     Raises:
         TypeError: device_type is not a text, or device_id not an int.
         ValueError: this machine has no such device.
+    Example:
+        >>> kinds = paddle.device.get_all_custom_device_type()
+        >>> places = [paddle.CustomPlace(kind, 0) for kind in kinds]
     """
 
     def __init__(self, device_type: str, device_id: int) -> None:
@@ -410,6 +435,8 @@ def device_to_place(device: Any = None) -> Place:
     Args:
         device: "cpu", "gpu:1", a Place, the number of a device of the current kind, or None for
             the current device.
+    Returns:
+        Place.
     Raises:
         ValueError: this machine has no such device.
     Example:
@@ -434,7 +461,17 @@ def device_to_place(device: Any = None) -> Place:
 
 def get_device(input: Any = None) -> Any:
     """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"; for a Tensor the number of its
-    GPU, -1 on the CPU."""
+    GPU, -1 on the CPU.
+
+    Args:
+        input: Tensor. Default None: the current device.
+    Returns:
+        str; for a Tensor int.
+    Example:
+        >>> previous = paddle.set_device("cpu")
+        >>> paddle.get_device()
+        'cpu'
+    """
     if input is not None:
         if input.place.is_cpu_place():
             return -1

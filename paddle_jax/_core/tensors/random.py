@@ -18,6 +18,14 @@ class Generator:
 
     A draw gives the operands `(seed words, offset)`; ops derive their key from them inside the kernel with
     `key_from`, so a kernel compiles once and a recomputed backward sees the same numbers.
+
+    Args:
+        device: accepted; all devices draw the same numbers.
+        seed: int. Default: drawn.
+    Example:
+        >>> generator = paddle.seed(7)
+        >>> generator.initial_seed()
+        7
     """
 
     def __init__(self, device: Any = None, seed: int | None = None) -> None:
@@ -143,15 +151,32 @@ def seed(seed: int) -> Generator:
 
 
 def get_rng_state(device: Any = None) -> list[Tensor]:
-    """Returns the states of the generators as a list that `set_rng_state` takes."""
+    """Returns the states of the generators as a list that `set_rng_state` takes.
+
+    Args:
+        device: accepted; all devices draw from one generator.
+    Returns:
+        list with one Tensor.
+    Example:
+        >>> state = paddle.get_rng_state()
+        >>> x = paddle.rand([2])
+        >>> paddle.set_rng_state(state)
+        >>> bool((paddle.rand([2]) == x).all())
+        True
+    """
     return [default_generator().get_state()]
 
 
 def set_rng_state(state_list: Sequence[Tensor], device: Any = None) -> None:
     """Restores what `get_rng_state` returned.
 
+    Args:
+        state_list: list with one state.
+        device: accepted; all devices draw from one generator.
     Raises:
         ValueError: the list has not one state.
+    Example:
+        >>> paddle.set_rng_state(paddle.get_rng_state())
     """
     if len(state_list) != 1:
         raise ValueError(f"set_rng_state: got {len(state_list)} states; there is 1 generator")
@@ -166,6 +191,8 @@ def get_cuda_rng_state() -> list[Tensor]:
     """Returns one state per GPU, an empty list without one. All devices draw from one generator, so the
     states are the same.
 
+    Returns:
+        list with a Tensor for each GPU.
     Example:
         >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
     """
@@ -175,8 +202,12 @@ def get_cuda_rng_state() -> list[Tensor]:
 def set_cuda_rng_state(state_list: Any) -> None:
     """Restores what `get_cuda_rng_state` returned.
 
+    Args:
+        state_list: list with a state for each GPU.
     Raises:
         ValueError: the list has not one state per GPU.
+    Example:
+        >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
     """
     if len(state_list) != _gpu_count():
         raise ValueError(f"set_cuda_rng_state: got {len(state_list)} states; there are {_gpu_count()} GPUs")

@@ -79,6 +79,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]. `input` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -95,12 +96,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([-1.5, 2.0]).abs_().tolist()
+            [1.5, 2.0]
         """
     def acos(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The arc cosine, in radians.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -116,12 +121,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).acos_().item(), 4)
+            0.0
         """
     def acosh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic cosine.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -137,6 +146,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).acosh_().item(), 4)
+            0.0
         """
     def add(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1, out: Tensor | None = None) -> Tensor:
         """Adds two tensors elementwise: x + alpha * y, with broadcasting.
@@ -145,6 +157,7 @@ class Tensor:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
             alpha: number that y is multiplied with.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Raises:
@@ -165,6 +178,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).add_(paddle.to_tensor([3.0, 4.0])).tolist()
+            [4.0, 6.0]
         """
     def add_n(self, name: _b.str | None = None) -> Tensor:
         """Adds several tensors of one shape and dtype.
@@ -207,6 +223,9 @@ class Tensor:
             The Tensor `input`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([1, 1]).addmm_(paddle.ones([1, 2]), paddle.ones([2, 1]), alpha=2.0).tolist()
+            [[5.0]]
         """
     def all(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells whether all elements over the given axes are True (not zero).
@@ -215,6 +234,7 @@ class Tensor:
             x: Tensor [...].
             axis: int, list of ints, or None for all axes.
             keepdim: keep the reduced axes with length 1.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor; True where nothing is reduced.
         Raises:
@@ -226,6 +246,12 @@ class Tensor:
     def allclose(self, y: Tensor, rtol: _b.float | Tensor | np.integer | np.floating = 1e-05, atol: _b.float | Tensor | np.integer | np.floating = 1e-08, equal_nan: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
         """Tells whether all elements are close, as `isclose` judges. Returns a bool Tensor [].
 
+        Args:
+            x, y: Tensors of one shape and dtype.
+            rtol, atol: numbers; close means |x - y| <= atol + rtol * |y|.
+            equal_nan: NaN counts as close to NaN.
+        Returns:
+            bool Tensor [].
         Example:
             >>> paddle.allclose(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item()
             True
@@ -233,6 +259,13 @@ class Tensor:
     def amax(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The largest element over the given axes, as `max`.
 
+        Args:
+            x: Tensor [...], real. `input` is accepted as a name.
+            axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+            keepdim: keep the reduced axes with length 1.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x without the axes. Equal elements share the gradient.
         Example:
             >>> paddle.amax(paddle.to_tensor([1.0, 5.0, 3.0])).item()
             5.0
@@ -240,6 +273,13 @@ class Tensor:
     def amin(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The smallest element over the given axes, as `min`.
 
+        Args:
+            x: Tensor [...], real. `input` is accepted as a name.
+            axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+            keepdim: keep the reduced axes with length 1.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x without the axes. Equal elements share the gradient.
         Example:
             >>> paddle.amin(paddle.to_tensor([1.0, 5.0, 3.0])).item()
             1.0
@@ -262,6 +302,7 @@ class Tensor:
             x: Tensor [...].
             axis: int, list of ints, or None for all axes.
             keepdim: keep the reduced axes with length 1.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor; False where nothing is reduced.
         Example:
@@ -328,6 +369,10 @@ class Tensor:
     def argwhere(self) -> Tensor:
         """The indices of the elements that are not zero, as a matrix. See `nonzero`.
 
+        Args:
+            input: Tensor [...].
+        Returns:
+            int64 Tensor [n, ndim].
         Example:
             >>> paddle.argwhere(paddle.to_tensor([0, 3])).tolist()
             [[1]]
@@ -395,6 +440,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).asin_().item(), 4)
+            1.5708
         """
     def asinh(self, name: _b.str | None = None) -> Tensor:
         """The inverse hyperbolic sine.
@@ -416,6 +464,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).asinh_().item(), 4)
+            0.0
         """
     def astype(self, dtype: _a.DTypeLike) -> Tensor:
         """The tensor in another dtype; itself where it has that dtype. See `cast`.
@@ -456,12 +507,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).atan_().item(), 4)
+            0.7854
         """
     def atanh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic tangent.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -477,6 +532,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).atanh_().item(), 4)
+            0.0
         """
     def atleast_1d(*self, name: _b.str | None = None) -> Any:
         """Makes 0-D tensors 1-D and leaves others alone.
@@ -550,11 +608,19 @@ class Tensor:
             The Tensor `input`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([1, 1, 1]).baddbmm_(paddle.ones([1, 1, 2]), paddle.ones([1, 2, 1])).tolist()
+            [[[3.0]]]
         """
     def bernoulli_(self, p: _b.int | _b.float | np.integer | np.floating | None = 0.5, name: _b.str | None = None) -> Tensor:
         """Fills a tensor in place with zeros and ones, ones with probability p (a number, or a Tensor that
         broadcasts to x); returns it.
 
+        Args:
+            x: Tensor [...].
+            p: number in 0..1, or Tensor of such numbers.
+        Returns:
+            x.
         Example:
             >>> paddle.zeros([2]).bernoulli_(1.0).tolist()
             [1.0, 1.0]
@@ -600,15 +666,22 @@ class Tensor:
         Args:
             x: Tensor [...], integer or bool.
             y: Tensor of the same dtype that broadcasts with x.
-            out: Tensor that receives the result.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([6]).bitwise_and_(paddle.to_tensor([3])).tolist()
+            [2]
         """
     def bitwise_invert(self, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """All bits flipped, as `bitwise_not`.
 
+        Args:
+            x: Tensor [...], integer or bool.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the same shape and dtype.
         Example:
             >>> paddle.bitwise_invert(paddle.to_tensor([0, -1])).tolist()
             [-1, 0]
@@ -616,10 +689,15 @@ class Tensor:
     def bitwise_invert_(self, name: _b.str | None = None) -> Tensor:
         """In-place bitwise_invert: puts the result into its first argument and returns it. See `bitwise_invert`.
 
+        Args:
+            x: Tensor [...], integer or bool.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([0, -1]).bitwise_invert_().tolist()
+            [-1, 0]
         """
     def bitwise_left_shift(self, y: Tensor, is_arithmetic: _b.bool | None = True, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """Shifts the bits of x to the left by y places, with broadcasting; what leaves the word is lost.
@@ -644,17 +722,21 @@ class Tensor:
             x: Tensor [...], integer.
             y: Tensor of the same dtype.
             is_arithmetic: no effect on shifts to the left.
-            out: Tensor that receives the result.
+            out: accepted.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 3]).bitwise_left_shift_(paddle.to_tensor([2, 1])).tolist()
+            [4, 6]
         """
     def bitwise_not(self, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """All bits flipped; for bool the opposite.
 
         Args:
             x: Tensor [...], integer or bool.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape and dtype.
         Example:
@@ -670,6 +752,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([0, -1]).bitwise_not_().tolist()
+            [-1, 0]
         """
     def bitwise_or(self, y: Tensor, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """The bits set in either operand.
@@ -677,6 +762,7 @@ class Tensor:
         Args:
             x: Tensor [...], integer or bool.
             y: Tensor of the same dtype that broadcasts with x.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape.
         Example:
@@ -693,6 +779,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([6]).bitwise_or_(paddle.to_tensor([3])).tolist()
+            [7]
         """
     def bitwise_right_shift(self, y: Tensor, is_arithmetic: _b.bool | None = True, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """Shifts the bits of x to the right by y places, with broadcasting.
@@ -717,11 +806,14 @@ class Tensor:
             x: Tensor [...], integer.
             y: Tensor of the same dtype.
             is_arithmetic: fill with the sign bit; False fills with zeros.
-            out: Tensor that receives the result.
+            out: accepted.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([8, -8]).bitwise_right_shift_(paddle.to_tensor([1, 1])).tolist()
+            [4, -4]
         """
     def bitwise_xor(self, y: Tensor, out: Tensor | None = None, name: _b.str | None = None) -> Tensor:
         """The bits set in exactly one operand.
@@ -729,6 +821,7 @@ class Tensor:
         Args:
             x: Tensor [...], integer or bool.
             y: Tensor of the same dtype that broadcasts with x.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape.
         Example:
@@ -745,6 +838,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([6]).bitwise_xor_(paddle.to_tensor([3])).tolist()
+            [5]
         """
     @property
     def block(self) -> Any: ...
@@ -767,6 +863,7 @@ class Tensor:
         Args:
             x: Tensor [b, n, k].
             y: Tensor [b, k, m].
+            out: Tensor that receives the result.
         Returns:
             Tensor [b, n, m].
         Raises:
@@ -820,6 +917,11 @@ class Tensor:
     def broadcast_to(self, *shape: _b.int | Tensor, name: _b.str | None = None) -> Tensor:
         """Broadcasts x to a shape. The same as `expand`.
 
+        Args:
+            x: Tensor [...].
+            shape: list, tuple or 1-D int Tensor; -1 keeps the length.
+        Returns:
+            Tensor of the shape.
         Example:
             >>> paddle.broadcast_to(paddle.ones([1]), [2, 2]).shape
             paddle.Size([2, 2])
@@ -832,6 +934,9 @@ class Tensor:
             sorted_sequence: 1-D Tensor of boundaries. `boundaries` is accepted as a name.
             out_int32: int32 instead of int64.
             right: an element equal to a boundary belongs to the interval after it.
+            out: Tensor that receives the result.
+        Returns:
+            int Tensor of the shape of x: how many boundaries are smaller than each element.
         Raises:
             ValueError: the boundaries are not 1-D.
         Example:
@@ -865,10 +970,18 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.5, -1.5]).cast_("int32").tolist()
+            [1, -1]
         """
     def cauchy_(self, loc: Any = 0, scale: Any = 1, name: _b.str | None = None) -> Tensor:
         """Fills a tensor in place with Cauchy random numbers around loc; returns it.
 
+        Args:
+            x: floating Tensor.
+            loc, scale: numbers, the median and half the distance of the quartiles.
+        Returns:
+            x.
         Example:
             >>> paddle.zeros([2]).cauchy_().shape
             paddle.Size([2])
@@ -898,6 +1011,7 @@ class Tensor:
 
         Args:
             x: Tensor [...].
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -913,6 +1027,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.5, -1.5]).ceil_().tolist()
+            [2.0, -1.0]
         """
     def cfloat(self) -> Any:
         """The tensor in the dtype complex64; itself where it has that dtype. See `cast`."""
@@ -954,6 +1071,8 @@ class Tensor:
             x: Tensor [..., n, k], the right-hand sides.
             y: Tensor [..., n, n], the factor.
             upper: the factor is upper triangular.
+        Returns:
+            Tensor [..., n, k].
         Raises:
             ValueError: the shapes do not fit.
         Example:
@@ -963,6 +1082,12 @@ class Tensor:
     def chunk(self, chunks: _b.int, axis: Tensor | _b.int | np.integer | np.ndarray = 0, name: _b.str | None = None) -> _b.list[Tensor]:
         """Splits into `chunks` equal parts along an axis. See `split`.
 
+        Args:
+            x: Tensor [...].
+            chunks: int that divides the length of the axis.
+            axis: int or Tensor of one int.
+        Returns:
+            list of Tensors.
         Raises:
             ValueError: chunks does not divide the length of the axis.
         Example:
@@ -976,6 +1101,7 @@ class Tensor:
             x: Tensor [...]. `input` is accepted as a name.
             min, max: numbers, Tensors of one element, or None for no bound. Float bounds make an
                 integer x float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape. The gradient is 1 inside and on the bounds, 0 outside; the bounds get none.
         Raises:
@@ -1003,6 +1129,7 @@ class Tensor:
             x: Tensor [...]. `input` is accepted as a name.
             min, max: numbers, Tensors of one element, or None for no bound. Float bounds make an
                 integer x float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape. The gradient is 1 inside and on the bounds, 0 outside; the bounds get none.
         Raises:
@@ -1026,6 +1153,10 @@ class Tensor:
     def column_stack(self, name: _b.str | None = None) -> Tensor:
         """Joins tensors along the second axis, 1-D ones as columns. See `hstack`.
 
+        Args:
+            x: list or tuple of Tensors of one dtype.
+        Returns:
+            Tensor.
         Example:
             >>> paddle.column_stack([paddle.ones([2]), paddle.zeros([2])]).tolist()
             [[1.0, 0.0], [1.0, 0.0]]
@@ -1057,6 +1188,7 @@ class Tensor:
             x: list or tuple of Tensors of one dtype, equal in shape but for `axis`. `tensors` is
                 accepted as a name.
             axis: int or Tensor of one int. `dim` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor.
         Raises:
@@ -1082,6 +1214,10 @@ class Tensor:
     def conj(self, name: _b.str | None = None) -> Tensor:
         """Complex conjugates; real numbers stay as they are.
 
+        Args:
+            x: Tensor [...], any numeric dtype.
+        Returns:
+            Tensor of the shape and dtype of x.
         Example:
             >>> paddle.conj(paddle.to_tensor([1 + 2j])).tolist()
             [(1-2j)]
@@ -1123,6 +1259,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).copysign_(paddle.to_tensor([-1.0, 3.0])).tolist()
+            [-1.0, 2.0]
         """
     def corrcoef(self, rowvar: _b.bool = True, name: _b.str | None = None) -> Tensor:
         """The matrix of correlation coefficients of variables.
@@ -1141,6 +1280,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -1156,12 +1296,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).cos_().item(), 4)
+            1.0
         """
     def cosh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic cosine.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -1177,6 +1321,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).cosh_().item(), 4)
+            1.0
         """
     def count_nonzero(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
         """Counts the elements over the given axes that are not zero, as int64.
@@ -1293,6 +1440,9 @@ class Tensor:
             x: Tensor [...]. `input` is accepted as a name.
             dim: int, or None to run over the flattened tensor.
             dtype: dtype to cast to first.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x, or 1-D for dim=None.
         Raises:
             ValueError: dim is out of range.
         Example:
@@ -1310,6 +1460,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0, 3.0]).cumprod_(dim=0).tolist()
+            [1.0, 2.0, 6.0]
         """
     def cumsum(self, axis: _b.int | Sequence[_b.int] | Tensor | _b.float | np.integer | np.floating | np.ndarray | None = None, dtype: _a.DTypeLike | None = None, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Running sums along an axis.
@@ -1318,6 +1471,7 @@ class Tensor:
             x: Tensor [...]; integers sum as int64. `input` is accepted as a name.
             axis: int, or None to run over the flattened tensor. `dim` is accepted as a name.
             dtype: dtype to cast to first.
+            out: Tensor that receives the result.
         Returns:
             Tensor of x's shape, or 1-d for axis=None.
         Raises:
@@ -1329,6 +1483,12 @@ class Tensor:
     def cumsum_(self, axis: _b.int | Sequence[_b.int] | Tensor | _b.float | np.integer | np.floating | np.ndarray | None = None, dtype: _a.DTypeLike | None = None, name: _b.str | None = None) -> Tensor:
         """In-place cumsum: puts the result into x and returns it. Integers keep their dtype. See `cumsum`.
 
+        Args:
+            x: Tensor [...].
+            axis: int, or None to run over the flattened tensor.
+            dtype: dtype to cast to first.
+        Returns:
+            The Tensor `x`.
         Example:
             >>> paddle.cumsum_(paddle.to_tensor([1.0, 2.0])).tolist()
             [1.0, 3.0]
@@ -1337,6 +1497,10 @@ class Tensor:
         """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis
         is shorter by 1.
 
+        Args:
+            y, x, dx, axis: as for `trapezoid`.
+        Returns:
+            Tensor of the shape of y, but for the axis.
         Example:
             >>> paddle.cumulative_trapezoid(paddle.to_tensor([4.0, 5.0, 6.0])).tolist()
             [4.5, 10.0]
@@ -1416,6 +1580,8 @@ class Tensor:
             x: Tensor of at least 2 axes.
             offset: 0 for the main diagonal, positive above it, negative below.
             axis1, axis2: the plane. `dim1` and `dim2` are accepted as names.
+        Returns:
+            Tensor of the other axes, and a last one for the diagonal; a view of x.
         Raises:
             IndexError: an axis is out of range.
             ValueError: the axes are the same.
@@ -1428,6 +1594,9 @@ class Tensor:
 
         Args:
             y: Tensor of the shape of that diagonal.
+            x, offset, axis1, axis2: as for `diagonal`.
+        Returns:
+            Tensor of the shape of x.
         Raises:
             AssertionError: y has another shape.
         Example:
@@ -1442,6 +1611,7 @@ class Tensor:
             n: how often, at least 1.
             axis: int. `dim` is accepted as a name.
             prepend, append: Tensors put before and after x first.
+            out: Tensor that receives the result.
         Returns:
             Tensor whose axis is shorter by n.
         Raises:
@@ -1471,6 +1641,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).digamma_().item(), 4)
+            -0.5772
         """
     def dim(self) -> Any:
         """The number of axes.
@@ -1499,6 +1672,9 @@ class Tensor:
         Args:
             x, y: Tensors as for `add`.
             rounding_mode: None, "trunc" (towards zero) or "floor".
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: rounding_mode is something else, or the shapes do not broadcast.
             ZeroDivisionError: integers are divided by zero and rounded; also Paddle's EnforceNotMet.
@@ -1516,6 +1692,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 4]).divide_(paddle.to_tensor([2, 2])).tolist()
+            [0.5, 2.0]
         """
     def divide(self, y: Tensor, name: _b.str | None = None, *, rounding_mode: _b.str | None = None, out: Tensor | None = None) -> Tensor:
         """Divides elementwise, with broadcasting; integers give float32 unless rounded.
@@ -1523,6 +1702,9 @@ class Tensor:
         Args:
             x, y: Tensors as for `add`.
             rounding_mode: None, "trunc" (towards zero) or "floor".
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape.
         Raises:
             ValueError: rounding_mode is something else, or the shapes do not broadcast.
             ZeroDivisionError: integers are divided by zero and rounded; also Paddle's EnforceNotMet.
@@ -1540,6 +1722,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 4]).divide_(paddle.to_tensor([2, 2])).tolist()
+            [0.5, 2.0]
         """
     def dot(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The inner product of two vectors, or of the rows of two matrices.
@@ -1547,6 +1732,7 @@ class Tensor:
         Args:
             x: Tensor [n] or [b, n]. `input` is accepted as a name.
             y: Tensor of the same shape. `tensor` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor [] or [b]. Complex numbers are not conjugated.
         Raises:
@@ -1560,6 +1746,11 @@ class Tensor:
     def dsplit(self, num_or_indices: _b.int | Sequence[_b.int | Tensor], name: _b.str | None = None) -> _b.list[Tensor]:
         """Splits along the third axis. See `tensor_split`.
 
+        Args:
+            x: Tensor [...].
+            num_or_indices: int, how many parts; or list of the positions to cut at.
+        Returns:
+            list of Tensors.
         Example:
             >>> len(paddle.dsplit(paddle.ones([1, 2, 4]), 2))
             2
@@ -1567,6 +1758,10 @@ class Tensor:
     def dstack(self, name: _b.str | None = None) -> Tensor:
         """Joins tensors along the third axis. See `hstack`.
 
+        Args:
+            x: list or tuple of Tensors of one dtype.
+        Returns:
+            Tensor.
         Example:
             >>> paddle.dstack([paddle.ones([2]), paddle.zeros([2])]).shape
             paddle.Size([1, 2, 2])
@@ -1589,6 +1784,10 @@ class Tensor:
     def eigvals(self, name: _b.str | None = None) -> Tensor:
         """The eigenvalues of square matrices. Argument as for `eig`.
 
+        Args:
+            x: Tensor [..., n, n], floating or complex.
+        Returns:
+            Complex Tensor [..., n].
         Example:
             >>> paddle.linalg.eigvals(paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])).tolist()
             [(2+0j), (2+0j)]
@@ -1618,6 +1817,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x (`equal` takes a number too). `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -1630,6 +1830,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x (`equal` takes a number too). `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -1646,10 +1847,17 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 2]).equal_(paddle.to_tensor([1, 3])).tolist()
+            [True, False]
         """
     def equal_all(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
 
+        Args:
+            x, y: Tensors [...].
+        Returns:
+            bool Tensor [].
         Raises:
             ValueError: the dtypes differ.
         Example:
@@ -1676,6 +1884,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).erf_().item(), 4)
+            0.8427
         """
     def erfinv(self, name: _b.str | None = None) -> Tensor:
         """The inverse of `erf`; infinite at -1 and 1.
@@ -1697,12 +1908,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.5).erfinv_().item(), 4)
+            0.4769
         """
     def exp(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """e raised to the power of each element.
 
         Args:
             x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -1719,6 +1934,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).exp_().item(), 4)
+            2.7183
         """
     @overload
     def expand(self, shape: Tensor | _b.int | Sequence[_b.int | Tensor] | np.integer | np.ndarray, name: _b.str | None = None) -> Tensor: ...
@@ -1730,6 +1948,8 @@ class Tensor:
             x: Tensor [...].
             shape: list, tuple or 1-D int Tensor; -1 keeps the length. The lengths may also be given as
                 separate arguments.
+        Returns:
+            Tensor of the shape.
         Raises:
             ValueError: an axis whose length is not 1 would change, or the shape has too few axes.
         Example:
@@ -1739,6 +1959,11 @@ class Tensor:
     def expand_as(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """Expands x to the shape of y. See `expand`.
 
+        Args:
+            x: Tensor [...].
+            y: Tensor whose shape counts.
+        Returns:
+            Tensor of the shape of y.
         Example:
             >>> paddle.expand_as(paddle.ones([1]), paddle.zeros([2, 2])).shape
             paddle.Size([2, 2])
@@ -1748,6 +1973,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -1763,6 +1989,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).expm1_().item(), 4)
+            0.0
         """
     def exponential_(self, lam: Any = 1.0, name: _b.str | None = None, *, lambd: Any = None) -> Tensor:
         """Fills a tensor in place with exponential random numbers of rate lam (`lambd` is accepted as a
@@ -1813,6 +2042,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([2, 2]).fill_diagonal_tensor_(paddle.ones([2])).tolist()
+            [[1.0, 0.0], [0.0, 1.0]]
         """
     def flatten(self, start_axis: _b.int = 0, stop_axis: _b.int = -1, name: _b.str | None = None) -> Tensor:
         """Joins the axes from start_axis to stop_axis (included) to one.
@@ -1821,6 +2053,8 @@ class Tensor:
             x: Tensor [...]. A 0-D tensor becomes 1-D.
             start_axis: first axis. `start_dim` is accepted as a name.
             stop_axis: last axis. `end_dim` is accepted as a name.
+        Returns:
+            Tensor with the joined axes as one.
         Raises:
             ValueError: an axis is out of range, or stop_axis comes before start_axis.
         Example:
@@ -1838,6 +2072,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([2, 3, 4]).flatten_(1).shape
+            paddle.Size([2, 12])
         """
     def flip(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None, name: _b.str | None = None) -> Tensor:
         """Reverses the order of the elements along axes.
@@ -1866,6 +2103,7 @@ class Tensor:
 
         Args:
             x: Tensor [...].
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -1882,11 +2120,20 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.5, -1.5]).floor_().tolist()
+            [1.0, -2.0]
         """
     def floor_divide(self, y: Tensor | _b.int | _b.float | np.integer | np.floating, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number, which
         counts as the 0-d Tensor that `to_tensor` makes of it.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Raises:
             ZeroDivisionError: integers are divided by zero; also Paddle's EnforceNotMet.
         Example:
@@ -1896,10 +2143,16 @@ class Tensor:
     def floor_divide_(self, y: Tensor | _b.int | _b.float | np.integer | np.floating, name: _b.str | None = None) -> Tensor:
         """In-place floor_divide: puts the result into its first argument and returns it. See `floor_divide`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([7, -7]).floor_divide_(paddle.to_tensor([2, 2])).tolist()
+            [3, -4]
         """
     def floor_mod(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the
@@ -1907,6 +2160,12 @@ class Tensor:
 
         Arguments as for `add`; y may be a number, whose fraction is cut beside an integer Tensor.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Raises:
             ZeroDivisionError: as for `floor_divide`.
         Example:
@@ -1916,10 +2175,16 @@ class Tensor:
     def floor_mod_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
         """In-place remainder: puts the result into its first argument and returns it. See `remainder`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([7, -7]).remainder_(paddle.to_tensor([4, 4])).tolist()
+            [3, 1]
         """
     def fmax(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x.
@@ -1950,6 +2215,9 @@ class Tensor:
 
         Args:
             x: Tensor [...], float, int32 or int64. `input` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             TypeError: x has another dtype.
         Example:
@@ -1965,6 +2233,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.5, -1.5]).frac_().tolist()
+            [0.5, -0.5]
         """
     def frexp(self, name: _b.str | None = None) -> _b.tuple[Tensor, Tensor]:
         """Splits numbers into mantissas in 0.5..1 (with sign) and powers of two.
@@ -2003,6 +2274,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.5).gammainc_(paddle.to_tensor(1.0)).item(), 4)
+            0.8427
         """
     def gammaincc(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y).
@@ -2026,10 +2300,17 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.5).gammaincc_(paddle.to_tensor(1.0)).item(), 4)
+            0.1573
         """
     def gammaln(self, name: _b.str | None = None) -> Tensor:
         """The logarithm of the absolute value of the gamma function, as `lgamma`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.gammaln(paddle.to_tensor(5.0)).item(), 4)
             3.1781
@@ -2037,10 +2318,15 @@ class Tensor:
     def gammaln_(self, name: _b.str | None = None) -> Tensor:
         """In-place gammaln: puts the result into its first argument and returns it. See `gammaln`.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(5.0).gammaln_().item(), 4)
+            3.1781
         """
     def gather(self, index: Tensor | _b.int | None = None, axis: Tensor | _b.int | np.integer | np.ndarray | None = None, name: _b.str | None = None, *, dim: Any = None, out: Tensor | None = None) -> Tensor:
         """Takes the slices of x at the indices along an axis.
@@ -2051,6 +2337,7 @@ class Tensor:
             axis: int or Tensor of one int. Default: 0.
             dim: another form, also written gather(x, 1, index): takes single elements, as `take_along_axis` with
                 broadcast=False does.
+            out: Tensor that receives the result.
         Returns:
             Tensor whose `axis` has the length of the index (and vanishes for a 0-D index).
         Raises:
@@ -2099,6 +2386,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([12]).gcd_(paddle.to_tensor([18])).tolist()
+            [6]
         """
     def ge(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x >= y.
@@ -2106,6 +2396,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2121,6 +2412,10 @@ class Tensor:
         Args:
             x: floating Tensor.
             probs: number or Tensor in (0, 1].
+        Returns:
+            x.
+        Raises:
+            ValueError: the dtype of x is not floating.
         Example:
             >>> bool((paddle.zeros([5]).geometric_(0.5) >= 0).all())
             True
@@ -2155,6 +2450,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2167,6 +2463,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2183,6 +2480,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 3]).greater_equal_(paddle.to_tensor([2, 2])).tolist()
+            [False, True]
         """
     def greater_than(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x > y.
@@ -2190,6 +2490,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2206,6 +2507,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 3]).greater_than_(paddle.to_tensor([2, 2])).tolist()
+            [False, True]
         """
     def gt(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x > y.
@@ -2213,6 +2517,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2259,6 +2564,12 @@ class Tensor:
         Equal min and max other than 0 are widened by 0.5 on either side instead of standing for the
         range of the data.
 
+        Args:
+            input: Tensor [...], real.
+            bins: int, how many ranges.
+            min, max: numbers, the ends; both 0 stand for the range of the data.
+        Returns:
+            float32 Tensor [bins + 1].
         Example:
             >>> paddle.histogram_bin_edges(paddle.to_tensor([0, 1, 4]), bins=2).tolist()
             [0.0, 2.0, 4.0]
@@ -2300,6 +2611,11 @@ class Tensor:
     def hsplit(self, num_or_indices: _b.int | Sequence[_b.int | Tensor], name: _b.str | None = None) -> _b.list[Tensor]:
         """Splits along the second axis, 1-D tensors along the first. See `tensor_split`.
 
+        Args:
+            x: Tensor [...].
+            num_or_indices: int, how many parts; or list of the positions to cut at.
+        Returns:
+            list of Tensors.
         Example:
             >>> len(paddle.hsplit(paddle.ones([2, 4]), 2))
             2
@@ -2309,6 +2625,8 @@ class Tensor:
 
         Args:
             x: list or tuple of Tensors.
+        Returns:
+            Tensor.
         Raises:
             ValueError: shapes or dtypes do not fit.
         Example:
@@ -2335,6 +2653,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor(3.0).hypot_(paddle.to_tensor(4.0)).item()
+            5.0
         """
     def i0(self, name: _b.str | None = None) -> Tensor:
         """The modified Bessel function of the first kind, order 0.
@@ -2356,10 +2677,17 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).i0_().item(), 4)
+            1.2661
         """
     def i0e(self, name: _b.str | None = None) -> Tensor:
         """exp(-|x|) times `i0`: the exponentially scaled Bessel function of order 0.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.i0e(paddle.to_tensor(1.0)).item(), 4)
             0.4658
@@ -2367,6 +2695,10 @@ class Tensor:
     def i1(self, name: _b.str | None = None) -> Tensor:
         """The modified Bessel function of the first kind, order 1.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.i1(paddle.to_tensor(1.0)).item(), 4)
             0.5652
@@ -2374,6 +2706,10 @@ class Tensor:
     def i1e(self, name: _b.str | None = None) -> Tensor:
         """exp(-|x|) times `i1`: the exponentially scaled Bessel function of order 1.
 
+        Args:
+            x: Tensor [...]; integers are taken as float32.
+        Returns:
+            Tensor of the same shape.
         Example:
             >>> round(paddle.i1e(paddle.to_tensor(1.0)).item(), 4)
             0.2079
@@ -2413,6 +2749,9 @@ class Tensor:
             value: Tensor of the shape of x but for the axis, which has the length of the index. `source` is
                 accepted as a name.
             alpha: number.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x.
         Raises:
             ValueError: an index is out of range, or shapes or dtypes do not fit.
             IndexError: the axis is out of range.
@@ -2434,6 +2773,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([3]).index_add_(paddle.to_tensor([1, 1]), 0, paddle.ones([2])).tolist()
+            [0.0, 2.0, 0.0]
         """
     def index_fill(self, index: Tensor, axis: _b.int, value: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating, name: _b.str | None = None) -> Tensor:
         """Fills slices along an axis with one value.
@@ -2464,6 +2806,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([3]).index_fill_(paddle.to_tensor([1]), 0, 7).tolist()
+            [0.0, 7.0, 0.0]
         """
     def index_put(self, indices: Sequence[Tensor], value: Tensor, accumulate: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
         """Puts values at the points that a tuple of index tensors names, as x[indices] = value does.
@@ -2496,6 +2841,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([3]).index_put_((paddle.to_tensor([1]),), paddle.to_tensor(7.0)).tolist()
+            [0.0, 7.0, 0.0]
         """
     def index_sample(self, index: Tensor) -> Tensor:
         """Takes from each row of x the elements at the indices in the same row.
@@ -2518,6 +2866,7 @@ class Tensor:
             x: Tensor [...].
             index: 1-D int32 or int64 Tensor.
             axis: int. `dim` is accepted as a name; index_select(x, dim, index) is accepted too.
+            out: Tensor that receives the result.
         Returns:
             Tensor whose `axis` has the length of the index.
         Raises:
@@ -2559,6 +2908,8 @@ class Tensor:
 
         Args:
             x: Tensor [..., n, n].
+        Returns:
+            Tensor [..., n, n].
         Raises:
             ValueError: the matrices are not square, or one is singular.
         Example:
@@ -2569,6 +2920,10 @@ class Tensor:
     def is_complex(self) -> _b.bool:
         """Tells whether the dtype is complex64 or complex128, as a Python bool. `input` is accepted as a name.
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            bool.
         Raises:
             TypeError: x is not a Tensor.
         Example:
@@ -2591,6 +2946,10 @@ class Tensor:
     def is_empty(self, name: _b.str | None = None) -> Tensor:
         """Tells whether a tensor has no elements, as a bool Tensor [].
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            bool Tensor [].
         Example:
             >>> paddle.is_empty(paddle.ones([0, 2])).item()
             True
@@ -2598,6 +2957,10 @@ class Tensor:
     def is_floating_point(self) -> _b.bool:
         """Tells whether the dtype is a floating type, as a Python bool. `input` is accepted as a name.
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            bool.
         Raises:
             TypeError: x is not a Tensor.
         Example:
@@ -2607,6 +2970,10 @@ class Tensor:
     def is_integer(self) -> _b.bool:
         """Tells whether the dtype is an integer type, as a Python bool; False for bool.
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            bool.
         Raises:
             TypeError: x is not a Tensor.
         Example:
@@ -2633,6 +3000,10 @@ class Tensor:
     def is_tensor(self) -> _b.bool:
         """Tells whether x is a Tensor, as a Python bool. `obj` is accepted as a name.
 
+        Args:
+            x: anything.
+        Returns:
+            bool.
         Example:
             >>> paddle.is_tensor([1.0])
             False
@@ -2813,6 +3184,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([4]).lcm_(paddle.to_tensor([6])).tolist()
+            [12]
         """
     def ldexp(self, y: Tensor, name: _b.str | None = None) -> Tensor:
         """x * 2^y, with broadcasting.
@@ -2836,6 +3210,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 3.0]).ldexp_(paddle.to_tensor([2, 1])).tolist()
+            [4.0, 6.0]
         """
     def le(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x <= y.
@@ -2843,6 +3220,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2873,6 +3251,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([0.0]).lerp_(paddle.to_tensor([4.0]), 0.25).tolist()
+            [1.0]
         """
     def less(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x < y.
@@ -2880,6 +3261,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2896,6 +3278,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 2]).less_than_(paddle.to_tensor([2, 2])).tolist()
+            [True, False]
         """
     def less_equal(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x <= y.
@@ -2903,6 +3288,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2919,6 +3305,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 3]).less_equal_(paddle.to_tensor([2, 2])).tolist()
+            [True, False]
         """
     def less_than(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tells elementwise whether x < y.
@@ -2926,6 +3315,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -2942,6 +3332,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 2]).less_than_(paddle.to_tensor([2, 2])).tolist()
+            [True, False]
         """
     def lgamma(self, name: _b.str | None = None) -> Tensor:
         """The logarithm of the absolute value of the gamma function.
@@ -2963,12 +3356,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(5.0).lgamma_().item(), 4)
+            3.1781
         """
     def log(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The natural logarithm of each element; NaN for negative real numbers.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -2981,6 +3378,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -2996,12 +3394,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(100.0).log10_().item(), 4)
+            2.0
         """
     def log1p(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """log(1 + x), exact for small x.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -3017,12 +3419,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).log1p_().item(), 4)
+            0.0
         """
     def log2(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The logarithm to base 2.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -3038,6 +3444,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(8.0).log2_().item(), 4)
+            3.0
         """
     def log_(self, name: _b.str | None = None) -> Tensor:
         """In-place log: puts the result into its first argument and returns it. See `log`.
@@ -3048,11 +3457,19 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).log_().item(), 4)
+            0.0
         """
     def log_normal_(self, mean: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | np.ndarray = 1.0, std: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 2.0, name: _b.str | None = None) -> Tensor:
         """Fills a tensor in place with random numbers whose logarithm is normal with this mean and standard
         deviation; returns it.
 
+        Args:
+            x: floating Tensor.
+            mean, std: numbers, of the logarithm.
+        Returns:
+            x.
         Example:
             >>> bool((paddle.zeros([5]).log_normal_() > 0).all())
             True
@@ -3075,6 +3492,8 @@ class Tensor:
             x: Tensor [...]; integers are taken as float32.
             axis: int, or None to run over the flattened tensor.
             dtype: dtype to cast to first.
+        Returns:
+            Tensor of the shape of x, or 1-D for axis=None.
         Raises:
             IndexError: the axis is out of range.
         Differs from Paddle: a leading -inf stays -inf.
@@ -3088,6 +3507,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Raises:
@@ -3107,12 +3527,18 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([True, True]).logical_and_(paddle.to_tensor([True, False])).tolist()
+            [True, False]
         """
     def logical_not(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """True where the element is false (zero).
 
         Args:
             x: Tensor [...]. `input` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            bool Tensor of the same shape.
         Example:
             >>> paddle.logical_not(paddle.to_tensor([True, False])).tolist()
             [False, True]
@@ -3126,6 +3552,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([True, False]).logical_not_().tolist()
+            [False, True]
         """
     def logical_or(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """True where either element is true (not zero).
@@ -3133,6 +3562,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -3149,6 +3579,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([True, False]).logical_or_(paddle.to_tensor([False, False])).tolist()
+            [True, False]
         """
     def logical_xor(self, y: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """True where exactly one element is true (not zero).
@@ -3156,6 +3589,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -3172,6 +3606,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([True, True]).logical_xor_(paddle.to_tensor([True, False])).tolist()
+            [False, True]
         """
     def logit(self, eps: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray | None = None, name: _b.str | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid.
@@ -3195,6 +3632,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor(0.5).logit_().item()
+            0.0
         """
     def logsumexp(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The logarithm of the sum of exponentials over the given axes, computed without overflow.
@@ -3203,6 +3643,9 @@ class Tensor:
             x: Tensor [...]; integers are taken as float32.
             axis: int, list of ints, or None for all axes.
             keepdim: keep the reduced axes with length 1.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x without the axes.
         Raises:
             ValueError: an axis is out of range or given twice.
         Differs from Paddle: elements that are all -inf give -inf, not NaN.
@@ -3238,6 +3681,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -3286,6 +3730,8 @@ class Tensor:
             x: Tensor [...].
             mask: bool Tensor that broadcasts with x.
             value: number, or Tensor of the dtype of x that broadcasts.
+        Returns:
+            Tensor of the shape that x and mask broadcast to.
         Raises:
             ValueError: shapes do not broadcast, or the dtype of value differs.
         Example:
@@ -3303,6 +3749,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 2]).masked_fill_(paddle.to_tensor([True, False]), 9).tolist()
+            [9, 2]
         """
     def masked_scatter(self, mask: Tensor, value: Tensor, name: _b.str | None = None) -> Tensor:
         """Replaces the elements where the mask is true by the elements of value, in order.
@@ -3332,6 +3781,10 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([3]).masked_scatter_(paddle.to_tensor([True, False, True]),
+            ...                       paddle.to_tensor([5.0, 6.0])).tolist()
+            [5.0, 0.0, 6.0]
         """
     def masked_select(self, mask: Tensor, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The elements where the mask is true, in a row.
@@ -3339,6 +3792,7 @@ class Tensor:
         Args:
             x: Tensor [...].
             mask: bool Tensor that broadcasts with x.
+            out: Tensor that receives the result.
         Returns:
             1-D Tensor.
         Raises:
@@ -3355,6 +3809,7 @@ class Tensor:
             x: Tensor [..., n, k] or [k].
             y: Tensor [..., k, m] or [k].
             transpose_x, transpose_y: exchange the last two axes first; no effect on vectors.
+            out: Tensor that receives the result.
         Returns:
             Tensor [..., n, m]; the axes that belong to vectors are dropped.
         Raises:
@@ -3398,6 +3853,10 @@ class Tensor:
     def matrix_transpose(self, name: _b.str | None = None) -> Tensor:
         """Exchanges the last two axes.
 
+        Args:
+            x: Tensor [..., n, m].
+        Returns:
+            Tensor [..., m, n].
         Raises:
             ValueError: there are fewer than two axes.
         Example:
@@ -3425,6 +3884,7 @@ class Tensor:
         Args:
             x: Tensor [...], real.
             y: Tensor broadcastable with x.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Raises:
@@ -3443,6 +3903,7 @@ class Tensor:
             axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
             keepdim: keep the reduced axes with length 1.
             dtype: dtype to cast to first.
+            out: Tensor that receives the result.
         Returns:
             Tensor; NaN where nothing is averaged.
         Raises:
@@ -3460,6 +3921,7 @@ class Tensor:
             keepdim: keep the reduced axes with length 1.
             mode: "avg" takes the mean of the two middle values of an even count, "min" the smaller one. With
                 `input` or `dim` as a keyword the default is "min".
+            out: Tensor, or tuple of two for two results, that receives them.
         Returns:
             Tensor, float64 for a float64 x and float32 otherwise with "avg", x's dtype with "min". With "min" and
             an axis: (values, indices).
@@ -3488,6 +3950,7 @@ class Tensor:
         Args:
             x: Tensor [...], real.
             y: Tensor broadcastable with x.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Example:
@@ -3497,6 +3960,11 @@ class Tensor:
     def mm(self, mat2: Tensor, name: _b.str | None = None) -> Tensor:
         """The matrix product, as `matmul` without transposition.
 
+        Args:
+            input: Tensor [..., n, k] or [k].
+            mat2: Tensor [..., k, m] or [k].
+        Returns:
+            Tensor [..., n, m]; the axes that belong to vectors are dropped.
         Example:
             >>> paddle.mm(paddle.ones([2, 3]), paddle.ones([3, 4])).shape
             paddle.Size([2, 4])
@@ -3507,6 +3975,12 @@ class Tensor:
 
         Arguments as for `add`; y may be a number, whose fraction is cut beside an integer Tensor.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Raises:
             ZeroDivisionError: as for `floor_divide`.
         Example:
@@ -3516,10 +3990,16 @@ class Tensor:
     def mod_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
         """In-place remainder: puts the result into its first argument and returns it. See `remainder`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([7, -7]).remainder_(paddle.to_tensor([4, 4])).tolist()
+            [3, 1]
         """
     def mode(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = -1, keepdim: _b.bool | None = False, name: _b.str | None = None) -> _b.tuple[Tensor, Tensor]:
         """The most frequent element along an axis, the smallest of equally frequent ones, and its last index.
@@ -3556,6 +4036,11 @@ class Tensor:
     def msort(self, *, out: Tensor | None = None) -> Tensor:
         """Sorts along the first axis.
 
+        Args:
+            input: Tensor [n, ...].
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape and dtype of input.
         Example:
             >>> paddle.msort(paddle.to_tensor([[3, 1], [2, 5]])).tolist()
             [[2, 1], [3, 5]]
@@ -3566,6 +4051,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Example:
@@ -3582,12 +4068,17 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).multiply_(paddle.to_tensor([3.0, 5.0])).tolist()
+            [3.0, 10.0]
         """
     def multi_dot(self, name: _b.str | None = None) -> Tensor:
         """The product of several matrices in the order that needs the fewest multiplications.
 
         Args:
             x: list of at least two Tensors; the first and the last may be vectors.
+        Returns:
+            Tensor; the axes that belong to vectors are dropped.
         Raises:
             ValueError: fewer than two tensors, or shapes do not fit.
         Example:
@@ -3621,6 +4112,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(2.5).multigammaln_(2).item(), 4)
+            0.857
         """
     def multinomial(self, num_samples: Tensor | _b.int | _b.float | np.integer | np.ndarray = 1, replacement: _b.bool | None = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Random class numbers with given weights.
@@ -3629,6 +4123,7 @@ class Tensor:
             x: floating Tensor [n] or [rows, n] of weights >= 0 that need not add up to 1.
             num_samples: how many are drawn from each row.
             replacement: a class may be drawn again.
+            out: Tensor that receives the result.
         Returns:
             int64 Tensor [num_samples] or [rows, num_samples].
         Raises:
@@ -3644,6 +4139,8 @@ class Tensor:
         Args:
             inputs: list of at least two Tensors [n, ...] of one shape.
             index: int32 Tensor [n, 1].
+        Returns:
+            Tensor [n, ...].
         Raises:
             ValueError: fewer than two tensors, or index is not int32.
             RuntimeError: index is not [n, 1] or names a tensor that is not there.
@@ -3658,6 +4155,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Example:
@@ -3674,10 +4172,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).multiply_(paddle.to_tensor([3.0, 5.0])).tolist()
+            [3.0, 10.0]
         """
     def mv(self, vec: Tensor, name: _b.str | None = None) -> Tensor:
         """Multiplies a matrix [n, k] with a vector [k].
 
+        Args:
+            x: Tensor [n, k].
+            vec: Tensor [k].
         Returns:
             Tensor [n].
         Raises:
@@ -3711,6 +4215,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([float("nan"), 1.0]).nan_to_num_().tolist()
+            [0.0, 1.0]
         """
     def nanmean(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, keepdim: _b.bool | None = False, name: _b.str | None = None) -> Tensor:
         """The average over the given axes of what is not NaN.
@@ -3719,6 +4226,8 @@ class Tensor:
             x: Tensor [...]; the result of integers is float32.
             axis: int, list of ints, or None for all axes.
             keepdim: keep the reduced axes with length 1.
+        Returns:
+            Tensor of the shape of x without the axes.
         Raises:
             ValueError: an axis is out of range or given twice.
         Example:
@@ -3804,6 +4313,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -3831,10 +4341,17 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, -2.0]).neg_().tolist()
+            [-1.0, 2.0]
         """
     def negative(self, name: _b.str | None = None) -> Tensor:
         """Changes the sign of each element, as `neg`; bool is refused.
 
+        Args:
+            x: Tensor [...], numeric.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             TypeError: x is bool.
         Example:
@@ -3881,6 +4398,7 @@ class Tensor:
         Args:
             x: Tensor [...] of at least one axis.
             as_tuple: one index tensor per axis instead of a matrix.
+            out: Tensor that receives the result.
         Returns:
             int64 Tensor [n, ndim], or a tuple of ndim int64 Tensors [n].
         Raises:
@@ -3917,6 +4435,8 @@ class Tensor:
             mean, std: numbers.
         Returns:
             x.
+        Raises:
+            RuntimeError: the dtype of x is neither floating nor complex.
         Example:
             >>> paddle.zeros([2]).normal_().shape
             paddle.Size([2])
@@ -3927,6 +4447,7 @@ class Tensor:
         Args:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             bool Tensor of the broadcast shape.
         Example:
@@ -3943,12 +4464,19 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1, 2]).not_equal_(paddle.to_tensor([1, 3])).tolist()
+            [False, True]
         """
     @property
     def num_shard(self) -> _b.int: ...
     def numel(self, name: _b.str | None = None) -> Tensor:
         """The number of elements as an int64 Tensor [].
 
+        Args:
+            x: Tensor [...].
+        Returns:
+            int64 Tensor [].
         Example:
             >>> paddle.numel(paddle.ones([2, 3])).item()
             6
@@ -3964,6 +4492,8 @@ class Tensor:
             y: Tensor that fits.
             left: Q y; False: y Q.
             transpose: use the conjugate transpose of Q.
+        Returns:
+            Tensor of the shape of y.
         Raises:
             AssertionError: the shapes do not fit.
         Example:
@@ -3977,6 +4507,7 @@ class Tensor:
         Args:
             x: Tensor, flattened to [n]. `input` is accepted as a name.
             y: Tensor, flattened to [m]. `vec2` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor [n, m].
         Raises:
@@ -4007,6 +4538,11 @@ class Tensor:
     def permute(self, *dims: _b.int | Tensor) -> Tensor:
         """Puts the axes in the order given, as a list or as separate numbers. See `transpose`.
 
+        Args:
+            input: Tensor [...].
+            dims: list or tuple of all axes, or as many ints.
+        Returns:
+            Tensor.
         Example:
             >>> paddle.permute(paddle.ones([2, 3]), 1, 0).shape
             paddle.Size([3, 2])
@@ -4039,6 +4575,7 @@ class Tensor:
 
         Args:
             abs, angle: floating Tensors.
+            out: Tensor that receives the result.
         Returns:
             complex64 or complex128 Tensor.
         Raises:
@@ -4072,6 +4609,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(1.0).polygamma_(1).item(), 4)
+            1.6449
         """
     def pow(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Raises x to the power y elementwise.
@@ -4079,6 +4619,7 @@ class Tensor:
         Args:
             x: Tensor [...].
             y: Tensor broadcastable with x, or a number (an integer x stays an integer: 2.5 counts as 2).
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape.
         Example:
@@ -4095,6 +4636,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0, 3.0]).pow_(2).tolist()
+            [1.0, 4.0, 9.0]
         """
     @property
     def process_mesh(self) -> Any: ...
@@ -4107,6 +4651,8 @@ class Tensor:
             keepdim: keep the reduced axes with length 1.
             dtype: dtype to cast to first.
             out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x without the axes.
         Raises:
             ValueError: an axis is out of range or given twice.
         Example:
@@ -4150,6 +4696,9 @@ class Tensor:
             The Tensor `arr`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([2, 2]).put_along_axis_(paddle.to_tensor([[1], [0]]), 9.0, 1).tolist()
+            [[0.0, 9.0], [9.0, 0.0]]
         """
     def qr(self, mode: _b.str = 'reduced', name: _b.str | None = None) -> Any:
         """The QR factorisation x = Q R with orthonormal columns in Q and upper triangular R.
@@ -4175,6 +4724,7 @@ class Tensor:
             axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
             keepdim: keep the reduced axes with length 1.
             interpolation: between two elements: "linear", "lower", "higher", "nearest" or "midpoint".
+            out: Tensor that receives the result.
         Returns:
             Tensor; more than one q adds a first axis.
         Raises:
@@ -4211,6 +4761,10 @@ class Tensor:
     def rank(self) -> Tensor:
         """The number of axes as an int32 Tensor [].
 
+        Args:
+            input: Tensor [...].
+        Returns:
+            int32 Tensor [].
         Example:
             >>> paddle.rank(paddle.ones([2, 3])).item()
             2
@@ -4218,6 +4772,10 @@ class Tensor:
     def ravel(self) -> Tensor:
         """The elements as a 1-D tensor.
 
+        Args:
+            input: Tensor [...].
+        Returns:
+            Tensor [input.size].
         Example:
             >>> paddle.ravel(paddle.ones([2, 3])).shape
             paddle.Size([6])
@@ -4253,6 +4811,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(4.0).reciprocal_().item(), 4)
+            0.25
         """
     def reconstruct_from_(self, other: Any) -> Tensor:
         """Takes over the value of another Tensor, also of another shape or dtype, and where it came from."""
@@ -4285,6 +4846,12 @@ class Tensor:
 
         Arguments as for `add`; y may be a number, whose fraction is cut beside an integer Tensor.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape and the promoted dtype.
         Raises:
             ZeroDivisionError: as for `floor_divide`.
         Example:
@@ -4294,10 +4861,16 @@ class Tensor:
     def remainder_(self, y: Tensor | _b.int | _b.float, name: _b.str | None = None) -> Tensor:
         """In-place remainder: puts the result into its first argument and returns it. See `remainder`.
 
+        Args:
+            x: Tensor [...]. `input` is accepted as a name.
+            y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([7, -7]).remainder_(paddle.to_tensor([4, 4])).tolist()
+            [3, 1]
         """
     def renorm(self, p: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | np.ndarray | None, max_norm: _b.float | Tensor | np.integer | np.floating | np.ndarray) -> Tensor:
         """Shrinks every slice along an axis whose p-norm exceeds a limit to that norm.
@@ -4327,6 +4900,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([[3.0, 4.0]]).renorm_(2.0, 0, 1.0).tolist()
+            [[0.6000000238418579, 0.800000011920929]]
         """
     @overload
     def repeat(self, repeats: Any) -> Any: ...
@@ -4347,6 +4923,8 @@ class Tensor:
             axis: int. Default: the flattened tensor. `dim` is accepted as a name.
             output_size: the length of the result along the axis, needed only inside a trace when
                 repeats is a Tensor.
+        Returns:
+            Tensor whose axis has the length of all repeats together; 1-D without an axis.
         Raises:
             ValueError: repeats is not positive, or a Tensor of another length than the axis.
             IndexError: the axis is out of range.
@@ -4394,6 +4972,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.arange(6).reshape_([0, -1]).shape
+            paddle.Size([6, 1])
         """
     def resize_(self, shape: Any, fill_zero: _b.bool = False, name: _b.str | None = None) -> Tensor:
         """Changes shape and size in place: keeps the elements in order, cuts off or adds zeros at the end;
@@ -4457,6 +5038,9 @@ class Tensor:
         Args:
             x: Tensor [...]; integers stay as they are. `input` is accepted as a name.
             decimals: int, may be negative (tens, hundreds).
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             TypeError: decimals is not an int.
         Example:
@@ -4473,10 +5057,17 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([0.5, 1.5, -1.6]).round_().tolist()
+            [0.0, 2.0, -2.0]
         """
     def row_stack(self, name: _b.str | None = None) -> Tensor:
         """The same as `vstack`.
 
+        Args:
+            x: list or tuple of Tensors of one dtype.
+        Returns:
+            Tensor.
         Example:
             >>> paddle.row_stack([paddle.ones([2]), paddle.zeros([2])]).shape
             paddle.Size([2, 2])
@@ -4486,6 +5077,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -4501,6 +5093,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(4.0).rsqrt_().item(), 4)
+            0.5
         """
     def scale(self, scale: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | np.ndarray = 1.0, bias: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 0.0, bias_after_scale: _b.bool | None = True, act: _b.str | None = None, name: _b.str | None = None) -> Tensor:
         """scale * x + bias, or scale * (x + bias).
@@ -4530,6 +5125,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).scale_(2.0, 1.0).tolist()
+            [3.0, 5.0]
         """
     def scatter(self, index: Tensor | _b.int | None = None, updates: Tensor | None = None, overwrite: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | None = True, name: _b.str | None = None, *, dim: Any = None, src: Tensor | None = None, reduce: _b.str | None = None, value: Any = None, out: Tensor | None = None) -> Tensor:
         """Replaces rows of x, or adds to them.
@@ -4541,6 +5139,7 @@ class Tensor:
             overwrite: False sets the rows to zero and adds all updates, so that those with the same index add up.
             dim, src, reduce, value: another form: scatter(x, dim, index, src) puts single elements along an axis;
                 see `put_along_axis`.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the shape of x.
         Raises:
@@ -4553,6 +5152,11 @@ class Tensor:
     def scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
         """In-place scatter: puts the result into x and returns it. See `scatter`.
 
+        Args:
+            x: Tensor [n, ...].
+            *args, **kwargs: as for `scatter`.
+        Returns:
+            The Tensor `x`.
         Example:
             >>> paddle.zeros([2]).scatter_(paddle.to_tensor([1]), paddle.to_tensor([5.0])).tolist()
             [0.0, 5.0]
@@ -4565,6 +5169,8 @@ class Tensor:
             dim: int.
             index: int Tensor, at most as large as src.
             src: Tensor of the dtype of input.
+        Returns:
+            Tensor of the shape of input.
         Raises:
             RuntimeError: an index is out of range, or src is smaller than the index.
         Example:
@@ -4583,6 +5189,9 @@ class Tensor:
             The Tensor `input`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.zeros([3]).scatter_add_(0, paddle.to_tensor([1, 1]), paddle.ones([2])).tolist()
+            [0.0, 2.0, 0.0]
         """
     def scatter_nd(self, updates: Tensor, shape: Tensor | Sequence[_b.int | Tensor] | np.integer | np.ndarray, name: _b.str | None = None) -> Tensor:
         """Zeros with updates added at coordinates. See `scatter_nd_add`.
@@ -4619,6 +5228,9 @@ class Tensor:
         Args:
             reduce: "sum", "prod", "mean", "amax" or "amin". The other arguments as for `scatter_add`.
             include_self: False leaves out what was there before.
+            input, dim, index, src: as for `scatter_add`.
+        Returns:
+            Tensor of the shape of input.
         Raises:
             ValueError: reduce is unknown.
         Example:
@@ -4689,6 +5301,9 @@ class Tensor:
             index_num: how many indices there are in all.
             nshards: into how many shards of ceil(index_num / nshards) they are cut.
             shard_id: which shard.
+            ignore_value: int that stands for indices of other shards.
+        Returns:
+            Tensor of the shape and dtype of input.
         Raises:
             ValueError: shard_id or an index is out of range.
         Example:
@@ -4702,6 +5317,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -4718,12 +5334,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).sigmoid_().item(), 4)
+            0.5
         """
     def sign(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """-1, 0 or 1 by the sign of each element; x / |x| for complex numbers.
 
         Args:
             x: Tensor [...].
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape and dtype.
         Example:
@@ -4746,6 +5366,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -4762,6 +5383,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).sin_().item(), 4)
+            0.0
         """
     def sinc(self, name: _b.str | None = None) -> Tensor:
         """sin(pi x) / (pi x), 1 at 0.
@@ -4785,12 +5409,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.5).sinc_().item(), 4)
+            0.6366
         """
     def sinh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic sine.
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
         Example:
@@ -4806,6 +5434,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).sinh_().item(), 4)
+            0.0
         """
     @property
     def size(self) -> _b.int: ...
@@ -4830,6 +5461,9 @@ class Tensor:
 
         Args:
             value: Tensor that broadcasts to that part.
+            x, axes, starts, ends, strides: as for `strided_slice`.
+        Returns:
+            Tensor of the shape of x.
         Raises:
             ValueError: value does not broadcast, or the lists differ in length.
         Example:
@@ -4849,7 +5483,7 @@ class Tensor:
             >>> [round(v, 4) for v in paddle.linalg.slogdet(paddle.to_tensor([[2.0, 0.0], [0.0, -4.0]])).tolist()]
             [-1.0, 2.0794]
         """
-    def softmax(self, dim: _b.int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Any:
+    def softmax(self, dim: _b.int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
         """Computes the softmax along `dim`: the form of `nn.functional.softmax` that is `paddle.softmax` and
         `Tensor.softmax`.
 
@@ -4858,6 +5492,8 @@ class Tensor:
             dim: int. Default: axis 0 of tensors of 0, 1 or 3 axes, otherwise axis 1.
             dtype: input is cast to this dtype first.
             out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of input; it sums to 1 along dim.
         Example:
             >>> paddle.to_tensor([1.0, 1.0]).softmax().tolist()
             [0.5, 0.5]
@@ -4921,6 +5557,7 @@ class Tensor:
 
         Args:
             x: Tensor [...]; integers are taken as float32.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -4937,6 +5574,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(4.0).sqrt_().item(), 4)
+            2.0
         """
     def square(self, name: _b.str | None = None) -> Tensor:
         """The square of each element; integers stay integers.
@@ -4959,6 +5599,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(3.0).square_().item(), 4)
+            9.0
         """
     def squeeze(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, name: _b.str | None = None) -> Tensor:
         """Takes away axes of length 1.
@@ -4986,6 +5629,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([1, 3, 1]).squeeze_(0).shape
+            paddle.Size([3, 1])
         """
     def stack(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = 0, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Joins tensors of one shape along a new axis.
@@ -4993,6 +5639,9 @@ class Tensor:
         Args:
             x: list or tuple of Tensors of one shape and dtype. `tensors` is accepted as a name.
             axis: where the new axis comes. `dim` is accepted as a name.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor with one axis more.
         Raises:
             ValueError: shapes or dtypes differ, or the axis is out of range.
         Example:
@@ -5019,6 +5668,8 @@ class Tensor:
             axis: int, list of ints, or None for all axes.
             unbiased: True divides by n - 1, False by n.
             keepdim: keep the reduced axes with length 1.
+        Returns:
+            Tensor of the shape of x without the axes.
         Raises:
             ValueError: an axis is out of range or given twice.
         Example:
@@ -5063,6 +5714,9 @@ class Tensor:
 
         Args:
             strides: list or Tensor of the steps, not 0; a negative step goes backwards.
+            x, axes, starts, ends: as for `slice`.
+        Returns:
+            Tensor with as many axes as x.
         Raises:
             ValueError: a stride is 0, an axis is out of range, or the lists differ in length.
         Example:
@@ -5078,6 +5732,7 @@ class Tensor:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
             alpha: number that y is multiplied with.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Example:
@@ -5095,6 +5750,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).subtract_(paddle.to_tensor([3.0, 5.0])).tolist()
+            [-2.0, -3.0]
         """
     def subtract(self, y: Tensor, name: _b.str | None = None, *, alpha: Tensor | _b.int | _b.float | np.integer | np.floating | np.ndarray = 1, out: Tensor | None = None) -> Tensor:
         """Subtracts elementwise: x - alpha * y, with broadcasting.
@@ -5103,6 +5761,7 @@ class Tensor:
             x: Tensor [...]. `input` is accepted as a name.
             y: Tensor broadcastable with x. `other` is accepted as a name.
             alpha: number that y is multiplied with.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and the promoted dtype.
         Example:
@@ -5120,6 +5779,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.0, 2.0]).subtract_(paddle.to_tensor([3.0, 5.0])).tolist()
+            [-2.0, -3.0]
         """
     def sum(self, axis: _b.int | Sequence[_b.int | Tensor] | Tensor | np.integer | np.ndarray | None = None, dtype: _a.DTypeLike | _b.bool | None = None, keepdim: _b.bool = False, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Sums elements over the given axes.
@@ -5130,6 +5792,7 @@ class Tensor:
             dtype: dtype to cast to before summing, float16 and bfloat16 to integers after it; a bool here is
                 taken for keepdim.
             keepdim: keep the summed axes with length 1.
+            out: Tensor that receives the result.
         Returns:
             Tensor of x's shape without the summed axes.
         Raises:
@@ -5207,6 +5870,9 @@ class Tensor:
             The Tensor `input`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([2, 3]).t_().shape
+            paddle.Size([3, 2])
         """
     def take(self, index: Tensor, mode: _b.str = 'raise', name: _b.str | None = None) -> Tensor:
         """Takes elements of the flattened tensor.
@@ -5234,6 +5900,7 @@ class Tensor:
             axis: int. `dim` is accepted as a name.
             broadcast: broadcast indices and arr against each other along the other axes; False takes the
                 leading part of arr.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the (broadcast) shape of indices.
         Raises:
@@ -5254,6 +5921,7 @@ class Tensor:
             axis: int. `dim` is accepted as a name.
             broadcast: broadcast indices and arr against each other along the other axes; False takes the
                 leading part of arr.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the (broadcast) shape of indices.
         Raises:
@@ -5285,12 +5953,16 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).tan_().item(), 4)
+            0.0
         """
     def tanh(self, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic tangent.
 
         Args:
             x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the same shape.
 
@@ -5307,6 +5979,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> round(paddle.to_tensor(0.0).tanh_().item(), 4)
+            0.0
         """
     def tensor_split(self, num_or_indices: _b.int | Sequence[_b.int | Tensor], axis: _b.int | Tensor | np.integer | np.ndarray = 0, name: _b.str | None = None) -> _b.list[Tensor]:
         """Splits along an axis into parts of nearly equal length, or before given indices.
@@ -5348,6 +6023,8 @@ class Tensor:
             x: Tensor [...].
             repeat_times: int, list, tuple or 1-D int Tensor, the last one for the last axis. `dims` is
                 accepted as a name.
+        Returns:
+            Tensor whose axes are as many times as long.
         Raises:
             ValueError: a number is negative.
         Example:
@@ -5423,6 +6100,7 @@ class Tensor:
             axis: Default: the last. `dim` is accepted as a name.
             largest: False looks for the smallest.
             sorted: accepted; the result is always in order.
+            out: tuple of two Tensors that receive values and indices.
         Returns:
             Named tuple (values, indices int64). Of equal elements the first come first.
         Raises:
@@ -5473,6 +6151,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([2, 3, 4]).transpose_([2, 0, 1]).shape
+            paddle.Size([4, 2, 3])
         """
     def trapezoid(self, x: Tensor | None = None, dx: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | None = None, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = -1, name: _b.str | None = None) -> Tensor:
         """The integral of sampled values along an axis by the trapezoid rule.
@@ -5500,6 +6181,8 @@ class Tensor:
             upper: which triangle.
             transpose: solve with the transpose of x.
             unitriangular: take the diagonal as ones.
+        Returns:
+            Tensor [..., n, k].
         Raises:
             ValueError: the shapes do not fit.
         Example:
@@ -5513,6 +6196,9 @@ class Tensor:
         Args:
             x: Tensor [..., n, m].
             diagonal: the last diagonal that stays: 0 the main one, positive above it, negative below.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape and dtype of x.
         Raises:
             ValueError: x has fewer than 2 axes.
         Example:
@@ -5529,10 +6215,19 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([2, 2]).tril_().tolist()
+            [[1.0, 0.0], [1.0, 1.0]]
         """
     def triu(self, diagonal: _b.int | Tensor | np.integer = 0, name: _b.str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
 
+        Args:
+            x: Tensor [..., n, m].
+            diagonal: the first diagonal that stays: 0 the main one, positive above it, negative below.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape and dtype of x.
         Example:
             >>> paddle.triu(paddle.ones([2, 2])).tolist()
             [[1.0, 1.0], [0.0, 1.0]]
@@ -5540,14 +6235,26 @@ class Tensor:
     def triu_(self, diagonal: _b.int | Tensor | np.integer = 0, name: _b.str | None = None) -> Tensor:
         """In-place triu: puts the result into its first argument and returns it. See `triu`.
 
+        Args:
+            x: Tensor [..., n, m].
+            diagonal: the first diagonal that stays: 0 the main one, positive above it, negative below.
         Returns:
             The Tensor `x`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([2, 2]).triu_().tolist()
+            [[1.0, 1.0], [0.0, 1.0]]
         """
     def true_divide(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 
+        Args:
+            input: Tensor [...].
+            other: Tensor broadcastable with input, or a number.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the broadcast shape.
         Example:
             >>> paddle.true_divide(paddle.to_tensor([1, 4]), paddle.to_tensor([2, 2])).tolist()
             [0.5, 2.0]
@@ -5555,6 +6262,10 @@ class Tensor:
     def trunc(self, name: _b.str | None = None) -> Tensor:
         """Drops the fractional part. Arguments as for `floor`.
 
+        Args:
+            input: Tensor [...].
+        Returns:
+            Tensor of the shape and dtype of input.
         Example:
             >>> paddle.trunc(paddle.to_tensor([1.5, -1.5])).tolist()
             [1.0, -1.0]
@@ -5562,10 +6273,15 @@ class Tensor:
     def trunc_(self, name: _b.str | None = None) -> Tensor:
         """In-place trunc: puts the result into its first argument and returns it. See `trunc`.
 
+        Args:
+            input: Tensor [...].
         Returns:
             The Tensor `input`.
         Raises:
             ValueError: the result has another shape, or a leaf waits for a gradient.
+        Example:
+            >>> paddle.to_tensor([1.5, -1.5]).trunc_().tolist()
+            [1.0, -1.0]
         """
     @property
     def type(self) -> Any: ...
@@ -5618,6 +6334,8 @@ class Tensor:
             axis: int. `dimension` is accepted as a name.
             size: int, at most the length of the axis.
             step: int > 0.
+        Returns:
+            Tensor with one axis more, of length size; the axis has the number of windows as its length.
         Raises:
             ValueError: size or step does not fit.
         Example:
@@ -5702,6 +6420,9 @@ class Tensor:
             The Tensor `x`.
         Raises:
             ValueError: a leaf waits for a gradient.
+        Example:
+            >>> paddle.ones([3]).unsqueeze_([0, 2]).shape
+            paddle.Size([1, 3, 1])
         """
     def unstack(self, axis: _b.int | Sequence[_b.int] | Tensor | np.integer | None = 0, num: Any = None) -> _b.list[Tensor]:
         """Takes the slices along an axis, which vanishes: the reverse of `stack`.
@@ -5745,6 +6466,9 @@ class Tensor:
             unbiased: True divides by n - 1, False by n.
             keepdim: keep the reduced axes with length 1.
             correction: divide by n - correction; give either this or unbiased.
+            out: Tensor that receives the result.
+        Returns:
+            Tensor of the shape of x without the axes.
         Raises:
             ValueError: an axis is out of range or given twice, or both unbiased and correction are given.
         Example:
@@ -5762,6 +6486,8 @@ class Tensor:
             x: Tensor [...].
             shape_or_dtype: list or tuple of ints as for `reshape`, or a dtype. `size` and `dtype` are
                 accepted as names.
+        Returns:
+            Tensor that shares its elements with x.
         Raises:
             ValueError: the number of elements, or of bytes on the last axis, does not fit.
         Example:
@@ -5771,6 +6497,11 @@ class Tensor:
     def view_as(self, other: Tensor, name: _b.str | None = None) -> Tensor:
         """Gives x the shape of `other`.
 
+        Args:
+            x: Tensor [...].
+            other: Tensor with as many elements.
+        Returns:
+            Tensor of the shape of other, which shares its elements with x.
         Raises:
             ValueError: the numbers of elements differ.
         Example:
@@ -5780,6 +6511,10 @@ class Tensor:
     def view_as_complex(self) -> Tensor:
         """The same as `as_complex`.
 
+        Args:
+            input: floating Tensor [..., 2].
+        Returns:
+            complex Tensor [...].
         Example:
             >>> paddle.view_as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
             [(1+2j)]
@@ -5787,6 +6522,10 @@ class Tensor:
     def view_as_real(self) -> Tensor:
         """The same as `as_real`.
 
+        Args:
+            input: complex Tensor [...].
+        Returns:
+            floating Tensor [..., 2].
         Example:
             >>> paddle.view_as_real(paddle.to_tensor([1 + 2j])).tolist()
             [[1.0, 2.0]]
@@ -5794,6 +6533,11 @@ class Tensor:
     def vsplit(self, num_or_indices: _b.int | Sequence[_b.int | Tensor], name: _b.str | None = None) -> _b.list[Tensor]:
         """Splits along the first axis. See `tensor_split`.
 
+        Args:
+            x: Tensor [...].
+            num_or_indices: int, how many parts; or list of the positions to cut at.
+        Returns:
+            list of Tensors.
         Example:
             >>> len(paddle.vsplit(paddle.ones([4, 2]), 2))
             2
@@ -5801,6 +6545,10 @@ class Tensor:
     def vstack(self, name: _b.str | None = None) -> Tensor:
         """Joins tensors on top of each other: along the first axis, 1-D ones as rows. See `hstack`.
 
+        Args:
+            x: list or tuple of Tensors of one dtype.
+        Returns:
+            Tensor.
         Example:
             >>> paddle.vstack([paddle.ones([2]), paddle.zeros([2])]).shape
             paddle.Size([2, 2])
@@ -5811,6 +6559,7 @@ class Tensor:
         Args:
             condition: bool Tensor [...].
             x, y: Tensors or numbers that broadcast with the condition. `input` and `other` are accepted as names.
+            out: Tensor that receives the result.
         Returns:
             Tensor of the broadcast shape and common dtype; without x and y a tuple of int64 Tensors as
             `nonzero(condition, as_tuple=True)`.
@@ -5824,6 +6573,11 @@ class Tensor:
     def where_(self, x: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | None = None, y: Tensor | _b.int | _b.float | _b.complex | np.integer | np.floating | None = None, name: _b.str | None = None) -> Tensor:
         """In-place where: puts the result into x and returns it. See `where`.
 
+        Args:
+            condition: bool Tensor [...].
+            x, y: Tensors that broadcast with the condition; x has the broadcast shape.
+        Returns:
+            The Tensor `x`.
         Raises:
             ValueError: the result is larger than x.
         Example:

@@ -33,6 +33,8 @@ def guard(place: Any = None) -> Iterator[None]:
 
     Args:
         place: device that is chosen for good, if given.
+    Returns:
+        Context manager.
     Example:
         >>> with paddle.base.dygraph.guard():
         ...     paddle.ones([1]).item()
@@ -56,6 +58,8 @@ def to_variable(
         name: str, the name of the Tensor.
         zero_copy: accepted.
         dtype: dtype of the result.
+    Returns:
+        Tensor.
     Example:
         >>> paddle.base.dygraph.to_variable(np.ones([2])).tolist()
         [1.0, 1.0]

@@ -13,7 +13,12 @@ __all__ = []
 
 
 class Tracer:
-    """The settings under which operations run at once, in the calling thread."""
+    """The settings under which operations run at once, in the calling thread.
+
+    Example:
+        >>> paddle.base.framework._dygraph_tracer() is None
+        False
+    """
 
     @property
     def _has_grad(self) -> Any:

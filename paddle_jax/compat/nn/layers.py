@@ -225,6 +225,9 @@ class AvgPool3D(AvgPool2D):
     """Takes the mean of each window of volumes [N, C, D, H, W]. Arguments as for `AvgPool2D`, with
     three spatial axes.
 
+    Args:
+        kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: as for `AvgPool2D`,
+            with three lengths.
     Example:
         >>> paddle.compat.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 2, 2, 2])

@@ -10,13 +10,28 @@ __all__ = ["Event", "Stream"]
 
 
 class Event(shared.Event):
-    """A moment in the work of a GPU; see paddle.device.Event."""
+    """A moment in the work of a GPU; see paddle.device.Event.
+
+    Args:
+        enable_timing, blocking, interprocess: accepted.
+    Example:
+        >>> if paddle.device.cuda.device_count():
+        ...     event = paddle.device.cuda.Event()
+    """
 
     _kind = "cuda"
 
 
 class Stream(shared.Stream):
-    """The order of work on a GPU; see paddle.device.Stream."""
+    """The order of work on a GPU; see paddle.device.Stream.
+
+    Args:
+        device: None, a number, "gpu:0" or a Place.
+        priority: accepted.
+    Example:
+        >>> if paddle.device.cuda.device_count():
+        ...     stream = paddle.device.cuda.Stream()
+    """
 
     _kind = "cuda"
 

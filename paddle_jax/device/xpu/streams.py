@@ -10,7 +10,12 @@ __all__ = ["Event", "Stream"]
 
 
 class Event(shared.Event):
-    """A moment in the work of an XPU; see paddle.device.Event."""
+    """A moment in the work of an XPU; see paddle.device.Event.
+
+    Example:
+        >>> if paddle.device.xpu.device_count():
+        ...     event = paddle.device.xpu.Event()
+    """
 
     _kind = "xpu"
 
@@ -19,7 +24,14 @@ class Event(shared.Event):
 
 
 class Stream(shared.Stream):
-    """The order of work on an XPU; see paddle.device.Stream."""
+    """The order of work on an XPU; see paddle.device.Stream.
+
+    Args:
+        device: None, a number, "xpu:0" or a Place.
+    Example:
+        >>> if paddle.device.xpu.device_count():
+        ...     stream = paddle.device.xpu.Stream()
+    """
 
     _kind = "xpu"
 

@@ -7,7 +7,14 @@ from typing import Any
 
 
 class ReduceType(enum.Enum):
-    """How the parts of a Partial make up the value."""
+    """How the parts of a Partial make up the value.
+
+    Args:
+        value: int, the number of a member.
+    Example:
+        >>> paddle.distributed.ReduceType.kRedMax.name
+        'kRedMax'
+    """
 
     kRedSum, kRedMax, kRedMin, kRedProd, kRedAvg, kRedAny, kRedAll = range(7)
 
@@ -19,7 +26,12 @@ class ReduceType(enum.Enum):
 
 
 class Placement:
-    """How a Tensor lies along one dimension of a mesh; the base of Shard, Replicate and Partial."""
+    """How a Tensor lies along one dimension of a mesh; the base of Shard, Replicate and Partial.
+
+    Example:
+        >>> isinstance(paddle.distributed.Shard(0), paddle.distributed.Placement)
+        True
+    """
 
     def is_shard(self, dim: Any = None) -> bool:
         """Whether the devices hold pieces (of the axis `dim`, if one is given)."""

@@ -28,6 +28,12 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, sync_op: boo
     Raises:
         RuntimeError: this process is not in the group; the list fits neither; the processes do not make the
             same call, or one of them has gone.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     parts = []
+        ...     task = paddle.distributed.all_gather(parts, paddle.to_tensor([rank]))
+        ...     assert [part.tolist() for part in parts] == [[0], [1]]
     """
     return stream.all_gather(tensor_list, tensor, group, sync_op)
 
@@ -43,6 +49,12 @@ def broadcast(tensor: Tensor, src: int, group: Any = None, sync_op: bool = True)
         A task; None on a process outside of the group.
     Raises:
         RuntimeError: as all_gather. ValueError: src is not in the group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.to_tensor([rank + 5])
+        ...     task = paddle.distributed.broadcast(x, src=1)
+        ...     assert x.tolist() == [6]
     """
     return stream.broadcast(tensor, src, group, sync_op)
 
@@ -61,6 +73,12 @@ def gather(
         A task; None on a process outside of the group.
     Raises:
         RuntimeError: as all_gather. ValueError: dst is not in the group, or has no list.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     parts = []
+        ...     task = paddle.distributed.gather(paddle.to_tensor([rank]), parts, dst=0)
+        ...     assert [part.tolist() for part in parts] == ([[0], [1]] if rank == 0 else [])
     """
     return stream.gather(tensor, gather_list, dst, group, sync_op)
 
@@ -79,6 +97,11 @@ def scatter(
         A task; None on a process outside of the group.
     Raises:
         RuntimeError: as all_gather. ValueError: src is not in the group, or its list does not fit.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     x, parts = paddle.zeros([1]), [paddle.ones([1]), paddle.ones([1]) * 2]
+        ...     task = paddle.distributed.scatter(x, parts, src=0)
+        ...     assert x.tolist() == [1.0 + paddle.distributed.get_rank()]
     """
     return stream.scatter(tensor, tensor_list, src, group, sync_op)
 
@@ -94,6 +117,12 @@ def alltoall(out_tensor_list: Any, in_tensor_list: Any, group: Any = None, sync_
         A task; None on a process outside of the group.
     Raises:
         RuntimeError: as all_gather. ValueError: the list does not have a tensor for each process.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     parts = []
+        ...     task = paddle.distributed.alltoall(parts, [paddle.to_tensor([rank, to]) for to in range(2)])
+        ...     assert [part.tolist() for part in parts] == [[0, rank], [1, rank]]
     """
     return stream.alltoall(out_tensor_list, in_tensor_list, group, sync_op)
 
@@ -120,5 +149,11 @@ def alltoall_single(
     Raises:
         RuntimeError: as all_gather. ValueError: the sizes do not add up, or are not those that the
             other processes send.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.zeros([2], "int64")
+        ...     task = paddle.distributed.alltoall_single(x, paddle.to_tensor([rank * 2, rank * 2 + 1]))
+        ...     assert x.tolist() == [rank, rank + 2]
     """
     return stream.alltoall_single(out_tensor, in_tensor, out_split_sizes, in_split_sizes, group, sync_op)

@@ -174,6 +174,8 @@ def get_group(id: int = 0) -> Any:
 
     Args:
         id: int. 0 is the group of all processes.
+    Returns:
+        Group, or None.
     Example:
         >>> import warnings
         >>> with warnings.catch_warnings(record=True):
@@ -194,6 +196,10 @@ def destroy_process_group(group: Any = None) -> None:
         group: Group. Default None: all.
     Raises:
         RuntimeError: there is no group of all processes. ValueError: the group is not known.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     group = paddle.distributed.new_group([0, 1])
+        ...     paddle.distributed.destroy_process_group(group)
     """
     if group is None:
         group = default_group()
@@ -215,6 +221,9 @@ def barrier(group: Any = None) -> None:
         group: Group. Default None: all processes. A process that does not belong to it goes on.
     Raises:
         RuntimeError: there is no group of all processes.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     paddle.distributed.barrier()
     """
     if (group := member(group)) is not None:
         group.process_group.barrier()
@@ -225,9 +234,14 @@ def get_backend(group: Any = None) -> str:
 
     Args:
         group: Group. Default None: all processes.
+    Returns:
+        str.
     Raises:
         RuntimeError: there is no group of all processes. ValueError: this process does not
             belong to the group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     assert paddle.distributed.get_backend() in ("GLOO", "NCCL", "XLA")
     """
     if group is None:
         group = default_group()
@@ -245,6 +259,13 @@ def wait(tensor: Tensor, group: Any = None, use_calc_stream: bool = True) -> Non
     Args:
         tensor: Tensor.
         group, use_calc_stream: accepted; there is one stream.
+    Raises:
+        TypeError: tensor is no Tensor.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     x = paddle.ones([2])
+        ...     task = paddle.distributed.all_reduce(x)
+        ...     paddle.distributed.wait(x)
     """
     if group is not None and not group.is_member():
         return

@@ -38,6 +38,12 @@ def all_gather_object(object_list: Any, obj: Any, group: Any = None) -> None:
     Raises:
         RuntimeError: this process is not in the group; the processes do not make the same call, or one
             of them has gone.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     found = []
+        ...     paddle.distributed.all_gather_object(found, {"rank": rank})
+        ...     assert found == [{"rank": 0}, {"rank": 1}]
     """
     group = need_member("all_gather_object", group)
     wire = group.process_group
@@ -57,6 +63,11 @@ def broadcast_object_list(object_list: Any, src: int, group: Any = None) -> None
         group: Group. Default None: all processes.
     Raises:
         RuntimeError: as all_gather_object. ValueError: src is not in the group, or the lengths differ.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     found = [paddle.distributed.get_rank()]
+        ...     paddle.distributed.broadcast_object_list(found, src=1)
+        ...     assert found == [1]
     """
     if (group := member(group)) is None:
         return
@@ -89,6 +100,11 @@ def scatter_object_list(
     Raises:
         RuntimeError: as all_gather_object. ValueError: src is not in the group, or its list does not have an
             object for each process.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     found = []
+        ...     paddle.distributed.scatter_object_list(found, ["a", "b"], src=0)
+        ...     assert found == ["ab"[paddle.distributed.get_rank()]]
     """
     if (group := member(group)) is None:
         return
@@ -130,6 +146,15 @@ def send_object_list(
     Raises:
         RuntimeError: the other process has gone. ValueError: it is not in the group, or named
             twice or not at all.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     found = ["text"]
+        ...     if paddle.distributed.get_rank() == 0:
+        ...         paddle.distributed.send_object_list(found, dst=1)
+        ...     else:
+        ...         found = [None]
+        ...         paddle.distributed.recv_object_list(found, src=0)
+        ...     assert found == ["text"]
     """
     if not object_list:
         raise ValueError("send_object_list: object_list: got no objects; it must have at least one")
@@ -153,6 +178,15 @@ def recv_object_list(
     Raises:
         RuntimeError: the other process has gone, or does not send in time. ValueError: it is not in the
             group, or named twice or not at all; the lengths differ.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     found = ["text"]
+        ...     if paddle.distributed.get_rank() == 0:
+        ...         paddle.distributed.send_object_list(found, dst=1)
+        ...     else:
+        ...         found = [None]
+        ...         paddle.distributed.recv_object_list(found, src=0)
+        ...     assert found == ["text"]
     """
     if not object_list:
         raise ValueError(

@@ -27,6 +27,15 @@ def send(tensor: Tensor, dst: int = 0, group: Any = None, sync_op: bool = True) 
         A task; None on a process outside of the group.
     Raises:
         RuntimeError: the other process has gone, or dst is this one. ValueError: dst is not in the group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     if rank == 0:
+        ...         task = paddle.distributed.send(paddle.to_tensor([7]), dst=1)
+        ...     else:
+        ...         x = paddle.to_tensor([0])
+        ...         task = paddle.distributed.recv(x, src=0)
+        ...         assert x.tolist() == [7]
     """
     return stream.send(tensor, dst, group, sync_op)
 
@@ -46,17 +55,56 @@ def recv(tensor: Tensor, src: int = 0, group: Any = None, sync_op: bool = True) 
     Raises:
         RuntimeError: the other process has gone, does not send in time, or sends another size or dtype.
             ValueError: src is not in the group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     if rank == 0:
+        ...         task = paddle.distributed.send(paddle.to_tensor([7]), dst=1)
+        ...     else:
+        ...         x = paddle.to_tensor([0])
+        ...         task = paddle.distributed.recv(x, src=0)
+        ...         assert x.tolist() == [7]
     """
     return stream.recv(tensor, src, group, sync_op)
 
 
 def isend(tensor: Any, dst: Any, group: Any = None) -> Any:
-    """Like send, without a wait: the task has it."""
+    """Like send, without a wait: the task has it.
+
+    Args:
+        tensor, dst, group: as for `send`.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     if rank == 0:
+        ...         done = paddle.distributed.isend(paddle.to_tensor([7]), dst=1).wait()
+        ...     else:
+        ...         x = paddle.to_tensor([0])
+        ...         done = paddle.distributed.irecv(x, src=0).wait()
+        ...         assert x.tolist() == [7]
+    """
     return stream.send(tensor, dst, group, sync_op=False)
 
 
 def irecv(tensor: Any, src: Any = None, group: Any = None) -> Any:
-    """Like recv, without a wait: the task has it, and the tensor has the value only then."""
+    """Like recv, without a wait: the task has it, and the tensor has the value only then.
+
+    Args:
+        tensor, src, group: as for `recv`.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     if rank == 0:
+        ...         done = paddle.distributed.isend(paddle.to_tensor([7]), dst=1).wait()
+        ...     else:
+        ...         x = paddle.to_tensor([0])
+        ...         done = paddle.distributed.irecv(x, src=0).wait()
+        ...         assert x.tolist() == [7]
+    """
     return stream.recv(tensor, src, group, sync_op=False)
 
 
@@ -70,6 +118,18 @@ class P2POp:
         group: Group. Default None: all processes.
     Raises:
         RuntimeError: op is another function, or there is no group.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.to_tensor([rank])
+        ...     y = paddle.to_tensor([0])
+        ...     messages = [
+        ...         paddle.distributed.P2POp(paddle.distributed.isend, x, 1 - rank),
+        ...         paddle.distributed.P2POp(paddle.distributed.irecv, y, 1 - rank),
+        ...     ]
+        ...     for task in paddle.distributed.batch_isend_irecv(messages):
+        ...         done = task.wait()
+        ...     assert y.tolist() == [1 - rank]
     """
 
     group: Any
@@ -100,6 +160,18 @@ def batch_isend_irecv(p2p_op_list: Any) -> list[Any]:
         list of tasks, one for each; a tensor that receives has its value after the task's `wait`.
     Raises:
         RuntimeError: an element is something else, or of another group. IndexError: the list is empty.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.to_tensor([rank])
+        ...     y = paddle.to_tensor([0])
+        ...     messages = [
+        ...         paddle.distributed.P2POp(paddle.distributed.isend, x, 1 - rank),
+        ...         paddle.distributed.P2POp(paddle.distributed.irecv, y, 1 - rank),
+        ...     ]
+        ...     for task in paddle.distributed.batch_isend_irecv(messages):
+        ...         done = task.wait()
+        ...     assert y.tolist() == [1 - rank]
     """
     if not all(isinstance(one, P2POp) for one in p2p_op_list):
         raise RuntimeError(

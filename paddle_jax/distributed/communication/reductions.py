@@ -57,6 +57,11 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None, sync_o
     Raises:
         RuntimeError: there is no group; the processes do not make the same call, or one of them has gone.
             ValueError: the op is none, or asks for the largest or least of complex numbers.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     x = paddle.to_tensor([1.0 + paddle.distributed.get_rank()])
+        ...     task = paddle.distributed.all_reduce(x)
+        ...     assert x.tolist() == [3.0]
     """
     return _all_reduce(tensor, op, group, sync_op)
 
@@ -73,6 +78,12 @@ def reduce(tensor: Tensor, dst: int, op: Any = ReduceOp.SUM, group: Any = None, 
         A task; None on a process outside of the group.
     Raises:
         RuntimeError, ValueError: as all_reduce.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.to_tensor([1.0 + rank])
+        ...     task = paddle.distributed.reduce(x, dst=1)
+        ...     assert x.tolist() == ([3.0] if rank == 1 else [1.0])
     """
     return _reduce(tensor, dst, op, group, sync_op)
 
@@ -90,5 +101,11 @@ def reduce_scatter(
         A task; None on a process outside of the group.
     Raises:
         RuntimeError, ValueError: as all_reduce.
+    Example:
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x, parts = paddle.zeros([1]), [paddle.ones([1]), paddle.ones([1]) * 2]
+        ...     task = paddle.distributed.reduce_scatter(x, parts)
+        ...     assert x.tolist() == [2.0 * (rank + 1)]
     """
     return _reduce_scatter(tensor, tensor_list, op, group, sync_op)

@@ -11,5 +11,7 @@ def launch(argv: list[str] | None = None) -> int:
 
     Args:
         argv: list of str. Default: the arguments of the command line, sys.argv[1:].
+    Returns:
+        int, the exit status.
     """
     return job.run(sys.argv[1:] if argv is None else argv, alias=_paths.Paths.root == "paddle")

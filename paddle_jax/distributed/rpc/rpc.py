@@ -147,6 +147,10 @@ def shutdown() -> None:
 
     Raises:
         RuntimeError: `init_rpc` was not called.
+    Example:
+        >>> from paddle_jax.distributed import rpc
+        >>> rpc.init_rpc("worker0", rank=0, world_size=1, master_endpoint="127.0.0.1:8207")
+        >>> rpc.shutdown()
     """
     agent = _agent()
     try:
@@ -158,6 +162,8 @@ def shutdown() -> None:
 def get_worker_info(name: str) -> WorkerInfo:
     """The process of a name: name, rank, ip and port.
 
+    Returns:
+        WorkerInfo.
     Raises:
         ValueError: there is no such process. RuntimeError: `init_rpc` was not called.
     Example:
@@ -173,8 +179,16 @@ def get_worker_info(name: str) -> WorkerInfo:
 def get_all_worker_infos() -> list[WorkerInfo]:
     """All processes, by rank.
 
+    Returns:
+        list of WorkerInfo.
     Raises:
         RuntimeError: `init_rpc` was not called.
+    Example:
+        >>> from paddle_jax.distributed import rpc
+        >>> rpc.init_rpc("worker0", rank=0, world_size=1, master_endpoint="127.0.0.1:8205")
+        >>> [info.name for info in rpc.get_all_worker_infos()]
+        ['worker0']
+        >>> rpc.shutdown()
     """
     return list(_agent().infos)
 
@@ -182,7 +196,15 @@ def get_all_worker_infos() -> list[WorkerInfo]:
 def get_current_worker_info() -> WorkerInfo:
     """This process.
 
+    Returns:
+        WorkerInfo.
     Raises:
         RuntimeError: `init_rpc` was not called.
+    Example:
+        >>> from paddle_jax.distributed import rpc
+        >>> rpc.init_rpc("worker0", rank=0, world_size=1, master_endpoint="127.0.0.1:8206")
+        >>> rpc.get_current_worker_info().name
+        'worker0'
+        >>> rpc.shutdown()
     """
     return _agent().info

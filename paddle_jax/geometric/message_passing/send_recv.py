@@ -183,6 +183,10 @@ def send_ue_recv(
         y: Tensor [edges, ...] of the dtype of x; the other axes broadcast.
         src_index, dst_index, reduce_op, out_size: as for `send_u_recv`.
         message_op: "add", "sub", "mul" or "div".
+    Returns:
+        Tensor [out_size or nodes, ...] of the dtype of x.
+    Raises:
+        ValueError: message_op, reduce_op or a shape is not allowed. RuntimeError: the dtype is not.
     Example:
         >>> x, y = paddle.to_tensor([[1.0], [2.0]]), paddle.to_tensor([[10.0], [20.0]])
         >>> paddle.geometric.send_ue_recv(x, y, paddle.to_tensor([0, 1]), paddle.to_tensor([1, 1])).tolist()

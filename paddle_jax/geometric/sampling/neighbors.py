@@ -130,6 +130,11 @@ def weighted_sample_neighbors(
     Args:
         edge_weight: float32 Tensor [edges], >= 0.
         row, colptr, input_nodes, sample_size, eids, return_eids: as for `sample_neighbors`.
+    Returns:
+        (neighbours, counts), with return_eids also the numbers of edges, as `sample_neighbors`.
+    Raises:
+        ValueError: sample_size, eids or edge_weight does not fit. RuntimeError: row is neither int32 nor
+            int64.
     Example:
         >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
         >>> weight = paddle.to_tensor([0.0, 1.0, 1.0])

@@ -54,7 +54,14 @@ def set_excluded_layers(param_names: Sequence[str], main_program: Any = None) ->
 
 
 def reset_excluded_layers(main_program: Any = None) -> None:
-    """Leaves no layers out any more. See `set_excluded_layers`."""
+    """Leaves no layers out any more. See `set_excluded_layers`.
+
+    Args:
+        main_program: Program, accepted.
+    Example:
+        >>> paddle.incubate.asp.set_excluded_layers(["linear_0"])
+        >>> paddle.incubate.asp.reset_excluded_layers()
+    """
     PruningState.excluded.clear()
 
 

@@ -40,6 +40,10 @@ class CheckMethod(enum.Enum):
 def calculate_density(x: Any) -> Any:
     """The share of elements that are not zero.
 
+    Args:
+        x: array.
+    Returns:
+        float in 0..1.
     Example:
         >>> float(paddle.incubate.asp.calculate_density(np.array([[0, 1], [0, 3]])))
         0.5

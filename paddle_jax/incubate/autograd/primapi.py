@@ -111,7 +111,16 @@ def enable_prim() -> None:
 
 
 def disable_prim() -> None:
-    """Turns the switch for primitive operations off."""
+    """Turns the switch for primitive operations off.
+
+    Example:
+        >>> paddle.enable_static()
+        >>> paddle.incubate.autograd.enable_prim()
+        >>> paddle.incubate.autograd.disable_prim()
+        >>> paddle.incubate.autograd.prim_enabled()
+        False
+        >>> paddle.disable_static()
+    """
     Prim.incubate = False
 
 

@@ -96,6 +96,10 @@ def _lower(precision: str) -> str:
 def is_inference_mode(function: Any) -> bool:
     """Whether a function, or the `forward` of a Layer, was compiled by `inference`.
 
+    Args:
+        function: function or Layer.
+    Returns:
+        bool.
     Example:
         >>> paddle.incubate.jit.is_inference_mode(paddle.nn.Linear(2, 1))
         False

@@ -23,6 +23,9 @@ def graph_reindex(
 
     Args:
         flag_buffer_hashtable: accepted; True asks for both buffers, as in Paddle.
+        x, neighbors, count, value_buffer, index_buffer: as for `paddle.geometric.reindex_graph`.
+    Returns:
+        (Tensor, Tensor, Tensor), as `paddle.geometric.reindex_graph`.
     Raises:
         ValueError: flag_buffer_hashtable without buffers.
     Example:

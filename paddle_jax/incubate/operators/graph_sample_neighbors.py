@@ -25,6 +25,11 @@ def graph_sample_neighbors(
 
     Args:
         flag_perm_buffer: accepted; True asks for perm_buffer, as in Paddle.
+        row, colptr, input_nodes, eids, perm_buffer, sample_size, return_eids: as for
+            `paddle.geometric.sample_neighbors`.
+    Returns:
+        As `paddle.geometric.sample_neighbors`: (neighbours, counts), with return_eids also the numbers of
+            edges.
     Raises:
         ValueError: flag_perm_buffer without perm_buffer.
     Example:

@@ -17,6 +17,11 @@ def graph_send_recv(
 ) -> Any:
     """The same as `paddle.geometric.send_u_recv`, which calls pool_type reduce_op.
 
+    Args:
+        x, src_index, dst_index, out_size: as for `paddle.geometric.send_u_recv`.
+        pool_type: its reduce_op.
+    Returns:
+        Tensor [nodes, ...].
     Example:
         >>> x = paddle.to_tensor([[1.0], [2.0], [4.0]])
         >>> paddle.incubate.graph_send_recv(x, paddle.to_tensor([0, 1, 2]),

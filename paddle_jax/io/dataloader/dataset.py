@@ -51,6 +51,8 @@ class IterableDataset(Dataset):
     With several workers each one iterates over the data set; use `get_worker_info()` in `__iter__` to give
     each worker its own part.
 
+    Raises:
+        RuntimeError: it is indexed, or asked for its length.
     Example:
         >>> class Count(paddle.io.IterableDataset):
         ...     def __iter__(self):

@@ -13,7 +13,15 @@ __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
 class SDPBackend(enum.IntEnum):
-    """The attention kernels that Paddle can choose from."""
+    """The attention kernels that Paddle can choose from.
+
+    Args:
+        value: int, the number of a member.
+    Example:
+        >>> SDPBackend = paddle.nn.attention.SDPBackend
+        >>> SDPBackend.MATH.name
+        'MATH'
+    """
 
     ERROR = -1
     MATH = 0
@@ -28,6 +36,8 @@ def sdpa_kernel(backends: Any, set_priority: Any = False) -> Iterator[None]:
     Args:
         backends: SDPBackend, or list of them.
         set_priority: accepted: the order of the list is one of preference.
+    Returns:
+        Context manager.
     Raises:
         AssertionError: backends is neither.
         ValueError: the list is empty.

@@ -232,6 +232,10 @@ def gelu(
 def swish(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x * sigmoid(x). Same as `silu`.
 
+    Args:
+        x: Tensor [...], floating.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.nn.functional.swish(paddle.to_tensor([0.0])).tolist()
         [0.0]
@@ -277,6 +281,10 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Tensor:
 def mish(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x * tanh(softplus(x)).
 
+    Args:
+        x: Tensor [...], floating.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.nn.functional.mish(paddle.to_tensor([0.0])).tolist()
         [0.0]
@@ -384,6 +392,10 @@ def hardsigmoid(
 def hardswish(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x * min(max(x + 3, 0), 6) / 6.
 
+    Args:
+        x: Tensor [...], floating.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.nn.functional.hardswish(paddle.to_tensor([-5.0, 0.0, 5.0])).tolist()
         [0.0, 0.0, 5.0]
@@ -484,6 +496,10 @@ def softshrink(x: jax.Array, threshold: float = 0.5, name: str | None = None) ->
 def tanhshrink(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x - tanh(x).
 
+    Args:
+        x: Tensor [...], floating.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.nn.functional.tanhshrink(paddle.to_tensor([0.0])).tolist()
         [0.0]
@@ -520,6 +536,10 @@ def softplus(x: jax.Array, beta: float = 1, threshold: float = 20, name: str | N
 def softsign(x: jax.Array, name: str | None = None) -> jax.Array:
     """Computes x / (1 + |x|).
 
+    Args:
+        x: Tensor [...], floating.
+    Returns:
+        Tensor of the shape and dtype of x.
     Example:
         >>> paddle.nn.functional.softsign(paddle.to_tensor([-1.0, 3.0])).tolist()
         [-0.5, 0.75]
@@ -715,18 +735,16 @@ def maxout(x: jax.Array, groups: int, axis: int = 1, name: str | None = None) ->
     """
     if axis not in (1, -1, 3):
         raise ValueError(f"maxout: axis: got {axis}; the channels are on axis 1, 3 or -1")
-    if axis < 0:
-        axis = axis % x.ndim
     if x.ndim != 4:
         raise ValueError(f"maxout: x: got shape {list(x.shape)}; it must have 4 axes")
+    axis = axis % x.ndim
     if groups <= 1 or axis >= x.ndim or x.shape[axis] % groups:
         raise ValueError(
             f"maxout: groups: got {groups} for shape {list(x.shape)}; "
             f"it must be at least 2 and divide the channels on axis {axis}"
         )
     # Channels of a group lie side by side, so a reshape puts them on an axis.
-    shape = (*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
-    x = x.reshape(shape)
+    x = x.reshape(*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
     # of equals the first gets the gradient
     first = jnp.argmax(jax.lax.stop_gradient(x), axis + 1, keepdims=True)
     return jnp.squeeze(jnp.take_along_axis(x, first, axis + 1), axis + 1)

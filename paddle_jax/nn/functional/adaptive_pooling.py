@@ -253,6 +253,12 @@ def adaptive_avg_pool3d(
     """Averages a volume [N, C, D, H, W] or [N, D, H, W, C] to a given number of cells. Arguments as for
     `adaptive_avg_pool2d`.
 
+    Args:
+        x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".
+        output_size: int, or list of three; None keeps the length of an axis.
+        data_format: "NCDHW" or "NDHWC".
+    Returns:
+        Tensor [N, C, *output_size], or with the channels last.
     Example:
         >>> paddle.nn.functional.adaptive_avg_pool3d(paddle.ones([1, 2, 4, 4, 4]), 1).shape
         paddle.Size([1, 2, 1, 1, 1])
@@ -283,6 +289,12 @@ def adaptive_max_pool1d(
     """Takes the maximum of each of output_size cells of a sequence [N, C, L]. Arguments as for
     `adaptive_max_pool2d`.
 
+    Args:
+        x: Tensor [N, C, L].
+        output_size: int, the number of cells.
+        return_mask: also give the positions of the maxima.
+    Returns:
+        Tensor [N, C, output_size]; with return_mask also an int32 Tensor of that shape.
     Example:
         >>> paddle.nn.functional.adaptive_max_pool1d(paddle.to_tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2).tolist()
         [[[3.0, 7.0]]]
@@ -334,6 +346,12 @@ def adaptive_max_pool3d(
 ) -> Any:
     """Takes the maximum of each cell of a volume [N, C, D, H, W]. Arguments as for `adaptive_max_pool2d`.
 
+    Args:
+        x: Tensor [N, C, D, H, W].
+        output_size: int, or list of three; None keeps the length of an axis.
+        return_mask: also give the positions of the maxima in the flattened volume.
+    Returns:
+        Tensor [N, C, *output_size]; with return_mask also an int32 Tensor of that shape.
     Example:
         >>> paddle.nn.functional.adaptive_max_pool3d(paddle.ones([1, 2, 4, 4, 4]), 1).shape
         paddle.Size([1, 2, 1, 1, 1])

@@ -55,6 +55,9 @@ def conv1d(
         x: Tensor [N, C, L], or [N, L, C] with data_format "NLC".
         weight: Tensor [out, C / groups, K].
         bias: Tensor [out], or None.
+        stride, padding, dilation, groups: as for `conv2d`.
+    Returns:
+        Tensor [N, out, ...], or with the channels last, as x.
     Example:
         >>> paddle.nn.functional.conv1d(paddle.ones([1, 1, 4]), paddle.ones([1, 1, 2])).tolist()
         [[[2.0, 2.0, 2.0]]]
@@ -171,6 +174,9 @@ def conv3d(
         x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".
         weight: Tensor [out, C / groups, kernel depth, height, width].
         bias: Tensor [out], or None.
+        stride, padding, dilation, groups: as for `conv2d`.
+    Returns:
+        Tensor [N, out, ...], or with the channels last, as x.
     Example:
         >>> paddle.nn.functional.conv3d(paddle.ones([1, 1, 2, 2, 2]), paddle.ones([1, 1, 2, 2, 2])).item()
         8.0

@@ -210,6 +210,14 @@ def conv1d_transpose(
     """Transposed convolution of a sequence: spreads each element over a kernel. Arguments as for
     `conv2d_transpose`, with one spatial axis.
 
+    Args:
+        x: Tensor [N, C, L], or [N, L, C] with data_format "NLC".
+        weight: Tensor [C, out / groups, K].
+        bias: Tensor [out], or None.
+        stride, padding, output_padding, groups, dilation, output_size: as for `conv2d_transpose`.
+        data_format: "NCL" or "NLC".
+    Returns:
+        Tensor [N, out, length], or with the channels last, as x.
     Example:
         >>> paddle.nn.functional.conv1d_transpose(paddle.ones([1, 1, 2]), paddle.ones([1, 1, 2])).tolist()
         [[[1.0, 2.0, 1.0]]]
@@ -340,6 +348,14 @@ def conv3d_transpose(
 ) -> jax.Array:
     """Transposed convolution of a volume. Arguments as for `conv2d_transpose`, with three spatial axes.
 
+    Args:
+        x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".
+        weight: Tensor [C, out / groups, kernel depth, height, width].
+        bias: Tensor [out], or None.
+        stride, padding, output_padding, groups, dilation, output_size: as for `conv2d_transpose`.
+        data_format: "NCDHW" or "NDHWC".
+    Returns:
+        Tensor [N, out, depth, height, width], or with the channels last, as x.
     Example:
         >>> paddle.nn.functional.conv3d_transpose(paddle.ones([1, 1, 1, 1, 1]),
         ...                                       paddle.ones([1, 1, 2, 2, 2])).sum().item()

@@ -243,6 +243,13 @@ def dropout3d(
     """Sets whole channels of volumes to zero at random while training. x is [N, C, D, H, W] or
     [N, D, H, W, C]; arguments as for `dropout2d`.
 
+    Args:
+        x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".
+        p: float in 0..1, the probability that a channel becomes zero.
+        training: False returns x.
+        data_format: "NCDHW" or "NDHWC".
+    Returns:
+        Tensor of the shape of x.
     Example:
         >>> paddle.nn.functional.dropout3d(paddle.ones([1, 2, 3, 3, 3]), 1.0).sum().item()
         0.0
@@ -291,6 +298,12 @@ def alpha_dropout(x: Tensor, p: Any = 0.5, training: bool = True, name: str | No
 def feature_alpha_dropout(x: Tensor, p: Any = 0.5, training: bool = True, name: str | None = None) -> Tensor:
     """`alpha_dropout` of whole channels: x is [N, C, ...].
 
+    Args:
+        x: Tensor [N, C, ...].
+        p: float in 0..1, the probability that a channel is dropped.
+        training: False returns x.
+    Returns:
+        Tensor of the shape of x.
     Raises:
         ValueError: x has fewer than 2 axes, or p is out of range.
     Example:

@@ -46,6 +46,8 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         dtype: dtype of the result.
     Returns:
         Tensor [..., maxlen].
+    Raises:
+        ValueError: maxlen has more than one element. RuntimeError: it is 0.
     Example:
         >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3])).tolist()
         [[1, 0, 0], [1, 1, 1]]

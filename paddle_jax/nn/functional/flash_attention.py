@@ -314,6 +314,16 @@ def flash_attn_varlen_qkvpacked(
     """`flash_attn_unpadded` of query, key and value packed in one Tensor [total length, query groups + 2,
     key heads, width].
 
+    Args:
+        qkv: Tensor [total length, query groups + 2, key heads, width]: the queries of each key head, then
+            its key and its value.
+        cu_seqlens_q, cu_seqlens_k: int32 Tensors [batch + 1], where each sequence begins.
+        max_seqlen_q, max_seqlen_k: the lengths of the longest sequences.
+        scale: number that products of queries and keys are multiplied with.
+        dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as for `flash_attn_unpadded`.
+        varlen_padded: accepted.
+    Returns:
+        (Tensor [total length, heads, width], softmax or None), as of `flash_attn_unpadded`.
     Example:
         >>> starts = paddle.to_tensor([0, 2, 5], dtype="int32")
         >>> out, _ = paddle.nn.functional.flash_attn_varlen_qkvpacked(paddle.ones([5, 3, 2, 4]), starts,

@@ -134,6 +134,10 @@ def l1_loss(
 def square_error_cost(input: jax.Array, label: jax.Array) -> jax.Array:
     """(input - label) squared, elementwise.
 
+    Args:
+        input, label: floating Tensors [...] that broadcast with each other.
+    Returns:
+        Tensor of the broadcast shape.
     Example:
         >>> paddle.nn.functional.square_error_cost(paddle.to_tensor([1.0]), paddle.to_tensor([4.0])).tolist()
         [9.0]

@@ -99,6 +99,7 @@ def moe_permute(
         using_ue8m0_scale: accepted; scales are sent along as they are.
         return_expert_indices: give the experts of the rows, too; -1 for rows of zeros.
         override_buffer_size: number of rows of the result. Default: the sum over experts.
+        do_gather: True; False is refused.
     Returns:
         (rows [m, features], map int32 [n, num_experts] of a token's row for each expert or -1, weights [m],
         scales [m, blocks] or [0]), and the experts int32 [m] if asked for.

@@ -225,6 +225,8 @@ def zeropad2d(x: Tensor, padding: Padding, data_format: str = "NCHW", name: str 
         x: Tensor [N, C, H, W] or [N, H, W, C]; others as `pad` takes them.
         padding: int, or [left, right, top, bottom].
         data_format: "NCHW" or "NHWC".
+    Returns:
+        Tensor whose height and width have grown by the padding.
     Raises:
         AssertionError: padding does not fit the axes of x.
     Example:

@@ -103,6 +103,13 @@ def max_pool1d(
     """Takes the maximum over windows of a sequence [N, C, L]. Arguments as for `max_pool2d`, with
     one spatial axis.
 
+    Args:
+        x: Tensor [N, C, L].
+        kernel_size, stride, padding: ints, or lists of one, as for `max_pool2d`.
+        return_mask: also give the positions of the maxima.
+        ceil_mode: also take the last window where it is not full.
+    Returns:
+        Tensor [N, C, windows]; with return_mask also an int32 Tensor of that shape.
     Example:
         >>> paddle.nn.functional.max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
@@ -203,6 +210,15 @@ def max_pool3d(
     """Takes the maximum over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for
     `max_pool2d`, with three spatial axes.
 
+    Args:
+        x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".
+        kernel_size, stride, padding: ints, or lists of three, as for `max_pool2d`.
+        return_mask: also give the positions of the maxima in the flattened volume.
+        ceil_mode: also take the last windows where they are not full.
+        data_format: "NCDHW" or "NDHWC".
+    Returns:
+        Tensor [N, C, depth, height, width], or with the channels last; with return_mask also an int32 Tensor
+            of that shape.
     Example:
         >>> paddle.nn.functional.max_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2).shape
         paddle.Size([1, 1, 1, 1, 1])
@@ -237,6 +253,13 @@ def avg_pool1d(
     """Takes the mean over windows of a sequence [N, C, L]. Arguments as for `avg_pool2d`, with
     one spatial axis.
 
+    Args:
+        x: Tensor [N, C, L].
+        kernel_size, stride, padding: ints, or lists of one, as for `avg_pool2d`.
+        exclusive: padding does not count in the mean.
+        ceil_mode: also take the last window where it is not full.
+    Returns:
+        Tensor [N, C, windows].
     Example:
         >>> paddle.nn.functional.avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[2.0, 1.0]]]
@@ -338,6 +361,15 @@ def avg_pool3d(
     """Takes the mean over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for
     `avg_pool2d`, with three spatial axes.
 
+    Args:
+        x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".
+        kernel_size, stride, padding: ints, or lists of three, as for `avg_pool2d`.
+        ceil_mode: also take the last windows where they are not full.
+        exclusive: padding does not count in the mean.
+        divisor_override: number to divide the sums by. Default: the number of elements.
+        data_format: "NCDHW" or "NDHWC".
+    Returns:
+        Tensor [N, C, depth, height, width], or with the channels last, as x.
     Example:
         >>> paddle.nn.functional.avg_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2).tolist()
         [[[[[1.0]]]]]

@@ -475,6 +475,11 @@ def upsample(
 ) -> Tensor:
     """Resizes the spatial axes: the older name of `interpolate`, with the same arguments.
 
+    Args:
+        x: Tensor [N, C, ...] or [N, ..., C].
+        size, scale_factor, mode, align_corners, align_mode, data_format: as for `interpolate`.
+    Returns:
+        Tensor of the new size.
     Example:
         >>> paddle.nn.functional.upsample(paddle.to_tensor([[[[1.0]]]]), scale_factor=2).tolist()
         [[[[1.0, 1.0], [1.0, 1.0]]]]

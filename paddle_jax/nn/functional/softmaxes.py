@@ -60,6 +60,7 @@ def softmax(x: jax.Array, axis: int = -1, dtype: Any = None, name: str | None = 
         x: Tensor [...], floating. `input` is accepted as a name.
         axis: int. `dim` is accepted as a name.
         dtype: x is cast to this dtype first. Default: that of x.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the shape of x; it sums to 1 along axis.
     Raises:
@@ -187,6 +188,8 @@ def tensor_softmax(
         dim: int. Default: axis 0 of tensors of 0, 1 or 3 axes, otherwise axis 1.
         dtype: input is cast to this dtype first.
         out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of input; it sums to 1 along dim.
     Example:
         >>> paddle.to_tensor([1.0, 1.0]).softmax().tolist()
         [0.5, 0.5]

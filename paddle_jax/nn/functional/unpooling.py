@@ -123,6 +123,14 @@ def max_unpool1d(
     """Puts the maxima of a sequence back where `max_pool1d` found them; zeros elsewhere. Arguments as
     for `max_unpool2d`.
 
+    Args:
+        x: Tensor [N, C, L], the maxima.
+        indices: int Tensor of the shape of x, the positions that `max_pool1d` gave.
+        kernel_size, stride, padding: ints, or lists of one, as they were for `max_pool1d`.
+        data_format: "NCL".
+        output_size: list of the length of the result. Default: from the other arguments.
+    Returns:
+        Tensor [N, C, length].
     Example:
         >>> x, i = paddle.to_tensor([[[5.0]]]), paddle.to_tensor([[[1]]], dtype="int32")
         >>> paddle.nn.functional.max_unpool1d(x, i, 2).tolist()
@@ -197,6 +205,14 @@ def max_unpool3d(
     """Puts the maxima of a volume back where `max_pool3d` found them; zeros elsewhere. Arguments as
     for `max_unpool2d`.
 
+    Args:
+        x: Tensor [N, C, D, H, W], the maxima.
+        indices: int Tensor of the shape of x, the positions that `max_pool3d` gave.
+        kernel_size, stride, padding: ints, or lists of three, as they were for `max_pool3d`.
+        data_format: "NCDHW".
+        output_size: list of the lengths of the result. Default: from the other arguments.
+    Returns:
+        Tensor [N, C, depth, height, width].
     Example:
         >>> x, i = paddle.to_tensor([[[[[5.0]]]]]), paddle.to_tensor([[[[[7]]]]], dtype="int32")
         >>> paddle.nn.functional.max_unpool3d(x, i, 2).sum().item()
@@ -272,6 +288,13 @@ def lp_pool1d(
 ) -> jax.Array:
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of a sequence. Arguments as for `lp_pool2d`.
 
+    Args:
+        x: Tensor [N, C, L] or [N, L, C].
+        norm_type: number other than 0; infinity takes the maximum.
+        kernel_size, stride, padding, ceil_mode: as for `max_pool1d`.
+        data_format: "NCL" or "NLC".
+    Returns:
+        Tensor [N, C, windows], or with the channels last, as x.
     Example:
         >>> paddle.nn.functional.lp_pool1d(paddle.to_tensor([[[3.0, 4.0]]]), 2, 2).tolist()
         [[[5.0]]]
@@ -317,6 +340,8 @@ def lp_pool2d(
             fractional power is NaN.
         kernel_size, stride, padding, ceil_mode, data_format: as for `max_pool2d`. A bool as the fifth of five
             positional arguments is ceil_mode.
+    Returns:
+        Tensor [N, C, height, width], or with the channels last, as x.
     Raises:
         ValueError: norm_type is 0 or an argument does not fit x.
     Example:
@@ -470,6 +495,14 @@ def fractional_max_pool3d(
     """Takes maxima over pseudo-random regions of volumes [N, C, D, H, W]. Arguments as for
     `fractional_max_pool2d`.
 
+    Args:
+        x: Tensor [N, C, D, H, W].
+        output_size: int, or list of three; None keeps the length of an axis.
+        kernel_size: int or list of three. Default: regions that do not overlap.
+        random_u: number in (0, 1) that chooses the regions. Default: drawn.
+        return_mask: also give the positions of the maxima in the flattened volume.
+    Returns:
+        Tensor [N, C, *output_size]; with return_mask also an int32 Tensor of that shape.
     Example:
         >>> paddle.nn.functional.fractional_max_pool3d(paddle.ones([1, 1, 4, 4, 4]), 2).shape
         paddle.Size([1, 1, 2, 2, 2])

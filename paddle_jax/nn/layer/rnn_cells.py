@@ -26,6 +26,8 @@ class RNNCellBase(Layer):
 
     A subclass defines `forward` and `state_shape`.
 
+    Args:
+        name_scope, dtype: as for `Layer`.
     Example:
         >>> class Sum(paddle.nn.RNNCellBase):
         ...     state_shape = (4,)

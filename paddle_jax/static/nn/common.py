@@ -355,6 +355,8 @@ def layer_norm(
         name: str that the names of the parameters begin with.
     Returns:
         Variable of the shape of input.
+    Raises:
+        ValueError: a length from begin_norm_axis on is not known.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
@@ -570,6 +572,8 @@ def row_conv(
         act: str, the name of an activation. Default None.
     Returns:
         Variable of the shape of input.
+    Raises:
+        ValueError: the length of axis 1 is not known.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()

@@ -133,6 +133,12 @@ def conv3d(
 ) -> Tensor:
     """A convolution over volumes, with parameters of its own. Arguments as for `conv2d`, with one more axis.
 
+    Args:
+        input: Variable [batch, channels, depth, height, width], or with the channels last.
+        num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, use_cudnn, act,
+            data_format: as for `conv2d`, with one axis more.
+    Returns:
+        Variable [batch, num_filters, depth, height, width], or with the channels last.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
@@ -294,6 +300,12 @@ def conv3d_transpose(
     """A transposed convolution over volumes, with parameters of its own. Arguments as for `conv2d_transpose`,
     with one more axis.
 
+    Args:
+        input: Variable [batch, channels, depth, height, width], or with the channels last.
+        num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr,
+            use_cudnn, act, data_format: as for `conv2d_transpose`, with one axis more.
+    Returns:
+        Variable [batch, num_filters, depth, height, width], or with the channels last.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()

@@ -284,6 +284,11 @@ def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
             when not there. Default False.
     Returns:
         A DenseNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.densenet161()
+        >>> int(sum(p.size for p in net.parameters()))
+        28900936
     """
     return _densenet(161, pretrained, kwargs)
 
@@ -296,6 +301,11 @@ def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
             when not there. Default False.
     Returns:
         A DenseNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.densenet169()
+        >>> int(sum(p.size for p in net.parameters()))
+        14307880
     """
     return _densenet(169, pretrained, kwargs)
 
@@ -308,6 +318,11 @@ def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
             when not there. Default False.
     Returns:
         A DenseNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.densenet201()
+        >>> int(sum(p.size for p in net.parameters()))
+        20242984
     """
     return _densenet(201, pretrained, kwargs)
 
@@ -320,5 +335,10 @@ def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
             when not there. Default False.
     Returns:
         A DenseNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.densenet264()
+        >>> int(sum(p.size for p in net.parameters()))
+        33736232
     """
     return _densenet(264, pretrained, kwargs)

@@ -302,7 +302,18 @@ class MobileNetV3(nn.Layer):
 
 
 class MobileNetV3Small(MobileNetV3):
-    """MobileNetV3 with eleven blocks. Arguments as for `MobileNetV3`."""
+    """MobileNetV3 with eleven blocks. Arguments as for `MobileNetV3`.
+
+    Args:
+        scale: float, factor of the channel counts. Default 1.0.
+        num_classes: int, the classes; 0 for no classifier. Default 1000.
+        with_pool: bool, average over the image before the classifier. Default True.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.MobileNetV3Small()
+        >>> int(sum(p.size for p in net.parameters()))
+        2554968
+    """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         config = [InvertedResidualConfig(*row, scale) for row in _SMALL]
@@ -316,7 +327,18 @@ class MobileNetV3Small(MobileNetV3):
 
 
 class MobileNetV3Large(MobileNetV3):
-    """MobileNetV3 with fifteen blocks. Arguments as for `MobileNetV3`."""
+    """MobileNetV3 with fifteen blocks. Arguments as for `MobileNetV3`.
+
+    Args:
+        scale: float, factor of the channel counts. Default 1.0.
+        num_classes: int, the classes; 0 for no classifier. Default 1000.
+        with_pool: bool, average over the image before the classifier. Default True.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.MobileNetV3Large()
+        >>> int(sum(p.size for p in net.parameters()))
+        5507432
+    """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
         config = [InvertedResidualConfig(*row, scale) for row in _LARGE]
@@ -360,6 +382,11 @@ def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: A
         scale: float, factor of the channel counts; weights are published for 1.0. Default 1.0.
     Returns:
         A MobileNetV3Large.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.mobilenet_v3_large()
+        >>> int(sum(p.size for p in net.parameters()))
+        5507432
     """
     return with_weights(
         MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls

@@ -296,6 +296,11 @@ def resnet34(pretrained: bool = False, **kwargs: Any) -> ResNet:
             when not there. Default False.
     Returns:
         A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnet34()
+        >>> int(sum(p.size for p in net.parameters()))
+        21814696
     """
     return _resnet("resnet34", BasicBlock, 34, pretrained, **kwargs)
 
@@ -308,6 +313,11 @@ def resnet50(pretrained: bool = False, **kwargs: Any) -> ResNet:
             when not there. Default False.
     Returns:
         A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnet50()
+        >>> int(sum(p.size for p in net.parameters()))
+        25610152
     """
     return _resnet("resnet50", BottleneckBlock, 50, pretrained, **kwargs)
 
@@ -320,6 +330,11 @@ def resnet101(pretrained: bool = False, **kwargs: Any) -> ResNet:
             when not there. Default False.
     Returns:
         A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnet101()
+        >>> int(sum(p.size for p in net.parameters()))
+        44654504
     """
     return _resnet("resnet101", BottleneckBlock, 101, pretrained, **kwargs)
 
@@ -332,6 +347,11 @@ def resnet152(pretrained: bool = False, **kwargs: Any) -> ResNet:
             when not there. Default False.
     Returns:
         A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnet152()
+        >>> int(sum(p.size for p in net.parameters()))
+        60344232
     """
     return _resnet("resnet152", BottleneckBlock, 152, pretrained, **kwargs)
 
@@ -348,47 +368,151 @@ def _resnext(depth: int, groups: int, pretrained: bool, kwargs: dict[str, Any]) 
 
 def resnext50_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 50 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
-    `width` are fixed."""
+    `width` are fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnext50_32x4d()
+        >>> int(sum(p.size for p in net.parameters()))
+        25097128
+    """
     return _resnext(50, 32, pretrained, kwargs)
 
 
 def resnext50_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 50 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
-    `width` are fixed."""
+    `width` are fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnext50_64x4d()
+        >>> int(sum(p.size for p in net.parameters()))
+        45290920
+    """
     return _resnext(50, 64, pretrained, kwargs)
 
 
 def resnext101_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 101 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
-    `width` are fixed."""
+    `width` are fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnext101_32x4d()
+        >>> int(sum(p.size for p in net.parameters()))
+        44315560
+    """
     return _resnext(101, 32, pretrained, kwargs)
 
 
 def resnext101_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 101 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
-    `width` are fixed."""
+    `width` are fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnext101_64x4d()
+        >>> int(sum(p.size for p in net.parameters()))
+        83658152
+    """
     return _resnext(101, 64, pretrained, kwargs)
 
 
 def resnext152_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 152 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
-    `width` are fixed."""
+    `width` are fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnext152_32x4d()
+        >>> int(sum(p.size for p in net.parameters()))
+        60150696
+    """
     return _resnext(152, 32, pretrained, kwargs)
 
 
 def resnext152_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNeXt with 152 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
-    `width` are fixed."""
+    `width` are fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.resnext152_64x4d()
+        >>> int(sum(p.size for p in net.parameters()))
+        115266984
+    """
     return _resnext(152, 64, pretrained, kwargs)
 
 
 def wide_resnet50_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 50 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`;
-    `width` is fixed."""
+    `width` is fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.wide_resnet50_2()
+        >>> int(sum(p.size for p in net.parameters()))
+        68951464
+    """
     return _resnet("wide_resnet50_2", BottleneckBlock, 50, pretrained, **{**kwargs, "width": 128})
 
 
 def wide_resnet101_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
     """ResNet with 101 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`;
-    `width` is fixed."""
+    `width` is fixed.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ResNet`.
+    Returns:
+        A ResNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.wide_resnet101_2()
+        >>> int(sum(p.size for p in net.parameters()))
+        127024552
+    """
     return _resnet("wide_resnet101_2", BottleneckBlock, 101, pretrained, **{**kwargs, "width": 128})

@@ -227,6 +227,11 @@ def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
             when not there. Default False.
     Returns:
         A ShuffleNetV2.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.shufflenet_v2_x0_33()
+        >>> int(sum(p.size for p in net.parameters()))
+        652264
     """
     return _shufflenet("shufflenet_v2_x0_33", pretrained, 0.33, kwargs)
 
@@ -239,6 +244,11 @@ def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
             when not there. Default False.
     Returns:
         A ShuffleNetV2.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.shufflenet_v2_x0_5()
+        >>> int(sum(p.size for p in net.parameters()))
+        1374744
     """
     return _shufflenet("shufflenet_v2_x0_5", pretrained, 0.5, kwargs)
 
@@ -251,6 +261,11 @@ def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
             when not there. Default False.
     Returns:
         A ShuffleNetV2.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.shufflenet_v2_x1_0()
+        >>> int(sum(p.size for p in net.parameters()))
+        2294784
     """
     return _shufflenet("shufflenet_v2_x1_0", pretrained, 1.0, kwargs)
 
@@ -263,6 +278,11 @@ def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
             when not there. Default False.
     Returns:
         A ShuffleNetV2.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.shufflenet_v2_x1_5()
+        >>> int(sum(p.size for p in net.parameters()))
+        3527064
     """
     return _shufflenet("shufflenet_v2_x1_5", pretrained, 1.5, kwargs)
 
@@ -275,11 +295,29 @@ def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
             when not there. Default False.
     Returns:
         A ShuffleNetV2.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.shufflenet_v2_x2_0()
+        >>> int(sum(p.size for p in net.parameters()))
+        7399952
     """
     return _shufflenet("shufflenet_v2_x2_0", pretrained, 2.0, kwargs)
 
 
 def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """ShuffleNetV2 of scale 1.0 with swish in place of ReLU. Arguments as for
-    `shufflenet_v2_x0_25` without `act`."""
+    `shufflenet_v2_x0_25` without `act`.
+
+    Args:
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`,
+            downloaded when not there. Default False.
+        **kwargs: `num_classes`, `with_pool` of `ShuffleNetV2`.
+    Returns:
+        A ShuffleNetV2.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.shufflenet_v2_swish()
+        >>> int(sum(p.size for p in net.parameters()))
+        2294784
+    """
     return _shufflenet("shufflenet_v2_swish", pretrained, 1.0, kwargs | {"act": "swish"})

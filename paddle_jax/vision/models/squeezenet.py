@@ -150,5 +150,10 @@ def squeezenet1_1(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
             when not there. Default False.
     Returns:
         A SqueezeNet.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.squeezenet1_1()
+        >>> int(sum(p.size for p in net.parameters()))
+        1235496
     """
     return with_weights(SqueezeNet("1.1", **kwargs), "squeezenet1_1", pretrained, model_urls)

@@ -104,12 +104,38 @@ def _vgg(depth: int, batch_norm: bool, pretrained: bool, kwargs: dict[str, Any])
 
 
 def vgg11(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 11 layers. Arguments as for `vgg16`; no weights are published."""
+    """VGG with 11 layers. Arguments as for `vgg16`; no weights are published.
+
+    Args:
+        pretrained: bool; True is refused, since no weights are published. Default False.
+        batch_norm: bool, normalise after each convolution. Default False.
+        **kwargs: `num_classes`, `with_pool` of `VGG`.
+    Returns:
+        A VGG.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.vgg11()
+        >>> int(sum(p.size for p in net.parameters()))
+        132863336
+    """
     return _vgg(11, batch_norm, pretrained, kwargs)
 
 
 def vgg13(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 13 layers. Arguments as for `vgg16`; no weights are published."""
+    """VGG with 13 layers. Arguments as for `vgg16`; no weights are published.
+
+    Args:
+        pretrained: bool; True is refused, since no weights are published. Default False.
+        batch_norm: bool, normalise after each convolution. Default False.
+        **kwargs: `num_classes`, `with_pool` of `VGG`.
+    Returns:
+        A VGG.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.vgg13()
+        >>> int(sum(p.size for p in net.parameters()))
+        133047848
+    """
     return _vgg(13, batch_norm, pretrained, kwargs)
 
 
@@ -142,5 +168,10 @@ def vgg19(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> 
         batch_norm: bool, normalise after each convolution; no weights are published for it. Default False.
     Returns:
         A VGG.
+    Example:
+        >>> with paddle.LazyGuard():  # no weights are drawn
+        ...     net = paddle.vision.models.vgg19()
+        >>> int(sum(p.size for p in net.parameters()))
+        143667240
     """
     return _vgg(19, batch_norm, pretrained, kwargs)

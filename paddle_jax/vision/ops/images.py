@@ -54,6 +54,13 @@ def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> 
         ModuleNotFoundError: pillow is not installed.
 
     Differs from Paddle: works on every device; Paddle needs a GPU.
+    Example:
+        >>> import os, tempfile
+        >>> from PIL import Image
+        >>> path = os.path.join(tempfile.mkdtemp(), "grey.jpg")
+        >>> Image.new("L", (3, 2)).save(path)
+        >>> paddle.vision.ops.decode_jpeg(paddle.vision.ops.read_file(path)).shape
+        paddle.Size([1, 2, 3])
     """
     if mode not in _MODES:
         raise ValueError(f"decode_jpeg: mode: got {mode!r}; allowed are {', '.join(map(repr, _MODES))}")

@@ -70,14 +70,32 @@ class BrightnessTransform(_Adjust):
 
 
 class ContrastTransform(_Adjust):
-    """Gives images randomly more or less contrast. Arguments as for `BrightnessTransform`."""
+    """Gives images randomly more or less contrast. Arguments as for `BrightnessTransform`.
+
+    Args:
+        value: number >= 0; the factor is drawn from [max(0, 1 - value), 1 + value].
+        keys: as for `BaseTransform`.
+    Example:
+        >>> from PIL import Image
+        >>> paddle.vision.transforms.ContrastTransform(0.4)(Image.new("RGB", (3, 2))).size
+        (3, 2)
+    """
 
     _name = "contrast"
     _adjust = staticmethod(F.adjust_contrast)
 
 
 class SaturationTransform(_Adjust):
-    """Makes colours randomly stronger or weaker. Arguments as for `BrightnessTransform`."""
+    """Makes colours randomly stronger or weaker. Arguments as for `BrightnessTransform`.
+
+    Args:
+        value: number >= 0; the factor is drawn from [max(0, 1 - value), 1 + value].
+        keys: as for `BaseTransform`.
+    Example:
+        >>> from PIL import Image
+        >>> paddle.vision.transforms.SaturationTransform(0.4)(Image.new("RGB", (3, 2))).size
+        (3, 2)
+    """
 
     _name = "saturation"
     _adjust = staticmethod(F.adjust_saturation)

@@ -154,6 +154,10 @@ def center_crop(img: Any, output_size: Size) -> Any:
 def hflip(img: Any) -> Any:
     """The image with left and right exchanged.
 
+    Args:
+        img: image of pillow, array [H, W, C], or Tensor [..., H, W].
+    Returns:
+        The image, of the same kind.
     Example:
         >>> paddle.vision.transforms.hflip(paddle.arange(3).reshape([1, 1, 3])).tolist()
         [[[2, 1, 0]]]
@@ -164,6 +168,10 @@ def hflip(img: Any) -> Any:
 def vflip(img: Any) -> Any:
     """The image upside down.
 
+    Args:
+        img: image of pillow, array [H, W, C], or Tensor [..., H, W].
+    Returns:
+        The image, of the same kind.
     Example:
         >>> paddle.vision.transforms.vflip(paddle.arange(3).reshape([1, 3, 1])).tolist()
         [[[2], [1], [0]]]

@@ -20,6 +20,8 @@ STAGES = "pp"  # the mesh dimension of the stages
 class SplitPoint(enum.Enum):
     """Where a layer that `pp_config` names ends or begins a stage.
 
+    Args:
+        value: int, the number of a member.
     Attributes:
         BEGINNING: the next stage begins with the layer.
         END: the next stage begins behind the layer.

@@ -35,7 +35,23 @@ def all_gather(
     use_calc_stream: bool = False,
 ) -> Task:
     """`paddle.distributed.all_gather`, with `use_calc_stream`; the first argument may also be a Tensor
-    [size * n, ...]."""
+    [size * n, ...].
+
+    Args:
+        tensor_or_tensor_list: list, as tensor_list of `paddle.distributed.all_gather`; or Tensor [size * n,
+            ...].
+        tensor, group, sync_op: as for `paddle.distributed.all_gather`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     parts = []
+        ...     task = stream.all_gather(parts, paddle.to_tensor([rank]))
+        ...     assert [part.tolist() for part in parts] == [[0], [1]]
+    """
     need_sync("all_gather", sync_op, use_calc_stream)
     group = need_member("all_gather", group)
     array = value("all_gather", "tensor", tensor)
@@ -55,7 +71,21 @@ def _hand_out(call: Any, name: Any, out: Any, rows: Any) -> None:
 def broadcast(
     tensor: Any, src: Any, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
-    """`paddle.distributed.broadcast`, with `use_calc_stream`."""
+    """`paddle.distributed.broadcast`, with `use_calc_stream`.
+
+    Args:
+        tensor, src, group, sync_op: as for `paddle.distributed.broadcast`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.to_tensor([rank + 5])
+        ...     task = stream.broadcast(x, src=1)
+        ...     assert x.tolist() == [6]
+    """
     need_sync("broadcast", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -72,7 +102,23 @@ def gather(
     sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:
-    """`paddle.distributed.gather`, with `use_calc_stream`."""
+    """`paddle.distributed.gather`, with `use_calc_stream`.
+
+    Args:
+        tensor, gather_list, dst, group, sync_op: as for `paddle.distributed.gather`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        ValueError, RuntimeError: as of `paddle.distributed.gather`.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     parts = []
+        ...     task = stream.gather(paddle.to_tensor([rank]), parts, dst=0)
+        ...     assert [part.tolist() for part in parts] == ([[0], [1]] if rank == 0 else [])
+    """
     need_sync("gather", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -99,7 +145,23 @@ def scatter(
     use_calc_stream: bool = False,
 ) -> Task | None:
     """`paddle.distributed.scatter`, with `use_calc_stream`; the second argument may also be a Tensor
-    [size * n, ...]."""
+    [size * n, ...].
+
+    Args:
+        tensor, src, group, sync_op: as for `paddle.distributed.scatter`.
+        tensor_or_tensor_list: list, as tensor_list there; or Tensor [size * n, ...].
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        ValueError, RuntimeError: as of `paddle.distributed.scatter`.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     x, parts = paddle.zeros([1]), [paddle.ones([1]), paddle.ones([1]) * 2]
+        ...     task = stream.scatter(x, parts, src=0)
+        ...     assert x.tolist() == [1.0 + paddle.distributed.get_rank()]
+    """
     need_sync("scatter", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -135,7 +197,23 @@ def alltoall(
     use_calc_stream: bool = False,
 ) -> Task | None:
     """`paddle.distributed.alltoall`, with `use_calc_stream`; both lists may also be Tensors
-    [size * n, ...]."""
+    [size * n, ...].
+
+    Args:
+        out_tensor_or_tensor_list, in_tensor_or_tensor_list: lists, as for `paddle.distributed.alltoall`; or
+            Tensors [size * n, ...].
+        group, sync_op: as there.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     parts = []
+        ...     task = stream.alltoall(parts, [paddle.to_tensor([rank, to]) for to in range(2)])
+        ...     assert [part.tolist() for part in parts] == [[0, rank], [1, rank]]
+    """
     need_sync("alltoall", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -159,7 +237,24 @@ def alltoall_single(
     use_calc_stream: bool = False,
 ) -> Task | None:
     """`paddle.distributed.alltoall_single`, with `use_calc_stream`. The two lists of sizes come in the other
-    order here, as in Paddle."""
+    order here, as in Paddle.
+
+    Args:
+        out_tensor, in_tensor, group, sync_op: as for `paddle.distributed.alltoall_single`.
+        out_split_sizes, in_split_sizes: lists of ints, as there.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        ValueError, RuntimeError: as of `paddle.distributed.alltoall_single`.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.zeros([2], "int64")
+        ...     task = stream.alltoall_single(x, paddle.to_tensor([rank * 2, rank * 2 + 1]))
+        ...     assert x.tolist() == [rank, rank + 2]
+    """
     need_sync("alltoall_single", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None

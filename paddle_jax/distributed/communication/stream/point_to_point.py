@@ -54,7 +54,24 @@ def awaited(call: Any, tensor: Any, src: Any, group: Any) -> Any:
 def send(
     tensor: Any, dst: Any = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
-    """`paddle.distributed.send`, with `use_calc_stream`."""
+    """`paddle.distributed.send`, with `use_calc_stream`.
+
+    Args:
+        tensor, dst, group, sync_op: as for `paddle.distributed.send`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     if rank == 0:
+        ...         task = stream.send(paddle.to_tensor([7]), dst=1)
+        ...     else:
+        ...         x = paddle.to_tensor([0])
+        ...         task = stream.recv(x, src=0)
+        ...         assert x.tolist() == [7]
+    """
     need_sync("send", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -68,7 +85,24 @@ def send(
 def recv(
     tensor: Any, src: Any = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
-    """`paddle.distributed.recv`, with `use_calc_stream`."""
+    """`paddle.distributed.recv`, with `use_calc_stream`.
+
+    Args:
+        tensor, src, group, sync_op: as for `paddle.distributed.recv`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     if rank == 0:
+        ...         task = stream.send(paddle.to_tensor([7]), dst=1)
+        ...     else:
+        ...         x = paddle.to_tensor([0])
+        ...         task = stream.recv(x, src=0)
+        ...         assert x.tolist() == [7]
+    """
     need_sync("recv", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None

@@ -31,7 +31,20 @@ def _operation(op: Any) -> int:
 def all_reduce(
     tensor: Any, op: Any = _SUM, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
-    """`paddle.distributed.all_reduce`, with `use_calc_stream`."""
+    """`paddle.distributed.all_reduce`, with `use_calc_stream`.
+
+    Args:
+        tensor, op, group, sync_op: as for `paddle.distributed.all_reduce`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     x = paddle.to_tensor([1.0 + paddle.distributed.get_rank()])
+        ...     task = stream.all_reduce(x)
+        ...     assert x.tolist() == [3.0]
+    """
     need_sync("all_reduce", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -48,7 +61,21 @@ def reduce(
     sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:
-    """`paddle.distributed.reduce`, with `use_calc_stream`."""
+    """`paddle.distributed.reduce`, with `use_calc_stream`.
+
+    Args:
+        tensor, dst, op, group, sync_op: as for `paddle.distributed.reduce`.
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x = paddle.to_tensor([1.0 + rank])
+        ...     task = stream.reduce(x, dst=1)
+        ...     assert x.tolist() == ([3.0] if rank == 1 else [1.0])
+    """
     need_sync("reduce", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -67,7 +94,24 @@ def reduce_scatter(
     use_calc_stream: bool = False,
 ) -> Task | None:
     """`paddle.distributed.reduce_scatter`, with `use_calc_stream`; the second argument may also be a Tensor
-    [size * n, ...]."""
+    [size * n, ...].
+
+    Args:
+        tensor, op, group, sync_op: as for `paddle.distributed.reduce_scatter`.
+        tensor_or_tensor_list: list, as tensor_list there; or Tensor [size * n, ...].
+        use_calc_stream: accepted; True needs sync_op.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        ValueError, RuntimeError: as of `paddle.distributed.reduce_scatter`.
+    Example:
+        >>> stream = paddle.distributed.communication.stream
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env()
+        ...     rank = paddle.distributed.get_rank()
+        ...     x, parts = paddle.zeros([1]), [paddle.ones([1]), paddle.ones([1]) * 2]
+        ...     task = stream.reduce_scatter(x, parts)
+        ...     assert x.tolist() == [2.0 * (rank + 1)]
+    """
     need_sync("reduce_scatter", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None

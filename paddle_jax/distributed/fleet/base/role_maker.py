@@ -13,7 +13,13 @@ __all__ = ["PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"]
 
 
 class Role:
-    """Numbers for what a process does. `fleet.init` takes workers and servers."""
+    """Numbers for what a process does. `fleet.init` takes workers and servers.
+
+    Example:
+        >>> Role = paddle.distributed.fleet.Role
+        >>> Role.WORKER, Role.SERVER
+        (1, 2)
+    """
 
     WORKER = 1
     SERVER = 2

@@ -22,6 +22,8 @@ _WAYS = {"sum": np.sum, "max": np.max, "min": np.min}
 class UtilBase:
     """`fleet.util`: numbers of all processes brought together, and files divided among them.
 
+    Raises:
+        AssertionError: the processes or an argument of a reduction do not fit. TypeError: files are no list.
     Example:
         >>> from paddle_jax.distributed import fleet
         >>> fleet.util.get_file_shard(["a", "b", "c"])

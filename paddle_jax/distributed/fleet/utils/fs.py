@@ -100,9 +100,12 @@ class FS:
 class LocalFS(FS):
     """The file system of this machine.
 
+    Raises:
+        FSFileExistsError, FSFileNotExistsError: a path exists already, or does not. AssertionError: a
+            folder's name is that of a file.
     Example:
         >>> import os, tempfile
-        >>> from paddle.distributed.fleet.utils import LocalFS
+        >>> LocalFS = paddle.distributed.fleet.utils.LocalFS
         >>> client, folder = LocalFS(), tempfile.mkdtemp()
         >>> client.mkdirs(os.path.join(folder, "a", "b"))
         >>> client.touch(os.path.join(folder, "a", "log"))

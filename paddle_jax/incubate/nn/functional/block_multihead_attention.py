@@ -342,6 +342,7 @@ def block_multihead_attention(
             `fused_rms_norm`.
         padding_offsets, cum_offsets, cu_seqlens_k, max_enc_len_this_time, max_dec_len_this_time, max_seq_len,
             rope_theta: accepted; the lengths say it all.
+        pre_key_cache, pre_value_cache: None.
     Returns:
         (Tensor [tokens, heads * width], qkv, key_cache, value_cache).
     Raises:

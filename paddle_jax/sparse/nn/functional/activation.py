@@ -28,6 +28,8 @@ def relu(x: SparseTensor, name: str | None = None) -> SparseTensor:
 
     Args:
         x: SparseCooTensor or SparseCsrTensor.
+    Returns:
+        Sparse Tensor of the kind and the coordinates of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [-2.0, 3.0])
         >>> paddle.sparse.nn.functional.relu(x).values().tolist()
@@ -40,6 +42,10 @@ def relu(x: SparseTensor, name: str | None = None) -> SparseTensor:
 def relu6(x: SparseTensor, name: str | None = None) -> SparseTensor:
     """min(max(x, 0), 6) of the elements that are kept.
 
+    Args:
+        x: SparseCooTensor or SparseCsrTensor.
+    Returns:
+        Sparse Tensor of the kind and the coordinates of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [-2.0, 9.0])
         >>> paddle.sparse.nn.functional.relu6(x).values().tolist()
@@ -52,6 +58,11 @@ def relu6(x: SparseTensor, name: str | None = None) -> SparseTensor:
 def leaky_relu(x: SparseTensor, negative_slope: float = 0.01, name: str | None = None) -> SparseTensor:
     """x where it is positive, negative_slope * x elsewhere, of the elements that are kept.
 
+    Args:
+        x: SparseCooTensor or SparseCsrTensor.
+        negative_slope: number.
+    Returns:
+        Sparse Tensor of the kind and the coordinates of x.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [-2.0, 3.0])
         >>> paddle.sparse.nn.functional.leaky_relu(x, 0.5).values().tolist()
@@ -67,6 +78,8 @@ def softmax(x: SparseTensor, axis: int = -1, name: str | None = None) -> SparseT
     Args:
         x: SparseCooTensor or SparseCsrTensor.
         axis: the axis with coordinates along which they add up to 1; -1 for a SparseCsrTensor.
+    Returns:
+        Sparse Tensor of the kind and the coordinates of x.
     Raises:
         NotImplementedError: another axis of a SparseCsrTensor.
     Example:

@@ -72,6 +72,9 @@ def conv2d(
         x: SparseCooTensor [n, height, width, in_channels] with coordinates of all axes but the last.
         weight: Tensor [height, width, in_channels, out_channels].
         data_format: "NHWC".
+        bias, stride, padding, dilation, groups: as for `conv3d`.
+    Returns:
+        SparseCooTensor [n, height, width, out_channels].
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 3, 3, 1])
         >>> paddle.sparse.nn.functional.conv2d(x, paddle.ones([3, 3, 1, 1]),
@@ -143,6 +146,9 @@ def subm_conv2d(
         x: SparseCooTensor [n, height, width, in_channels] with coordinates of all axes but the last.
         weight: Tensor [height, width, in_channels, out_channels].
         data_format: "NHWC".
+        bias, stride, padding, dilation, groups, key: as for `subm_conv3d`.
+    Returns:
+        SparseCooTensor [n, height, width, out_channels].
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 1]], [[1.0], [2.0]], [1, 3, 3, 1])
         >>> paddle.sparse.nn.functional.subm_conv2d(x, paddle.ones([3, 3, 1, 1]),
@@ -166,6 +172,10 @@ def subm_conv3d_igemm(
 ) -> SparseTensor:
     """`subm_conv3d` under the name of another of Paddle's kernels.
 
+    Args:
+        x, weight, bias, stride, padding, dilation, groups, data_format, key: as for `subm_conv3d`.
+    Returns:
+        SparseCooTensor [n, depth, height, width, out_channels].
     Differs from Paddle: it works on the CPU, too.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[1.0], [2.0]],
@@ -193,6 +203,10 @@ def subm_conv2d_igemm(
 ) -> SparseTensor:
     """`subm_conv2d` under the name of another of Paddle's kernels.
 
+    Args:
+        x, weight, bias, stride, padding, dilation, groups, data_format, key: as for `subm_conv2d`.
+    Returns:
+        SparseCooTensor [n, height, width, out_channels].
     Differs from Paddle: it works on the CPU, too.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 1]], [[1.0], [2.0]], [1, 3, 3, 1])

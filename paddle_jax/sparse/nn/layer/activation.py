@@ -62,6 +62,8 @@ class ReLU6(_Activation):
 class LeakyReLU(_Activation):
     """`paddle.sparse.nn.functional.leaky_relu` as a layer.
 
+    Args:
+        negative_slope: number. Default 0.01.
     Example:
         >>> paddle.sparse.nn.LeakyReLU(0.5)(paddle.sparse.sparse_coo_tensor([[0], [1]],
         ...                                                                 [-2.0])).values().tolist()
@@ -84,6 +86,8 @@ class LeakyReLU(_Activation):
 class Softmax(_Activation):
     """`paddle.sparse.nn.functional.softmax` as a layer.
 
+    Args:
+        axis: int, the axis along which they add up to 1. Default -1.
     Example:
         >>> x = paddle.sparse.sparse_csr_tensor([0, 2], [0, 1], [1.0, 1.0], [1, 2])
         >>> paddle.sparse.nn.Softmax()(x).values().tolist()

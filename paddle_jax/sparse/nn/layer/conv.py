@@ -180,6 +180,10 @@ class Conv2D(_Conv):
     """`paddle.sparse.nn.functional.conv2d` with learnt kernels. Arguments as for `Conv3D`, with two axes of
     space; data_format is "NHWC".
 
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode, weight_attr,
+            bias_attr: as for `Conv3D`.
+        data_format: "NHWC".
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [0]], [[1.0, 2.0]], [1, 2, 2, 2])
         >>> paddle.sparse.nn.Conv2D(2, 4, 3, padding=1)(x).shape
@@ -275,6 +279,11 @@ class SubmConv2D(_Conv):
     """`paddle.sparse.nn.functional.subm_conv2d` with learnt kernels. Arguments as for `SubmConv3D`, with two
     axes of space; data_format is "NHWC".
 
+    Args:
+        in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode, key,
+            weight_attr, bias_attr: as for `SubmConv3D`.
+        data_format: "NHWC".
+        backend: None or "igemm", which changes nothing.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [0]], [[1.0, 2.0]], [1, 2, 2, 2])
         >>> paddle.sparse.nn.SubmConv2D(2, 4, 3)(x).nnz()

@@ -79,6 +79,12 @@ class ColumnParallelLinear(_Divided):
         name: str.
     Raises:
         AssertionError: out_features is no such multiple.
+    Example:
+        >>> meta_parallel = paddle.distributed.fleet.meta_parallel
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init() with an mp_degree of 2
+        ...     layer = meta_parallel.ColumnParallelLinear(4, 6, has_bias=True, gather_output=False)
+        ...     assert layer.weight.shape == [4, 3]
+        ...     assert layer(paddle.ones([2, 4])).shape == [2, 3]
     """
 
     def __init__(
@@ -126,6 +132,12 @@ class RowParallelLinear(_Divided):
         name: str.
     Raises:
         AssertionError: in_features is no such multiple.
+    Example:
+        >>> meta_parallel = paddle.distributed.fleet.meta_parallel
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init() with an mp_degree of 2
+        ...     layer = meta_parallel.RowParallelLinear(4, 6, input_is_parallel=True)
+        ...     assert layer.weight.shape == [2, 6]
+        ...     assert layer(paddle.ones([3, 2])).shape == [3, 6]
     """
 
     def __init__(
@@ -173,6 +185,12 @@ class VocabParallelEmbedding(_Divided):
         name: str.
     Raises:
         AssertionError: num_embeddings is no such multiple.
+    Example:
+        >>> meta_parallel = paddle.distributed.fleet.meta_parallel
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init() with an mp_degree of 2
+        ...     layer = meta_parallel.VocabParallelEmbedding(10, 4)
+        ...     assert layer.weight.shape == [5, 4]
+        ...     assert layer(paddle.to_tensor([0, 9])).shape == [2, 4]
     """
 
     def __init__(
@@ -204,6 +222,12 @@ class ParallelCrossEntropy(Layer):
         mp_group: Group. Default None: that of `fleet.init`.
         name: accepted.
         ignore_index: int, the label of what does not count. Default -100.
+    Example:
+        >>> meta_parallel = paddle.distributed.fleet.meta_parallel
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init() with an mp_degree of 2
+        ...     loss = meta_parallel.ParallelCrossEntropy()
+        ...     part = paddle.zeros([2, 5])  # the logits of five of ten classes
+        ...     assert loss(part, paddle.to_tensor([[1], [7]])).shape == [2, 1]
     """
 
     def __init__(self, mp_group: Any = None, name: str | None = None, ignore_index: int = -100) -> None:

@@ -88,6 +88,8 @@ class _One:
 def get_rng_state_tracker() -> RNGStatesTracker:
     """The tracker of this process.
 
+    Returns:
+        RNGStatesTracker.
     Example:
         >>> from paddle_jax.distributed.fleet.meta_parallel import get_rng_state_tracker
         >>> get_rng_state_tracker() is get_rng_state_tracker()
@@ -116,6 +118,11 @@ def dropout(
         Tensor of the shape of x.
     Raises:
         ValueError: there is no such state.
+    Differs from Paddle: it works without rng_name; Paddle 3.3.1 raises.
+    Example:
+        >>> dropout = paddle.distributed.fleet.layers.mpu.dropout
+        >>> dropout(paddle.ones([2]), 0.5, training=False).tolist()
+        [1.0, 1.0]
     """
     if rng_name is None:
         return functional.dropout(x, p, axis=axis, training=training, mode=mode, name=name)
@@ -129,6 +136,12 @@ def model_parallel_random_seed(seed: Any = None) -> None:
 
     Args:
         seed: int. Default None: drawn by the first process.
+    Example:
+        >>> meta_parallel = paddle.distributed.fleet.meta_parallel
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init() with an mp_degree of 2
+        ...     meta_parallel.model_parallel_random_seed(7)
+        ...     with meta_parallel.get_rng_state_tracker().rng_state():
+        ...         x = paddle.rand([2])  # other numbers on each process
     """
     if seed is None:
         seed = UtilBase().all_gather(secrets.randbelow(655350))[0]
