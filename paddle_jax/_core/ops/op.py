@@ -46,6 +46,7 @@ from paddle_jax._core.ops.attribute_keys import DISTINCT_TYPES, PLAIN_TYPES, fre
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.generated_source import shown, source, without_types
 from paddle_jax._core.ops.inplace_doc import inplace_doc
+from paddle_jax._core.ops.twins import ALIASED_TWINS, TWINS_WITH_OUT
 from paddle_jax._core.tensors.random import default_generator, key_from
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor, init_tensor, wrap
 
@@ -687,19 +688,12 @@ def _into(out: Any, result: Any) -> Any:
     return out
 
 
-# The in-place twins that take further names of arguments in Paddle 3.3.1; the others take only their own.
-_ALIASED_TWINS = frozenset("add subtract multiply divide bitwise_or gcd lcm index_add index_put".split())
-
-# The in-place twins that take `out` in Paddle 3.3.1, and leave it as it is.
-_TWINS_WITH_OUT = frozenset(["bitwise_left_shift", "bitwise_right_shift"])
-
-
 def _inplace(operation: Op, public: Any, how: bool | str) -> Any:
     first = operation.params[0].name
     names = [p.name for p in operation.params if p.name != "out"]
-    if operation.name in _ALIASED_TWINS:
+    if operation.name in ALIASED_TWINS:
         names += operation.alias
-    takes_out = operation.name in _TWINS_WITH_OUT
+    takes_out = operation.name in TWINS_WITH_OUT
 
     def inplace(*args: Any, **kwargs: Any) -> Tensor:
         if takes_out:
