@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax import amp
+from paddle_jax._core.base import launch_variables
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed import DataParallel, all_gather, init_parallel_env
 from paddle_jax.framework.io import save as save_file
+from paddle_jax.io import DataLoader, IterableDataset
 from paddle_jax.metric.metrics import Accuracy
 from paddle_jax.tensor.creation import to_tensor
+from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.math import add_n
 
 if TYPE_CHECKING:
@@ -26,6 +30,45 @@ def listed(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     return [value]
+
+
+def all_gather_rows(x: Tensor) -> Tensor:
+    """A Tensor of all processes, one below the other."""
+    parts = []
+    all_gather(parts, x)
+    return concat(parts, axis=0)
+
+
+def is_parallel() -> bool:
+    """Whether several processes train one model. Workers of parameter servers do not exchange gradients."""
+    return launch_variables.size() > 1 and not launch_variables.has_servers()
+
+
+class MergedRows:
+    """Rows of all processes in an evaluation.
+
+    A sampler repeats the first examples where processes would have different counts. They come last, and are
+    cut off if the length of the data is known.
+
+    Attributes:
+        count: int, the rows that this evaluation has had.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def cut(self, rows: Sequence[Any], loader: Any) -> list[Any]:
+        """Tensors or arrays of a batch of all processes without the examples that are repeated.
+
+        Args:
+            rows: Tensors or arrays that have a row for each example.
+            loader: what gives the batches, or None.
+        """
+        if not isinstance(loader, DataLoader) or isinstance(loader.dataset, IterableDataset):
+            return list(rows)
+        left = len(loader.dataset) - self.count
+        self.count += rows[0].shape[0]
+        return [one[:left] for one in rows]
 
 
 def to_numpy(value: Any) -> Any:
@@ -68,6 +111,12 @@ class DynamicGraphAdapter:
 
     def __init__(self, model: Any) -> None:
         self.model = model
+        self.merged_rows = MergedRows()
+        self._parallel = None
+        # Each process has a part of the data, so the gradients are averaged.
+        if is_parallel():
+            init_parallel_env()
+            self._parallel = DataParallel(model.network)
 
     @property
     def mode(self) -> str:
@@ -94,8 +143,12 @@ class DynamicGraphAdapter:
     def _forward(self, inputs: Any, labels: Any) -> tuple[list[Any], list[Any], list[Tensor]]:
         """(outputs, losses, labels)"""
         model = self.model
+        network = model.network
+        # Evaluation has no gradients, and processes may have batches of different sizes.
+        if self.mode == "train" and self._parallel is not None:
+            network = self._parallel
         with self._precision():
-            outputs = listed(model.network(*_tensors(inputs)))
+            outputs = listed(network(*_tensors(inputs)))
             labels = _tensors(labels)
             # Paddle wants a loss in training, and says so itself.
             if model._loss is not None or self.mode == "train":
@@ -140,7 +193,7 @@ class DynamicGraphAdapter:
         self._begin("eval")
         with no_grad():
             outputs, losses, labels = self._forward(inputs, labels)
-            outputs, labels = self._own_part(outputs, labels)
+            outputs, labels = self._of_all_processes(outputs, labels)
             measured = measure(model._metrics, outputs, labels)
         losses = [to_numpy(loss) for loss in losses]
         if model._loss is None:
@@ -149,8 +202,13 @@ class DynamicGraphAdapter:
             return (losses, measured)
         return losses
 
-    def _own_part(self, outputs: Sequence[Any], labels: Any) -> tuple[Any, Any]:
-        return outputs, labels
+    def _of_all_processes(self, outputs: Sequence[Any], labels: Any) -> tuple[Any, Any]:
+        """Outputs and labels of a batch of all processes, for metrics over all the data."""
+        if self._parallel is None:
+            return outputs, labels
+        rows = [all_gather_rows(one) for one in (*outputs, *labels)]
+        rows = self.merged_rows.cut(rows, self.model._test_dataloader)
+        return rows[: len(outputs)], rows[len(outputs) :]
 
     def predict_batch(self, inputs: Any) -> Any:
         """See Model.predict_batch."""

@@ -14,11 +14,13 @@ from paddle_jax import amp
 from paddle_jax._core.tensors.place import get_device
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.input_spec import InputSpec
-from paddle_jax.distributed import all_gather
 from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.mode import in_dynamic_mode
+
+# Metrics of programs written for Paddle import it from here.
 from paddle_jax.hapi.adapters import DynamicGraphAdapter, listed
+from paddle_jax.hapi.adapters import all_gather_rows as _all_gather  # noqa: F401
 from paddle_jax.hapi.callbacks import EarlyStopping, config_callbacks
 from paddle_jax.hapi.history import numbers_of
 from paddle_jax.hapi.model_summary import summary
@@ -26,7 +28,6 @@ from paddle_jax.hapi.static_adapter import StaticGraphAdapter
 from paddle_jax.io import DataLoader, Dataset, DistributedBatchSampler
 from paddle_jax.jit.io import save as save_program
 from paddle_jax.metric import Metric
-from paddle_jax.tensor.joining import concat
 from paddle_jax.utils.nested import flatten
 
 if TYPE_CHECKING:
@@ -47,14 +48,6 @@ _SCALER = (
     "use_dynamic_loss_scaling",
 )
 _STATIC_ONLY = ("custom_black_varnames", "use_pure_fp16", "use_fp16_guard")
-
-
-def _all_gather(x: Tensor) -> Tensor:
-    """A Tensor of all processes, one below the other: metrics of programs written for Paddle
-    ask for it here."""
-    parts = []
-    all_gather(parts, x)
-    return concat(parts, axis=0)
 
 
 def _check(condition: Any, message: str, error: type[Exception] = AssertionError) -> None:
@@ -470,6 +463,7 @@ class Model:
             warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
         logs = {}
         self._history = []
+        self._test_dataloader = eval_loader
         chosen.on_begin("train")
         for epoch in range(epochs):
             chosen.on_epoch_begin(epoch)
@@ -525,6 +519,7 @@ class Model:
         steps = self._len_data_loader(loader)
         if num_iters is not None and steps is not None:
             steps = min(steps, num_iters)
+        self._adapter.merged_rows.count = 0
         callbacks.on_begin("eval", {"steps": steps, "metrics": self._metrics_name()})
         logs = self._run_one_epoch(loader, callbacks, "eval", logs)
         callbacks.on_end("eval", logs)

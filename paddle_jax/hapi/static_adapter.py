@@ -9,8 +9,10 @@ import numpy as np
 from paddle_jax._program.program import Program, default_startup_program, program_guard
 from paddle_jax._program.recorder import data
 from paddle_jax._program.scope import global_scope
+from paddle_jax.distributed import fleet
+from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.framework.io import save as save_file
-from paddle_jax.hapi.adapters import listed, to_numpy
+from paddle_jax.hapi.adapters import MergedRows, is_parallel, listed, to_numpy
 from paddle_jax.optimizer.lr import LRScheduler
 from paddle_jax.static.amp import CustomOpLists, decorate
 from paddle_jax.static.executor import Executor
@@ -29,6 +31,7 @@ class StaticGraphAdapter:
         self.model = model
         self._programs = {}  # mode: (program, inputs, labels, outputs, losses, what metrics compute)
         self._executor = None
+        self.merged_rows = MergedRows()
 
     @property
     def mode(self) -> str:
@@ -78,6 +81,9 @@ class StaticGraphAdapter:
 
     def _optimizer(self) -> Any:
         model = self.model
+        # Each process has a part of the data: fleet averages the gradients.
+        if is_parallel():
+            return self._distributed_optimizer()
         # Without mixed precision the optimizer is used as it is.
         if model._amp_level == "O0":
             return model._optimizer
@@ -85,6 +91,21 @@ class StaticGraphAdapter:
             model._amp_lists.get("custom_white_list"), model._amp_lists.get("custom_black_list")
         )
         return decorate(model._optimizer, lists, level=model._amp_level)
+
+    def _of_all_processes(self, values: Sequence[Any]) -> list[Any]:
+        """What metrics want of a batch of all processes: `compute` works on each example alone."""
+        group = default_group().process_group
+        rows = [np.concatenate(np.asarray(group.all_gather(np.asarray(value)))) for value in values]
+        return self.merged_rows.cut(rows, self.model._test_dataloader)
+
+    def _distributed_optimizer(self) -> Any:
+        model = self.model
+        strategy = fleet.DistributedStrategy()
+        if model._amp_level != "O0":
+            strategy.amp = True
+            strategy.amp_configs = {**model._amp_lists, "use_pure_fp16": model._amp_level == "O2"}
+        fleet.init(is_collective=True, strategy=strategy)
+        return fleet.distributed_optimizer(model._optimizer, strategy)
 
     def _run(self, mode: str, inputs: Any, labels: Any) -> Any:
         self.mode = mode
@@ -103,7 +124,10 @@ class StaticGraphAdapter:
         if mode == "test":
             return found
         results = found[: len(losses)]
-        rest = iter(found[len(losses) :])
+        rest = found[len(losses) :]
+        if mode == "eval" and rest and is_parallel():
+            rest = self._of_all_processes(rest)
+        rest = iter(rest)
         reports = [
             metric.update(*(next(rest) for _ in one))
             for metric, one in zip(self.model._metrics, measured, strict=True)

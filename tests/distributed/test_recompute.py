@@ -212,3 +212,42 @@ def test_states_in_a_block(oracle):
         random.setstate(states[3])
         for expected in (drawn, then):
             assert [module.rand([2]).tolist(), np.random.rand(), random.random()] == expected
+
+
+RETURNED = {
+    "a mask": (lambda layer: lambda a, b: (layer(a) * b, b), True),
+    "one that wants a gradient": (lambda layer: lambda a, b: [layer(a) * b, b], False),
+    "twice, by name": (lambda layer: lambda a, b: {"one": b, "out": layer(a) * b, "two": b}, True),
+    "nothing else": (lambda layer: lambda a, b: (b, a), False),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_arguments_that_come_back(name, oracle):
+    """Blocks of a pipeline hand a mask on to the next one."""
+
+    def results(module):
+        make, no_gradient = RETURNED[name]
+        layer = module.nn.Linear(2, 2)
+        layer.weight.set_value(np.float32([[0.5, 2], [-1, 0.25]]))
+        x = module.to_tensor(np.float32([[1, -2]]), stop_gradient=False)
+        mask = module.to_tensor(np.float32([[1, 3]]), stop_gradient=no_gradient)
+        recompute = functions(module, "recompute")[0]
+        out = recompute(make(layer), x, mask, use_reentrant=False, preserve_rng_state=False)
+        values = list(out.values()) if isinstance(out, dict) else list(out)
+        sum((value * value).sum() for value in values).backward()
+        tensors = [*values, x.grad, mask.grad, layer.weight.grad]
+        return (
+            [value is mask or value is x for value in values],
+            [None if each is None else each.numpy().tolist() for each in tensors],
+        )
+
+    assert results(paddle_jax) == results(oracle)
+
+
+def test_arguments_that_come_back_count_as_changed_with_reentrant(oracle):
+    for module in (oracle, paddle_jax):
+        x = module.ones([2])
+        x.stop_gradient = False
+        with pytest.raises(ValueError, match="that doesn't stop gradient|counts as a change in place"):
+            functions(module, "recompute")[0](lambda a: a, x, preserve_rng_state=False)

@@ -20,6 +20,7 @@ from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.autograd import PyLayer, backward, grad
 from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 from paddle_jax.nn.layer.container import Sequential
+from paddle_jax.tensor.creation import zeros
 
 if TYPE_CHECKING:
     from paddle_jax.nn.layer.layers import Layer
@@ -136,6 +137,57 @@ def _with_tensors(value: Any, tensors: Any) -> Any:
     return type(value)(items)
 
 
+class _FirstRun:
+    """A function with its arguments, and what its first run returned.
+
+    Attributes:
+        function, given: the function, and its (args, kwargs).
+        tensors: the Tensors in `given`.
+        reentrant: bool, whether an argument that comes back counts as changed in place, as in Paddle.
+        result: what the first run returned, or None.
+        returned: {position among the Tensors of the result: the argument that it is}.
+    """
+
+    def __init__(self, function: Any, given: Any, tensors: Sequence[Tensor], reentrant: bool) -> None:
+        self.function = function
+        self.given = given
+        self.tensors = tensors
+        self.reentrant = reentrant
+        self.result: Any = None
+        self.returned: dict[int, Tensor] | None = None
+
+    def outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Runs the function with these Tensors in place of its own; gives the Tensors that it computes."""
+        replaced_args, replaced_kwargs = _with_tensors(self.given, iter(inputs))
+        result = self.function(*replaced_args, **replaced_kwargs)
+        found = _tensors_in(result)
+        if self.returned is None:
+            self.result = result
+            self.returned = {} if self.reentrant else self._returned_arguments(found, inputs)
+        computed = [t for position, t in enumerate(found) if position not in self.returned]
+        # The tape wants a result, also of a function that returns its arguments alone.
+        return computed or [zeros([])]
+
+    def _returned_arguments(self, found: Sequence[Tensor], inputs: Sequence[Tensor]) -> dict[int, Tensor]:
+        """A mask that a block hands on is such an argument: it is no result, and keeps its own gradient."""
+        places = {id(tensor): place for place, tensor in enumerate(inputs)}
+        return {
+            position: self.tensors[places[id(tensor)]]
+            for position, tensor in enumerate(found)
+            if id(tensor) in places
+        }
+
+    def result_with(self, outputs: Sequence[Tensor]) -> Any:
+        """The result of the first run, with outputs that are on the tape. It can be called once."""
+        result, self.result = self.result, None  # the second run must not keep the first one's values alive
+        computed = iter(outputs)
+        tensors = [
+            self.returned[position] if position in self.returned else next(computed)
+            for position in range(len(_tensors_in(result)))
+        ]
+        return _with_tensors(result, iter(tensors))
+
+
 def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, Any]:
     """Calls a function whose intermediate results are not kept: the backward pass computes them again.
 
@@ -146,7 +198,8 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
             simply called.
         kwargs: keyword arguments of the function; and `preserve_rng_state` (default True: the second run
             draws the same random numbers, also from NumPy, `random` and the tracker of `fleet`),
-            `use_reentrant` and `offload_indices`, which change nothing here.
+            `use_reentrant` (default True; False lets the function return arguments as they are), and
+            `offload_indices`, which changes nothing here.
     Returns:
         What the function returns: a Tensor, or lists, tuples and dicts of Tensors and other values.
     Example:
@@ -157,26 +210,18 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
         [[1.0], [1.0]]
     """
     keep_random = kwargs.pop("preserve_rng_state", True)
-    for name in ("use_reentrant", "offload_indices"):
-        kwargs.pop(name, None)
+    reentrant = kwargs.pop("use_reentrant", True)
+    kwargs.pop("offload_indices", None)
     given = (args, kwargs)
     tensors = _tensors_in(given)
     traced = not state.frame.eager  # a compiled program keeps what XLA finds best
     if traced or all(t.stop_gradient for t in tensors):
         return function(*args, **kwargs)
-    first_result = []
-
-    def run(inputs: Sequence[Tensor]) -> Tensor | dict[str, Any]:
-        replaced_args, replaced_kwargs = _with_tensors(given, iter(inputs))
-        result = function(*replaced_args, **replaced_kwargs)
-        if not first_result:
-            first_result.append(result)
-        return result
-
-    outputs = _Recompute.apply(*tensors, run=run, keep_random=keep_random)
+    first_run = _FirstRun(function, given, tensors, reentrant)
+    outputs = _Recompute.apply(*tensors, run=first_run.outputs, keep_random=keep_random)
     if not isinstance(outputs, tuple):
         outputs = (outputs,)
-    return _with_tensors(first_result.pop(), iter(outputs))
+    return first_run.result_with(outputs)
 
 
 def detach_variable(

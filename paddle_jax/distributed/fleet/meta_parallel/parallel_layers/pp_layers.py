@@ -300,7 +300,7 @@ class PipelineLayer(Layer):
         for start in range(0, len(functions), step):
             some = functions[start : start + step]
             if _worth_recomputing(some, input):
-                input = recompute(ft.partial(_passed, some), input)
+                input = recompute(ft.partial(_passed, some), input, use_reentrant=False)
             else:
                 input = _passed(some, input)
         return input
