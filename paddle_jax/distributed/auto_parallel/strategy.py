@@ -82,6 +82,8 @@ _SECTIONS = {
         "gradient_sync_after_accumulate": False,
     },
     "sp_optimization": {"enable": True},
+    # XLA fuses these operations in any case.
+    "fused_passes": {"enable": False, "gemm_epilogue": False, "dropout_add": False},
 }
 _PLAIN = {
     "auto_mode": "semi",
@@ -141,7 +143,7 @@ class Strategy(Config):
     Args:
         config: dict of dicts, settings of sections that differ from the defaults.
     Raises:
-        ValueError: `config` is no dict.
+        ValueError: `config` is no dict, or `fused_passes` has an unknown name.
     Example:
         >>> strategy = paddle.distributed.Strategy({"amp": {"enable": True, "dtype": "bfloat16"}})
         >>> strategy.amp.dtype, strategy.sharding.enable
@@ -152,6 +154,10 @@ class Strategy(Config):
         if config is not None and not isinstance(config, dict):
             raise ValueError(f"Strategy: config: got {config!r}; it must be a dict")
         given = config or {}
+        unknown = set(given.get("fused_passes", {})) - set(_SECTIONS["fused_passes"])
+        if unknown:
+            known = ", ".join(_SECTIONS["fused_passes"])
+            raise ValueError(f"Strategy: fused_passes: got {', '.join(sorted(unknown))}; there are {known}")
         super().__init__(_PLAIN, {key: value for key, value in given.items() if key not in _SECTIONS})
         for name, defaults in _SECTIONS.items():
             setattr(self, f"_{name}", Config(defaults, given.get(name, {})))
@@ -170,6 +176,11 @@ class Strategy(Config):
     def pipeline(self) -> Any:
         """A pipeline of layers."""
         return self._pipeline
+
+    @property
+    def fused_passes(self) -> Any:
+        """Operations that Paddle joins: accepted, since XLA fuses what it can."""
+        return self._fused_passes
 
     @property
     def amp(self) -> Any:

@@ -50,6 +50,8 @@ from paddle_jax.distributed.fleet.meta_parallel.zero_bubble import (
 )
 from paddle_jax.distributed.fleet.server_methods import ServerMethods
 from paddle_jax.distributed.fleet.static_training import StaticOptimizer, acts
+from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import unwrap_optimizer
+from paddle_jax.distributed.fleet.utils.mix_precision_utils import MixPrecisionOptimizer
 from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
 from paddle_jax.framework.mode import in_dynamic_mode
 
@@ -360,6 +362,7 @@ class Fleet(ServerMethods):
         """
         if strategy is not None:
             self._user_defined_strategy = strategy
+        optimizer = unwrap_optimizer(optimizer, MixPrecisionOptimizer)
         if Current.servers is not None:
             self._optimizer = self._server_optimizer(optimizer)
             return self._optimizer

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.communication.group import default_group
-from paddle_jax.distributed.data_parallel import averaged
+from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 
 if TYPE_CHECKING:
-    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.distributed.fleet.base.topology import HybridCommunicateGroup
+    from paddle_jax.nn import Layer
     from paddle_jax.optimizer.optimizer import Optimizer
 
 
@@ -101,3 +104,79 @@ def unwrap_optimizer(optimizer: Optimizer, optimizer_instances: Any = ()) -> Any
 def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:
     """The Parameters of an optimizer, those of its groups one after the other, as a list."""
     return list(optimizer._parameter_list)
+
+
+def _broadcast_parameters(model: Layer, group: Any, with_parts: bool) -> None:
+    """Gives all processes of a group the Parameters and buffers of its first one.
+
+    Args:
+        model: Layer.
+        group: Group.
+        with_parts: bool, whether Parameters of which each process has its part are among them.
+    """
+    tensors = [
+        tensor
+        for tensor in (*model.parameters(), *model.buffers())
+        # Experts are different on each process.
+        if not getattr(tensor, "no_sync", False)
+        and (with_parts or not getattr(tensor, "is_distributed", False))
+    ]
+    if group.is_member() and tensors:
+        same_everywhere(tensors, group)
+
+
+def broadcast_mp_parameters(model: Layer, hcg: HybridCommunicateGroup, fuse_params: bool = True) -> None:
+    """Gives the model parallel group the Parameters of its first process, but not parts of a Parameter.
+
+    Args:
+        model: Layer.
+        hcg: HybridCommunicateGroup.
+        fuse_params: accepted.
+    """
+    _broadcast_parameters(model, hcg.get_model_parallel_group(), with_parts=False)
+
+
+def broadcast_dp_parameters(model: Layer, hcg: HybridCommunicateGroup, fuse_params: bool = True) -> None:
+    """Gives the data parallel group the Parameters of its first process. Arguments as for
+    `broadcast_mp_parameters`."""
+    _broadcast_parameters(model, hcg.get_data_parallel_group(), with_parts=True)
+
+
+def broadcast_sharding_parameters(
+    model: Layer, hcg: HybridCommunicateGroup, fuse_params: bool = True
+) -> None:
+    """Gives the sharding group the Parameters of its first process. Arguments as for
+    `broadcast_mp_parameters`."""
+    _broadcast_parameters(model, hcg.get_sharding_parallel_group(), with_parts=True)
+
+
+def broadcast_sep_parameters(model: Layer, hcg: HybridCommunicateGroup, fuse_params: bool = True) -> None:
+    """Gives the processes of one sequence the Parameters of the first one. Arguments as for
+    `broadcast_mp_parameters`."""
+    _broadcast_parameters(model, hcg.get_sep_parallel_group(), with_parts=True)
+
+
+def broadcast_input_data(hcg: HybridCommunicateGroup, *inputs: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Gives the model parallel group the inputs of its first process.
+
+    Args:
+        hcg: HybridCommunicateGroup.
+        inputs, kwargs: Tensors, which change in place; Tensors in lists, tuples and dicts; other values stay.
+    Returns:
+        inputs and kwargs.
+    """
+    group = hcg.get_model_parallel_group()
+    if group.is_member():
+        for tensor in _tensors_in([inputs, kwargs]):
+            broadcast(tensor, group.ranks[0], group)
+    return inputs, kwargs
+
+
+def _tensors_in(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from _tensors_in(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _tensors_in(one)

@@ -1,0 +1,1 @@
+from paddle_jax.distributed.fleet.utils.mix_precision_utils import *

@@ -1,0 +1,3 @@
+"""Functions that models of several processes use."""
+
+__all__ = []

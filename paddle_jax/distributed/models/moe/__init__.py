@@ -1,0 +1,3 @@
+"""Functions of mixtures of experts."""
+
+__all__ = []
