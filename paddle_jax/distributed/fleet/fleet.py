@@ -475,6 +475,9 @@ def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
             others *= degree if name != "dp" else 1
         degrees["dp"] = max(_places(others) // others, 1)
     order = strategy.hybrid_parallel_order
+    # Programs that name five dimensions ask the topology for places along five.
+    if "cp" not in order and degrees["cp"] > 1:
+        order = [*order[:-1], "cp", order[-1]]
     return CommunicateTopology([SHORT_NAMES[name] for name in order], [degrees[name] for name in order])
 
 

@@ -262,9 +262,7 @@ class DistributedStrategy:
                     f"DistributedStrategy.hybrid_configs: order: got {order}; "
                     f"it must have each of {_ORDER} once"
                 )
-            self._values["hybrid_parallel_order"] = (
-                list(order) if "cp" in order else [*order[:-1], "cp", order[-1]]
-            )
+            self._values["hybrid_parallel_order"] = list(order)
         for key in set(value) & set(_DEGREES):
             if isinstance(value[key], bool) or not isinstance(value[key], int):
                 raise TypeError(
