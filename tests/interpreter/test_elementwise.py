@@ -212,6 +212,31 @@ def test_selection():
     )
 
 
+@pytest.mark.parametrize("count", [12, 5000, 70000])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "float16", "complex64"])
+def test_selection_against_zero(dtype, count):
+    """NaN and infinity are taken or left, and -0.0 is no 0.0."""
+    x = np.random.RandomState(1).randn(count) * 3
+    x[:8] = 0.0, -0.0, 1.5, -2.5, 3.5, 1, -1, 7
+    if dtype.startswith("float"):
+        x[8:12] = np.nan, np.inf, -np.inf, np.nan
+    with np.errstate(all="ignore"):
+        x = x.astype(dtype)
+    which = np.random.RandomState(2).rand(count) > 0.5
+    check(
+        lambda which, x: (
+            jnp.where(which, x, 0),
+            jnp.where(which, 0, x),
+            lax.select(which, x, jnp.zeros_like(x)),
+            lax.select(which, jnp.full_like(x, -0.0), x),
+            jnp.where(which[:4, None], x[:4], 0),
+        ),
+        which,
+        x,
+        ulp=0,
+    )
+
+
 def test_a_product_with_a_truth_value_selects():
     """XLA's simplifier makes it a selection, except in bfloat16: infinity times false is 0."""
     x = np.array([-1, np.nan, -np.inf, 2, -0.0, 0.25])

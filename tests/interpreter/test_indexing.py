@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from jax import lax
 
 from paddle_jax._core.numpy_backend import Refusal, plan
+from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from tests.interpreter.compare import check
 
 R = np.random.RandomState(4)
@@ -146,6 +147,34 @@ CONVOLUTIONS = {
 def test_convolution(dtype):
     every = lambda x, w: [lax.conv_general_dilated(x, w, **each) for each in CONVOLUTIONS.values()]  # noqa: E731
     check(every, IMAGE.astype(dtype), KERNEL.astype(dtype), ulp=8, scale=8)
+
+
+# shapes of the image and the weight, and groups
+CONVOLUTIONS_AS_TERMS = {
+    "one channel, several rows": ((2, 1, 6, 7), (3, 1, 3, 2), 1),
+    "each channel alone": ((2, 4, 6, 7), (4, 1, 3, 3), 4),
+    "one channel and several rows in each group": ((2, 3, 6, 5), (6, 1, 2, 2), 3),
+    "few positions": ((2, 3, 6, 5), (4, 3, 3, 3), 1),
+    "many positions": ((1, 2, 12, 11), (3, 2, 3, 3), 1),
+    "more rows than positions": ((1, 2, 3, 3), (20, 2, 3, 3), 1),
+    "more rows than positions, in groups": ((1, 4, 3, 4), (40, 2, 3, 3), 2),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS_AS_TERMS)
+def test_convolution_and_its_gradients_as_terms(name):
+    image, weight, groups = CONVOLUTIONS_AS_TERMS[name]
+    out = tuple(a - b + 1 for a, b in zip(image[2:], weight[2:], strict=True))
+    where = Plan((1, 1), ((0, 0), (0, 0)), (1, 1), out, groups)
+
+    def terms(x, w):
+        y, gradients = jax.vjp(lambda x, w: better_than_xla(x, w, where)(x, w, where), x, w)
+        return y, *gradients(jnp.cos(y))
+
+    x, w = R.randn(*image).astype("float32"), R.randn(*weight).astype("float32")
+    names = {equation.primitive.name for equation in jax.make_jaxpr(terms)(x, w).eqns}
+    assert {"convolution_result", "convolution_image", "convolution_kernel"} <= names
+    check(terms, x, w, ulp=16, scale=16)
 
 
 def test_convolution_in_other_layouts_in_groups_of_the_batch_and_its_gradients():

@@ -132,7 +132,8 @@ class _Taps:
 
     Attributes:
         slices: for each element, in order, the slices of the padded image that it meets.
-        is_elementwise: bool, whether products of numbers suffice in place of products of matrices.
+        is_elementwise: bool, whether each group has one channel and one row, so that products of numbers
+            suffice in place of products of matrices.
     """
 
     def __init__(self, params: Params, ins: Avals, out: Any) -> None:
@@ -150,7 +151,7 @@ class _Taps:
         self.image = n, groups, i
         self.result = n, groups, o // groups
         self.weight = groups, o // groups, i
-        self.is_elementwise = i == 1
+        self.is_elementwise = i == 1 == o // groups
         if c * self.elements * math.prod(plan.out) * self.compute_dtype.itemsize > _LARGEST:
             raise Refusal(
                 "a convolution that needs more than 128 MB for the windows of one example is compiled"
@@ -232,10 +233,16 @@ def _image(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def contributions(g: np.ndarray, w: np.ndarray) -> Any:
         """The contribution of each element of the kernel to the image."""
-        if taps.is_elementwise and taps.weight[1] == 1:
+        if taps.is_elementwise:
             return (g * w[:, :, 0, k, None] for k in range(taps.elements))
         groups, outputs, inputs = taps.weight
         n, *_, positions = g.shape
+        if outputs > n * positions:
+            # a copy of the weights with their axes in another order takes longer than the product
+            columns = g.transpose(1, 2, 0, 3).reshape(groups, outputs, -1)
+            products = matmul(w.reshape(groups, outputs, -1).swapaxes(1, 2), columns)
+            products = products.reshape(groups, inputs, taps.elements, n, positions).transpose(3, 0, 2, 1, 4)
+            return (products[:, :, k] for k in range(taps.elements))
         transposed = w.transpose(0, 3, 2, 1).reshape(groups, -1, outputs)
         if positions > _FEW_POSITIONS:
             products = matmul(transposed, g)
@@ -272,6 +279,6 @@ def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
         rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
         return taps.finish(matmul(rows, columns.swapaxes(1, 2)))
 
-    if taps.is_elementwise:
+    if channels == 1:
         return by_elements
     return by_windows

@@ -21,7 +21,8 @@ from paddle_jax._core.numpy_backend.rules import (
     size_of,
 )
 
-_LARGE = 1 << 15  # elements
+_LEAST_MASKED = 1 << 12  # elements
+_LEAST_BLENDED = 1 << 13  # elements
 PLAIN = {
     "add": np.add,
     "add_any": np.add,
@@ -151,11 +152,35 @@ def _polynomial(params: Params, ins: Avals, outs: Avals) -> Run:
 
 @rule("masked_product")
 def _masked_product(params: Params, ins: Avals, outs: Avals) -> Run:
+    if _has_quick_bits(ins[1], outs[0], _LEAST_MASKED) and ins[0].shape == ins[1].shape:
+        return _masked(outs[0].dtype, np.negative)  # -1 is a mask of ones
     zero = np.zeros((), outs[0].dtype)
-    if ins[0].shape == ins[1].shape:
-        select = _select(None, [ins[1], outs[0], outs[0]], outs)
-        return lambda x, truth: select(truth, zero, x)
     return lambda x, truth: np.where(truth, x, zero)
+
+
+@rule("masked_selection")
+def _masked_selection(params: Params, ins: Avals, outs: Avals) -> Run:
+    if _has_quick_bits(ins[1], outs[0], _LEAST_MASKED):
+        return _masked(outs[0].dtype, lambda truth: np.subtract(truth, np.int8(1)))
+    zero = np.zeros((), outs[0].dtype)
+    return lambda x, truth: np.where(truth, zero, x)
+
+
+def _has_quick_bits(truth: Any, out: Any, least: int) -> bool:
+    """Whether selection by bits is quicker than `np.where`, from this number of elements."""
+    return size_of(truth) == size_of(out) >= least and out.dtype.kind in "fiu" and out.dtype.itemsize >= 4
+
+
+def _masked(dtype: np.dtype, mask_of: Any) -> Any:
+    """The bits of a number under a mask that is made of a truth value as an int8."""
+    bits = np.dtype(f"i{dtype.itemsize}")
+
+    def masked(x: Any, truth: Any) -> Any:
+        chosen = mask_of(truth.view(np.int8)).astype(bits)
+        chosen &= x.view(bits)
+        return chosen.view(dtype)
+
+    return masked
 
 
 @rule("exp2")
@@ -271,7 +296,7 @@ def _blend(dtype: np.dtype) -> Any:
     bits = np.dtype(f"i{dtype.itemsize}")
 
     def blend(which: Any, no: Any, yes: Any) -> Any:
-        mask = np.negative(which.view(np.int8), dtype=bits)
+        mask = np.negative(which.view(np.int8)).astype(bits)
         no = no.view(bits)
         yes = yes.view(bits)
         chosen = no ^ yes
@@ -288,7 +313,7 @@ def _select(params: Params, ins: Avals, outs: Avals) -> Run:
         return lambda which, only: only
     if ins[0].dtype == bool:
         dtype = outs[0].dtype
-        if size_of(ins[0]) == size_of(outs[0]) >= _LARGE and dtype.kind in "fiu" and dtype.itemsize >= 4:
+        if _has_quick_bits(ins[0], outs[0], _LEAST_BLENDED):
             return _blend(dtype)
         return lambda which, no, yes: np.where(which, yes, no)
 

@@ -84,6 +84,7 @@ def flatten(closed: Any) -> Flat:
     flat.arity = len(operands)
     flat.results = _inline(flat, jaxpr, consts, operands)
     _mask_products(flat)
+    _mask_selections(flat)
     _drop_dead(flat)
     return flat
 
@@ -198,6 +199,44 @@ def _mask_products(flat: Flat) -> None:
                     [in_avals[1 - side], aval],
                     out_avals,
                 )
+
+
+class MaskedSelection:
+    """Stands for a primitive: a number where a truth value is false, else 0."""
+
+    name = "masked_selection"
+    multiple_results = False
+
+
+def _mask_selections(flat: Flat) -> None:
+    """Finds selections between a number and 0, as in the gradient of a selection.
+
+    A mask over the bits of the number computes them.
+    """
+    zeros = {slot for slot, value in flat.constants.items() if _is_zero(value)}
+    for n, (primitive, params, ins, outs, in_avals, out_avals) in enumerate(flat.equations):
+        if primitive.name == "broadcast_in_dim" and ins[0] in zeros:
+            zeros.add(outs[0])
+        if primitive.name != "select_n" or len(ins) != 3 or in_avals[0].dtype != np.bool_:
+            continue
+        which, no, yes = ins
+        if no in zeros:
+            replacement: Any = MaskedProduct
+            number = 2
+        elif yes in zeros:
+            replacement = MaskedSelection
+            number = 1
+        else:
+            continue
+        if in_avals[0].shape == out_avals[0].shape:
+            operands = [ins[number], which]
+            avals = [in_avals[number], in_avals[0]]
+            flat.equations[n] = (replacement, params, operands, outs, avals, out_avals)
+
+
+def _is_zero(value: np.ndarray) -> bool:
+    """Whether a constant is one 0 that is not negative."""
+    return value.size == 1 and value.dtype.kind in "fiu" and not value.view(f"u{value.itemsize}").any()
 
 
 def _drop_dead(flat: Flat) -> None:

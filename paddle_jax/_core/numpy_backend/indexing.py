@@ -53,18 +53,15 @@ class Windows:
         """(positions [windows, elements of one], None or which windows are inside [windows])."""
         starts = indices.reshape(-1, len(self.mapped))
         if starts.dtype == np.uint64:
-            starts = np.minimum(starts, np.iinfo(np.int64).max).astype(np.int64)
-        else:
-            starts = starts.astype(np.int64)
+            starts = np.minimum(starts, np.iinfo(np.int64).max)
+        starts = starts.astype(np.int64, copy=False)
         moved = np.minimum(np.maximum(starts, 0), self.room)
         inside = None
-        if not self.clip:
-            fits = (moved == starts).all(1)
-            inside = None if fits.all() else fits
-        if len(self.mapped):
-            first = moved @ self.strides + self.base
-        else:
-            first = self.base
+        if not self.clip and not (fits := moved == starts).all():
+            inside = fits.all(1)
+        first = self.base
+        for k, stride in enumerate(self.strides):
+            first = first + moved[:, k] * stride
         return first[:, None] + self.offsets, inside
 
 
