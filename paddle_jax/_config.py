@@ -39,7 +39,7 @@ from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
 from paddle_jax._core.process_group import startup_barrier  # noqa: E402
 from paddle_jax._core.runner import after_fork, runner_flags  # noqa: E402
 
-compiler.limit_malloc_arenas()
+compiler.tune_malloc()
 flags.start()
 traceback_displays.install()
 memory_flags.start()

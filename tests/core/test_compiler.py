@@ -1,5 +1,6 @@
 """What compiling is told: programs run the same with it, and the user's own settings stay."""
 
+import ast
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ class Library:
 ctypes.CDLL = Library
 from paddle_jax._core.base import compiler
 calls.clear()
-compiler.limit_malloc_arenas()
+compiler.tune_malloc()
 print(calls)
 """
 
@@ -55,20 +56,28 @@ def test_each_way_to_compile_a_program():
 
 
 @pytest.mark.parametrize(
-    "name, value", [("MALLOC_ARENA_MAX", "3"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3"), ("OTHER", "1")]
+    "name, value, parameters",
+    [
+        ("MALLOC_ARENA_MAX", "3", [-1, -3]),
+        ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3", [-1, -3]),
+        ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=3:glibc.malloc.mmap_threshold=3", [-8]),
+        ("MALLOC_TRIM_THRESHOLD_", "3", [-8, -3]),
+        ("MALLOC_MMAP_THRESHOLD_", "3", [-8, -1]),
+        ("OTHER", "1", [-8, -1, -3]),
+    ],
 )
-def test_arenas_that_the_environment_sets_stay(name, value, monkeypatch):
+def test_malloc_settings_of_the_environment_stay(name, value, parameters, monkeypatch):
     monkeypatch.setenv(name, value)
     found = subprocess.run(
         [sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=120, check=True
     ).stdout.strip()
-    assert found.startswith("[(-8, ") if name == "OTHER" else found == "[]"
+    assert [parameter for parameter, _ in ast.literal_eval(found)] == parameters
 
 
 def test_what_the_system_lacks_is_left_out(monkeypatch):
     monkeypatch.setattr(compiler.ctypes, "CDLL", lambda name: object())
     with compiler.trimmed_memory("segment"):
-        compiler.limit_malloc_arenas()
+        compiler.tune_malloc()
 
 
 def test_an_error_of_the_compiler_is_passed_on():
