@@ -1,9 +1,11 @@
 """Random functionals by their distributions: how much is dropped, what is shared, what is preserved."""
 
+import jax
 import numpy as np
 import pytest
 
 import paddle_jax as paddle
+from paddle_jax.tensor.inner import chosen_at_random
 
 F = paddle.nn.functional
 N = 20000
@@ -140,3 +142,21 @@ def test_fractional_pooling_regions_are_random():
     x = paddle.arange(400, dtype="float32").reshape([1, 1, 20, 20])
     seen = {tuple(F.fractional_max_pool2d(x, 7).numpy().ravel()) for _ in range(8)}
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize(
+    "chance", [0.0, 1e-9, 2.0**-23, 0.1, 1 / 3, 0.5, 0.9, 1 - 2.0**-23, 1 - 2.0**-25, 1.0]
+)
+def test_elements_are_chosen_as_by_jax(chance):
+    key = jax.random.key(5)
+    expected = jax.random.bernoulli(key, np.float32(chance), (50, 400))
+    np.testing.assert_array_equal(chosen_at_random(key, chance, (50, 400)), expected)
+
+
+@pytest.mark.parametrize("step", [-1, 0, 1])
+def test_the_chance_decides_at_the_border(step):
+    """A chance of one more than the bits of an element chooses it, one of the bits themselves does not."""
+    key = jax.random.key(6)
+    border = float(jax.random.uniform(key, (1,), np.float32)[0])
+    chosen = chosen_at_random(key, border + step * 2.0**-23, (1,))
+    assert bool(chosen[0]) == (step > 0)

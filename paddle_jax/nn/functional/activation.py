@@ -11,7 +11,7 @@ from jax import lax
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax  # noqa: F401
-from paddle_jax.tensor.inner import magnitude, named
+from paddle_jax.tensor.inner import log_one_plus_exp, magnitude, named
 from paddle_jax.tensor.ops import sigmoid, tanh  # noqa: F401
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def mish(x: jax.Array, name: str | None = None) -> jax.Array:
 
     See: Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
     """
-    return x * jnp.tanh(jax.nn.softplus(x))
+    return x * jnp.tanh(log_one_plus_exp(x))
 
 
 @known_as(pir="swiglu")
@@ -528,7 +528,7 @@ def softplus(x: jax.Array, beta: float = 1, threshold: float = 20, name: str | N
     """
     scaled = x * beta
     # Beyond the threshold log(1 + exp(z)) equals z in float32.
-    return jnp.where(scaled > threshold, x, jax.nn.softplus(scaled) / beta)
+    return jnp.where(scaled > threshold, x, log_one_plus_exp(scaled) / beta)
 
 
 @known_as(pir="softsign", onnx="Softsign")
@@ -563,7 +563,7 @@ def log_sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
     # The stable form compares numbers, which complex ones do not allow.
     if jnp.iscomplexobj(x):
         return -jnp.log(1 + jnp.exp(-x))
-    return jax.nn.log_sigmoid(x)
+    return -log_one_plus_exp(-x)
 
 
 logsigmoid = log_sigmoid

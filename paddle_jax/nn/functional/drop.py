@@ -16,6 +16,7 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
 from paddle_jax.tensor.creation import clone
+from paddle_jax.tensor.inner import chosen_at_random
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import Size
@@ -36,8 +37,7 @@ def _drop(x: jax.Array, p: Any, axes: Any, upscale: bool, *, key: jax.Array) -> 
     # 1 - p would divide by 0.
     if p == 1:
         return jnp.zeros_like(x)
-    # In float32: half precision has few probabilities.
-    keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
+    keep = chosen_at_random(key, 1 - p, shape)
     # Scaled up in training, so that evaluation needs nothing.
     return jnp.where(keep, x / (1 - p) if upscale else x, jnp.zeros_like(x))
 
@@ -52,7 +52,7 @@ def _alpha_drop(x: jax.Array, p: Any, per_feature: bool, *, key: jax.Array) -> j
         shape = (*x.shape[:2], *[1] * (x.ndim - 2))
     else:
         shape = x.shape
-    keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
+    keep = chosen_at_random(key, 1 - p, shape)
     # Mean and variance of a standard normal input stay (Klambauer and others, 2017).
     scale = ((1 - p) * (1 + p * ALPHA_DROPPED**2)) ** -0.5
     shift = -scale * ALPHA_DROPPED * p

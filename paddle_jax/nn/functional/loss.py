@@ -40,7 +40,7 @@ from paddle_jax.nn.functional.margin_losses import (
 from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced
 from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa: F401
 from paddle_jax.tensor.axes import at_hand, check_index, guarded
-from paddle_jax.tensor.inner import magnitude
+from paddle_jax.tensor.inner import magnitude, negative_log_sigmoids
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DivergenceReduction, Reduction
@@ -389,9 +389,9 @@ def logistic(logit: jax.Array, label: jax.Array, pos_weight: jax.Array | None = 
     labels are constants."""
     label, pos_weight = jax.lax.stop_gradient((label, pos_weight))
     positive = label if pos_weight is None else label * pos_weight
-    # log(1 + exp(-x)) for positive labels, log(1 + exp(x)) for negative ones; softplus overflows for
-    # neither.
-    return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
+    # log(1 + exp(-x)) for positive labels, log(1 + exp(x)) for negative ones
+    of_positive, of_negative = negative_log_sigmoids(logit)
+    return (1 - label) * of_negative + positive * of_positive
 
 
 @known_as(

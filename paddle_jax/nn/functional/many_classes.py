@@ -18,6 +18,7 @@ from paddle_jax._core.tensors.tensor import host_value, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 from paddle_jax.tensor.axes import number
+from paddle_jax.tensor.inner import log_one_plus_exp
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -56,7 +57,7 @@ def _tree_loss(
     # As Paddle's kernel limits it, so that exp does not overflow; the limits have no gradient.
     score = jnp.where(score > 40, 40, jnp.where(score < -40, -40, score))
     # Paddle counts log 2 beyond the end
-    loss = jnp.where(live, jax.nn.softplus(score) - bits.astype(score.dtype) * score, math.log(2))
+    loss = jnp.where(live, log_one_plus_exp(score) - bits.astype(score.dtype) * score, math.log(2))
     return jnp.sum(loss, 1, keepdims=True).astype(input.dtype)
 
 

@@ -13,6 +13,7 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced
+from paddle_jax.tensor.inner import log_one_plus_exp, negative_log_sigmoids
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import Reduction
@@ -330,7 +331,7 @@ def soft_margin_loss(
             f"{list(input.shape)}"
         )
     # log(1 + exp(-y x)) without overflow.
-    return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
+    return reduced("soft_margin_loss", log_one_plus_exp(-label.astype(input.dtype) * input), reduction)
 
 
 @known_as(amp="reduce_mean", code="decomposed_losses:labels_soft_margin")
@@ -373,8 +374,8 @@ def multi_label_soft_margin_loss(
             f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; "
             f"it must be that of input, {list(input.shape)}"
         )
-    # -log sigmoid(x) = softplus(-x), which does not overflow.
-    loss = label * jax.nn.softplus(-input) + (1 - label) * jax.nn.softplus(input)
+    of_positive, of_negative = negative_log_sigmoids(input)
+    loss = label * of_positive + (1 - label) * of_negative
     return reduced(
         "multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction
     )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.devices import traced_platform
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.fused_attention import fused_attention, is_fusible, register_reference
+from paddle_jax.tensor.inner import chosen_at_random
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -240,7 +240,7 @@ def attend_dropout(
         else:
             # Each block draws numbers of its own.
             drawn = jax.random.fold_in(key, number)
-        return jnp.where(jax.random.bernoulli(drawn, np.float32(1 - p), weights.shape), weights / (1 - p), 0)
+        return jnp.where(chosen_at_random(drawn, 1 - p, weights.shape), weights / (1 - p), 0)
 
     return _attend(q, k, v, mask, causal, scale, extra, drop)
 
