@@ -89,7 +89,11 @@ def _einsum(operands: Sequence[jax.Array], equation: str) -> jax.Array:
     return jnp.einsum(f"{inputs},{','.join(terms)}->{output}", *operands, *extra)
 
 
-@known_as(pir="einsum(operands)->out,_,_ equation:str", onnx="Einsum(*operands, equation=equation)")
+@known_as(
+    pir="einsum(operands)->out,_,_ equation:str",
+    onnx="Einsum(*operands, equation=equation)",
+    code="algebra:einsum_in_files",
+)
 @composite(
     method=False,
     cases=[

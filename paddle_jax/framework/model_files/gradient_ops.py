@@ -8,6 +8,7 @@ values. What a gradient operation takes besides are the gradients of the results
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 _SUFFIX = "_grad"
 # the first result that a gradient comes for, where it is not the first one of the operation
 _FIRST_RESULT = {"cross_entropy_with_softmax": 1}
+# whose gradient is computed from the result, as that of exp
+_BY_RESULT = frozenset(
+    "tanh sigmoid exp expm1 sqrt rsqrt reciprocal relu relu6 softmax log_softmax hardsigmoid erfinv cholesky "
+    "inverse gumbel_softmax".split()
+)
 # the same elements, in the shape or dtype of the first operand
 _RESHAPED = ("reshape_grad", "squeeze_grad", "unsqueeze_grad", "flatten_grad")
 
@@ -46,16 +52,50 @@ class Pull:
     is_wanted: tuple[bool, ...]
 
 
+# linear operations, of which a file names nothing but the attributes and the gradient of the result
+_OF_RESULT: dict[str, Callable[..., Tensor]] = {
+    **dict.fromkeys(
+        ("floor_grad", "ceil_grad", "round_grad", "trunc_grad", "sign_grad"), lambda a, g: P.zeros_like(g)
+    ),
+    "transpose_grad": lambda a, g: P.transpose(g, np.argsort(a["perm"]).tolist()),
+    "tril_grad": lambda a, g: P.tril(g, a["diagonal"]),
+    "triu_grad": lambda a, g: P.triu(g, a["diagonal"]),
+    "label_smooth_grad": lambda a, g: g * (1 - a["epsilon"]),
+    "pixel_shuffle_grad": lambda a, g: P.pixel_unshuffle(g, a["upscale_factor"], a["data_format"]),
+    "pixel_unshuffle_grad": lambda a, g: P.pixel_shuffle(g, a["downscale_factor"], a["data_format"]),
+    # The groups change places with the channels of a group.
+    "channel_shuffle_grad": lambda a, g: P.channel_shuffle(
+        g, g.shape[1 if a["data_format"] == "NCHW" else 3] // a["groups"], a["data_format"]
+    ),
+}
+
+
+def _temporal_shift(a: Any, g: Tensor) -> Tensor:
+    """Channels that were taken from the step before go back to it, and the others to the step after."""
+    form = a["data_format"]
+    axis = 1 if form == "NCHW" else 3
+    count = int(g.shape[axis] * a["shift_ratio"])
+    first, second, rest = P.split(g, [count, count, -1], axis)
+    parts = P.temporal_shift(
+        P.concat([second, first, rest], axis), a["seg_num"], a["shift_ratio"], None, form
+    )
+    second, first, rest = P.split(parts, [count, count, -1], axis)
+    return P.concat([first, second, rest], axis)
+
+
+_OF_RESULT["temporal_shift_grad"] = _temporal_shift
+
+
 def is_direct(name: str) -> bool:
     """Whether a gradient operation needs no other one."""
-    return name in (*_RESHAPED, "cast_grad", "transpose_grad")
+    return name in _OF_RESULT or name in (*_RESHAPED, "cast_grad")
 
 
 def direct(op: Op, operands: Sequence[Any]) -> Any:
     """The result of such a gradient operation."""
     values = list(map(as_tensor, operands))
-    if op.name == "transpose_grad":
-        return P.transpose(values[0], np.argsort(op.attrs["perm"]).tolist())
+    if op.name in _OF_RESULT:
+        return _OF_RESULT[op.name](op.attrs, values[0])
     if op.name == "cast_grad":
         return P.cast(values[1], numpy_dtype(values[0]).name)
     return P.reshape(values[1], P.shape(values[0]))
@@ -75,39 +115,78 @@ def pulls(ops: Sequence[Op], is_known: Callable[[str], bool]) -> dict[Op, Pull]:
         return {}
     used = {number for op in ops for number in op.inputs}
     changed = {op.inputs[0] for op in ops if op.name.endswith("_") and op.inputs}
-    combined = {op.outputs[0]: tuple(op.inputs) for op in ops if op.name == "builtin.combine"}
-    found = {}
-    for op in wanted:
-        name = op.name.removesuffix(_SUFFIX)
-        candidates = [one for one in ops if one.name == name and not changed & set(one.inputs)]
-        if not is_known(name) or name in RANDOM or op.blocks:
+    # A list that is taken apart and put together is the same list.
+    parts = {tuple(op.outputs): op.inputs[0] for op in ops if op.name == "builtin.split"}
+    lists = {op.outputs[0]: tuple(op.inputs) for op in ops if op.name == "builtin.combine"}
+    combined = {number: parts.get(items, items) for number, items in lists.items()}
+    found: dict[Op, Pull] = {}
+    for kind in dict.fromkeys((op.name, len(op.inputs)) for op in wanted):
+        name = kind[0].removesuffix(_SUFFIX)
+        if not is_known(name) or name in RANDOM:
             continue
-        pull = _best_pull(op, candidates, combined, used)
-        if pull is not None:
-            found[op] = pull
+        candidates = [one for one in ops if one.name == name and not changed & set(one.inputs)]
+        group = [op for op in wanted if (op.name, len(op.inputs)) == kind and not op.blocks]
+        matches = [_matches(op, candidates, combined) for op in group]
+        for op, (forward, roles) in _agreed(name, group, matches).items():
+            starts = tuple([k for k, role in enumerate(roles) if role < 0])
+            found[op] = Pull(forward, starts, tuple([number in used for number in op.outputs]))
     return found
 
 
-def _best_pull(
-    op: Op, candidates: Sequence[Op], combined: dict[int, tuple[int, ...]], used: set[int]
-) -> Pull | None:
-    """The Pull for the operation that shares most values with a gradient operation."""
-    pairs = []
+def _matches(op: Op, candidates: Sequence[Op], combined: dict[int, Any]) -> dict[tuple[int, ...], Op]:
+    """The operations that a gradient operation may belong to, by the roles of its operands.
+
+    A role is the place of an operand among the operands and results of that operation. -1 is the gradient of
+    a result.
+    """
+    found: dict[tuple[int, ...], Op] = {}
+    numbers = [combined.get(number, number) for number in op.inputs]
     for forward in candidates:
-        own = {combined.get(number, number) for number in (*forward.inputs, *forward.outputs)}
-        if 0 in own and op.inputs.count(0) > forward.inputs.count(0):
+        values = [combined.get(number, number) for number in (*forward.inputs, *forward.outputs)]
+        if 0 in values and op.inputs.count(0) > forward.inputs.count(0):
             continue  # which of the values that are left out is a gradient is not known
-        is_own = [combined.get(number, number) in own for number in op.inputs]
-        has_other_attributes = any(
-            forward.attrs[key] != value for key, value in op.attrs.items() if key in forward.attrs
-        )
-        starts = tuple([k for k, mine in enumerate(is_own) if not mine])
-        if any(is_own) and 0 < len(starts) <= len(forward.outputs) and not has_other_attributes:
-            pairs.append((sum(is_own), forward, starts))
-    if not pairs:
-        return None
-    _, forward, starts = max(pairs, key=lambda pair: pair[0])
-    return Pull(forward, starts, tuple([number in used for number in op.outputs]))
+        if any(forward.attrs[key] != value for key, value in op.attrs.items() if key in forward.attrs):
+            continue
+        for roles in _assignments(numbers, values):
+            if 0 < roles.count(-1) <= len(forward.outputs) and roles.count(-1) < len(roles):
+                found.setdefault(roles, forward)
+    return found
+
+
+def _assignments(numbers: Sequence[Any], values: Sequence[Any]) -> list[tuple[int, ...]]:
+    """All roles that operands can have among values."""
+    found: list[tuple[int, ...]] = [()]
+    for number in numbers:
+        places = [place for place, value in enumerate(values) if value == number]
+        found = [
+            (*roles, place) for roles in found for place in (*[one for one in places if one not in roles], -1)
+        ]
+    return found
+
+
+def _agreed(
+    name: str, group: Sequence[Op], matches: Sequence[dict[tuple[int, ...], Op]]
+) -> dict[Op, tuple[Op, tuple[int, ...]]]:
+    """For gradient operations of one name the operations that they belong to, and the roles of operands.
+
+    The roles are the same for all of them, where that is possible.
+    """
+    shared = set(matches[0]).intersection(*matches[1:]) if matches else set()
+    found = {}
+    for op, match in zip(group, matches, strict=True):
+        possible = [roles for roles in match if not shared or roles in shared]
+        if possible:
+            roles = max(possible, key=lambda roles: _likelihood(name, roles, len(match[roles].inputs)))
+            found[op] = match[roles], roles
+    return found
+
+
+def _likelihood(name: str, roles: tuple[int, ...], operands: int) -> tuple[int, int, int]:
+    """How likely roles are: many values, those that the gradient is computed from, in order."""
+    known = [role for role in roles if role >= 0]
+    results = sum(role >= operands for role in known)
+    in_order = sum(first < second for first, second in itertools.pairwise(known))
+    return len(known), results if name in _BY_RESULT else -results, in_order
 
 
 def pulled_back(pull: Pull, operands: Sequence[Any], inputs: Sequence[Any], apply: Callable[..., Any]) -> Any:
@@ -123,10 +202,17 @@ def pulled_back(pull: Pull, operands: Sequence[Any], inputs: Sequence[Any], appl
     places = [k for k, is_wanted in zip(places, pull.is_wanted, strict=False) if is_wanted]
     with enable_grad():
         copies = [_copied(value) if k in places else value for k, value in enumerate(inputs)]
-        results = [one for one in apply(pull.forward, copies) if isinstance(one, Tensor)]
+        results = [one for one in apply(pull.forward, copies) if isinstance(one, Tensor | list)]
         results = results[_FIRST_RESULT.get(pull.forward.name, 0) :]
         starts = [operands[k] for k in pull.starts]
-        pairs = [pair for pair in zip(results, starts, strict=False) if pair[1] is not None]
+        # A result may be a list, as of `meshgrid`, and its gradient is one.
+        pairs = [
+            pair
+            for result, start in zip(results, starts, strict=False)
+            if start is not None
+            for pair in zip(_tensors_of(result), _tensors_of(start), strict=True)
+            if pair[1] is not None
+        ]
         sources = [one for k in places for one in _tensors_of(copies[k])]
         cotangents = iter(
             gradients(

@@ -16,7 +16,7 @@ from paddle_jax.framework.model_files.builder_helpers import reshape
 from paddle_jax.framework.model_files.custom_lowerings.reductions import onnx_norm, read_norm, write_norm
 from paddle_jax.framework.model_files.decompositions import is_empty
 from paddle_jax.framework.model_files.plain_values import as_list
-from paddle_jax.framework.model_files.reading_helpers import P
+from paddle_jax.framework.model_files.reading_helpers import P, as_tensor
 from paddle_jax.framework.model_files.records import Lowering
 from paddle_jax.static.nn import while_loop
 from paddle_jax.tensor.einsum import einsum as public_einsum
@@ -497,4 +497,11 @@ def _write_einsum(w: Builder, a: Any, out: Sequence[Any], operands: Sequence[Val
     return w.op("einsum", [w.combine(operands)], [out[0], None, None], equation=a.equation)[0]
 
 
+def _read_einsum(a: Any, operands: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Paddle's operation also gives a list that only its gradient takes, and the operands."""
+    operands = [as_tensor(one) for one in operands]
+    return public_einsum(a.equation, *operands), list(operands), list(operands)
+
+
 einsum: Lowering = Lowering(_write_einsum, decompose=_einsum)
+einsum_in_files: Lowering = Lowering(read=_read_einsum)

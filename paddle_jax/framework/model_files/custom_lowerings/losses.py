@@ -83,7 +83,12 @@ def _read_cross_entropy(a: Any, x: Any, label: Any) -> tuple[Any, Any]:
 
 
 def _read_logits(a: Any, x: Any, label: Any, pos_weight: Any = None) -> Any:
-    loss = P.binary_cross_entropy_with_logits(x, label, None, "none", pos_weight)
+    if pos_weight is None:
+        loss = P.binary_cross_entropy_with_logits(x, label, None, "none")
+    else:
+        # The operand is a factor of both kinds of labels: `1 + (pos_weight - 1) * label`.
+        label = label.detach()
+        loss = P.add(P.multiply(1 - label, x), P.multiply(pos_weight.detach(), P.softplus(P.neg(x))))
     # Labels that are ignored have no part in the sum or the mean.
     kept = P.cast(P.not_equal(label, P.full_like(label, a.ignore_index)), x.dtype)
     loss = P.multiply(loss, kept)
