@@ -67,6 +67,11 @@ class RecordedCall:
                 found[name] = [next(rest) for _ in range(count)]
         return found
 
+    def repeated_on(self, *operands: Any) -> Any:
+        """The results of the same operation on other operands."""
+        declared, _, _ = self.operation.kernel.declaration
+        return self.recorder.call_with_lengths(declared, operands, tuple(self.attributes.values()))
+
     def elements(self, tensor: Tensor) -> list[Any]:
         """The elements of a vector of whole numbers: ints and Lengths where they are known, else Tensors."""
         symbol = self.recorder.symbol(tensor)
@@ -94,7 +99,7 @@ def recorded_gradients(
         inputs: Variables, or Tensors that the function reads.
         starts: gradients to start from, None for ones.
         create_graph: whether gradients flow through the results.
-        cut: Tensors at which gradients end, and which get none.
+        cut: Tensors at which gradients end. They get none from operations that use them.
         ends_at_inputs: whether gradients end at inputs, also where one is computed from another one.
     Raises:
         NotWritable: an operation on the way has no rule.
@@ -102,7 +107,8 @@ def recorded_gradients(
     recorder = local.ctx.frame
     ends = [recorder.symbol(one) for one in inputs]
     targets = [recorder.symbol(one) for one in outputs]
-    ops = _ops_between(targets, set(ends), set(map(recorder.symbol, cut)), ends_at_inputs)
+    ending = set(map(recorder.symbol, cut))
+    ops = _ops_between(targets, set(ends), ending, ends_at_inputs)
     cotangents: dict[Symbol, Tensor] = {}
     mode = enable_grad if create_graph else no_grad
     # The operands were cast when the operations were recorded. Mixed precision would cast the gradients as
@@ -114,9 +120,8 @@ def recorded_gradients(
         # Operations are in the order of their dependence, so each one has all its cotangents when its turn
         # comes.
         leading = set(ops)
-        final = set(ends) if ends_at_inputs else set()
         for op in reversed(ops):
-            wanted = [s in ends or s not in final and s.op is not None and s.op in leading for s in op.inputs]
+            wanted = [s not in ending and (s in ends or s.op in leading) for s in op.inputs]
             _pull(op, cotangents, create_graph, wanted)
     found = [cotangents.get(symbol) for symbol in ends]
     # As `paddle.grad` does it: without `create_graph` results are constants for later gradients.
@@ -144,6 +149,11 @@ def _pull(
         raise NotWritable(
             f"paddle.grad through {op.name} cannot be saved; write its derivative, or leave it out of what "
             "is saved"
+        )
+    if any(symbol.dtype.kind == "c" for symbol in (*op.inputs, *op.outputs)):
+        raise NotWritable(
+            f"paddle.grad through {op.name} of complex numbers cannot be saved; keep real and imaginary "
+            "parts in Tensors of real numbers"
         )
     call = RecordedCall(op, local.ctx.frame.attributes.get(op), create_graph)
     call.wanted = [is_wanted and not stop for is_wanted, stop in zip(wanted, op.stops, strict=True)]

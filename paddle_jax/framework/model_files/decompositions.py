@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TracedValueError
+from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import Record
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import Op, freeze
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._program.export_rules import ExportRules
+from paddle_jax._program.variable import variable
 from paddle_jax.framework.model_files.gradient_rules import RULES
 from paddle_jax.framework.model_files.plain_values import as_list
 from paddle_jax.framework.model_files.reading_helpers import P
@@ -39,7 +41,18 @@ def decomposition_of(kernel: Kernel, attrs: Any, tensors: Sequence[Tensor]) -> A
     if function is None or op.random:
         return None
     attributes = types.SimpleNamespace(**dict(zip(op.attrs, attrs, strict=True)))
+    tensors = [
+        _as_constant(tensor) if kernel.constant_mask >> i & 1 else tensor for i, tensor in enumerate(tensors)
+    ]
     return lambda: function(attributes, *_promoted(op, _grouped(layout, tensors)))
+
+
+def _as_constant(tensor: Tensor) -> Tensor:
+    """A Tensor without a gradient, for an operand whose gradient the op leaves out."""
+    if tensor.stop_gradient:
+        return tensor
+    recorder: Any = local.ctx.frame
+    return variable(recorder.symbol(tensor), True, recorder.variable_class)
 
 
 class OpaqueOp:

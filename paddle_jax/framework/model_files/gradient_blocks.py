@@ -131,12 +131,12 @@ def _gradients_or_zeros(
     gradient."""
     pairs = [(result, start) for result, start in pairs if not result.stop_gradient]
     results = [result for result, _ in pairs]
-    starts = [_in_shape_of(result, start) for result, start in pairs]
+    starts = [in_shape_of(result, start) for result, start in pairs]
     found = recorded_gradients(results, sources, starts, call.create_graph, (), ends_at_inputs=True)
     return [P.zeros_like(one) if g is None else g for g, one in zip(found, sources, strict=True)]
 
 
-def _in_shape_of(result: Tensor, start: Tensor) -> Tensor:
+def in_shape_of(result: Tensor, start: Tensor) -> Tensor:
     """A copy of a gradient, with the lengths that a result has inside its block."""
     if same_shape(result.shape, start.shape):
         return P.assign(start)
@@ -269,4 +269,4 @@ def _repeated(test: Callable[..., Any], body: Callable[..., Any], values: Sequen
 RULES["cond"] = _branch
 RULES["while"] = _loop
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "in_shape_of"]

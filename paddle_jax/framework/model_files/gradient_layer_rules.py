@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from paddle_jax._core.lazy.lengths import is_length
@@ -11,14 +12,15 @@ from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import same_shape
+from paddle_jax.framework.model_files.gradient_expressions import gradients_through
 from paddle_jax.framework.model_files.gradient_rules import (
     RULES,
     Cotangents,
     add_rule,
     as_axes,
-    filled_up,
     only_where,
     summed_to,
+    turned,
     with_axes,
 )
 from paddle_jax.framework.model_files.plain_values import shape_along
@@ -44,6 +46,32 @@ def _mish(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
 
 
 _ELEMENTS: dict[str, Callable[..., Any]] = {
+    "acosh": lambda a, g, out, x: g * P.rsqrt(x * x - 1),
+    "asinh": lambda a, g, out, x: g * P.rsqrt(x * x + 1),
+    "atanh": lambda a, g, out, x: g / (1 - x * x),
+    "deg2rad": lambda a, g, out, x: g * (math.pi / 180),
+    "rad2deg": lambda a, g, out, x: g * (180 / math.pi),
+    "digamma": lambda a, g, out, x: g * P.polygamma(x, 1),
+    "polygamma": lambda a, g, out, x: g * P.polygamma(x, a["n"] + 1),
+    "lgamma": lambda a, g, out, x: g * P.digamma(x),
+    "gammaln": lambda a, g, out, x: g * P.digamma(x),
+    "erfinv": lambda a, g, out, x: g * P.exp(out * out) * (math.sqrt(math.pi) / 2),
+    "i0": lambda a, g, out, x: g * P.i1(x),
+    "i0e": lambda a, g, out, x: g * (P.i1e(x) - P.sign(x) * out),
+    "frac": lambda a, g, out, x: g,
+    "positive": lambda a, g, out, x: g,
+    "remainder": lambda a, g, out, x, y: (g, -g * P.floor(x / y)),
+    "atan2": lambda a, g, out, x, y: (g * y / (x * x + y * y), -g * x / (x * x + y * y)),
+    "hypot": lambda a, g, out, x, y: (g * x / out, g * y / out),
+    "logaddexp": lambda a, g, out, x, y: (g * P.exp(x - out), g * P.exp(y - out)),
+    "add_n": lambda a, g, out, *xs: [g for _ in xs],
+    "nan_to_num": lambda a, g, out, x: only_where(P.isfinite(x), g),
+    "nansum": lambda a, g, out, x: only_where(P.logical_not(P.isnan(x)), with_axes(a, g, x)),
+    "square_error_cost": lambda a, g, out, x, y: ((x - y) * 2 * g, (y - x) * 2 * g),
+    "celu": lambda a, g, out, x: P.where(x > 0, g, g * P.exp(x / a["alpha"])),
+    "hardshrink": lambda a, g, out, x: only_where(P.abs(x) > a["threshold"], g),
+    "softshrink": lambda a, g, out, x: only_where(P.abs(x) > a["threshold"], g),
+    "thresholded_relu": lambda a, g, out, x: only_where(x > a["threshold"], g),
     "tan": lambda a, g, out, x: g * (1 + out * out),
     "atan": lambda a, g, out, x: g / (1 + x * x),
     "asin": lambda a, g, out, x: g * P.rsqrt(1 - x * x),
@@ -74,10 +102,134 @@ for _name, _function in _ELEMENTS.items():
     add_rule(_name)(_function)
 
 
+for _name in ("floor", "ceil", "round", "trunc", "sign"):
+    add_rule(_name)(lambda a, g, out, x: P.zeros_like(x))
+add_rule("fmax")(
+    lambda a, g, out, x, y: (only_where(_is_taken(x, y, x >= y), g), only_where(_is_taken(y, x, y > x), g))
+)
+add_rule("fmin")(
+    lambda a, g, out, x, y: (only_where(_is_taken(x, y, x <= y), g), only_where(_is_taken(y, x, y < x), g))
+)
+
+
+def _is_taken(x: Tensor, other: Tensor, is_better: Tensor) -> Tensor:
+    """Where a choice that leaves out NaN takes x."""
+    return P.logical_or(is_better, P.logical_and(P.isnan(other), P.logical_not(P.isnan(x))))
+
+
+@add_rule("stanh")
+def _stanh(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    return g * (a["scale_a"] * a["scale_b"]) * (1 - P.square(out / a["scale_b"]))
+
+
+@add_rule("copysign")
+def _copysign(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
+    return g * P.sign(x) * P.sign(out), P.zeros_like(y)
+
+
+@add_rule("logit")
+def _logit(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    slope = g / (x * (1 - x))
+    if not a["eps"]:
+        return slope
+    return only_where(P.logical_and(x >= a["eps"], x <= 1 - a["eps"]), slope)
+
+
+@add_rule("nanmean")
+def _nanmean(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    is_number = P.logical_not(P.isnan(x)).astype(numpy_dtype(x).name)
+    return is_number * with_axes(a, g, x) / is_number.sum(axis=as_axes(a["axis"], x), keepdim=True)
+
+
+@add_rule("scale")
+def _scale(a: Any, g: Tensor, out: Tensor, x: Tensor, scale: Tensor, bias: Tensor) -> Any:
+    if a["act"] is not None:
+        raise NotWritable("paddle.grad through scale with act cannot be saved; call the activation")
+    return g * scale, None, None
+
+
+@add_rule("expand_as")
+def _expand_as(a: Any, g: Tensor, out: Tensor, x: Tensor, *y: Tensor) -> Any:
+    return g, *[None for _ in y]
+
+
 def _negative(shifts: Any) -> Any:
     if isinstance(shifts, tuple | list):
         return [-one for one in shifts]
     return -shifts
+
+
+@add_rule("amax", "amin")
+def _shared_extreme(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    """Equal elements share the gradient."""
+    is_extreme = P.equal(x, with_axes(a, out, x)).astype(numpy_dtype(x).name)
+    return with_axes(a, g, x) * is_extreme / is_extreme.sum(axis=as_axes(a["axis"], x), keepdim=True)
+
+
+@add_rule("logcumsumexp")
+def _logcumsumexp(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    axis = 0 if a["axis"] is None else a["axis"]
+    flat = [P.flatten(one) for one in (g, out, x)] if a["axis"] is None else [g, out, x]
+    # x[i] is part of the sums from i on: exp(x[i] - out[k]) with the largest exponent taken out
+    g, out, x = flat
+    top = P.max(out, axis, True)
+    sums = P.flip(P.cumsum(P.flip(g * P.exp(top - out), [axis]), axis), [axis])
+    return P.exp(x - top) * sums
+
+
+@add_rule("cumprod")
+def _cumprod(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    axis = a["dim"]
+
+    def from_here_on(value: Tensor) -> Tensor:
+        return P.flip(P.cumsum(P.flip(value, [axis]), axis), [axis])
+
+    # After the first zero all products are zero. At the zero itself the product of the others counts.
+    is_zero = P.equal(x, P.zeros_like(x))
+    zeros = P.cumsum(is_zero.astype("int64"), axis)
+    before = P.equal(zeros, P.zeros_like(zeros))
+    first = P.logical_and(is_zero, P.equal(zeros, P.ones_like(zeros)))
+    others = P.cumprod(P.where(first, P.ones_like(x), x), axis)
+    of_others = from_here_on(g * out) / P.where(before, x, P.ones_like(x))
+    of_first = only_where(first, from_here_on(g * others))
+    return P.where(before, of_others, of_first)
+
+
+@add_rule("kron")
+def _kron(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
+    if x.ndim != y.ndim:
+        raise NotWritable("paddle.grad through kron of other numbers of axes cannot be saved; reshape first")
+    pairs = [n for pair in zip(x.shape, y.shape, strict=True) for n in pair]
+    ones = [n for n in x.shape for n in (n, 1)]
+    others = [n for n in y.shape for n in (1, n)]
+    blocks = P.reshape(g, pairs)
+    even, odd = list(range(0, 2 * x.ndim, 2)), list(range(1, 2 * x.ndim, 2))
+    of_x = P.sum(blocks * P.reshape(y, others), odd)
+    of_y = P.sum(blocks * P.reshape(x, ones), even)
+    return of_x, of_y
+
+
+@add_rule("cross")
+def _cross(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
+    return P.cross(y, g, a["axis"]), P.cross(g, x, a["axis"])
+
+
+@add_rule("det")
+def _det(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    return P.reshape(g * out, [*x.shape[:-2], 1, 1]) * turned(P.inv(x))
+
+
+@add_rule("inv")
+def _inv(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    return -P.matmul(turned(out), P.matmul(g, turned(out)))
+
+
+@add_rule("solve")
+def _solve(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
+    if y.ndim < 2 or not a["left"]:
+        raise NotWritable("paddle.grad through solve of a vector cannot be saved; give it a second axis")
+    of_y = P.solve(turned(x), g)
+    return -P.matmul(of_y, turned(out)), of_y
 
 
 @add_rule("prod")
@@ -146,6 +298,24 @@ def _put(call: Any, cotangents: Cotangents) -> Cotangents:
     return [of_x, summed_to(value, of_value)]
 
 
+def _grid(call: Any, cotangents: Cotangents) -> Cotangents:
+    """`meshgrid`: each operand was repeated along the axes of the others."""
+    count = len(call.operands)
+    order = list(range(count))
+    if call.attributes["indexing"] == "xy" and count > 1:
+        order[:2] = [1, 0]
+    found: Cotangents = []
+    for axis, x, g in zip(order, call.operands, cotangents, strict=True):
+        others = [k for k in range(count) if k != axis]
+        if g is not None and others:
+            g = P.sum(g, others)
+        found.append(None if g is None else P.reshape(g, list(x.shape)))
+    return found
+
+
+RULES["grid"] = _grid
+
+
 def _masked(call: Any, cotangents: Cotangents) -> Cotangents:
     """`masked_select`."""
     x, mask = call.operands
@@ -163,9 +333,7 @@ def _pad(call: Any, cotangents: Cotangents) -> Cotangents:
     a = call.attributes
     x = call.operands[0]
     if a["mode"] != "constant":
-        raise NotWritable(
-            f"paddle.grad through pad with mode {a['mode']!r} cannot be saved; pad with a number"
-        )
+        return _padded(call, cotangents)
     g = cotangents[0]
     for axis, (before, after) in enumerate(pad_pairs(x, a["pad"], a["data_format"], a["pad_from_left_axis"])):
         length = x.shape[axis]
@@ -176,6 +344,19 @@ def _pad(call: Any, cotangents: Cotangents) -> Cotangents:
     return [g]
 
 
+def _padded_by_rows(call: Any, x: Tensor) -> Tensor:
+    """Rows of x around it: each axis takes the rows that its numbers have."""
+    a = call.attributes
+    pairs = pad_pairs(x, a["pad"], a["data_format"], a["pad_from_left_axis"])
+    for axis, (before, after) in enumerate(pairs):
+        if is_length(before) or is_length(after) or before or after:
+            numbers = P.reshape(P.arange(x.shape[axis]).astype("float64"), [1, 1, -1])
+            rows = P.pad(numbers, [before, after], mode=a["mode"], data_format="NCL")
+            x = P.gather(x, P.flatten(rows).astype("int64"), axis)
+    return x
+
+
+_padded = ft.partial(gradients_through, _padded_by_rows)
 RULES["pad"] = _pad
 
 # layers -----------------------------------------------------------------------------------------------------
@@ -220,78 +401,10 @@ def _batch_norm(call: Any, cotangents: Cotangents) -> Cotangents:
     return found
 
 
-def _many(value: Any, count: int) -> list[int]:
-    if isinstance(value, tuple | list):
-        return list(value) * (count if len(value) == 1 else 1)
-    return [value] * count
-
-
-def _pads(padding: Any, count: int) -> list[tuple[int, int]]:
-    """(before, after) for each axis of a convolution."""
-    if padding == "VALID":
-        return [(0, 0)] * count
-    if isinstance(padding, int) or isinstance(padding, tuple | list) and len(padding) in (1, count):
-        numbers = _many(padding, count)
-        if all(isinstance(one, int) for one in numbers):
-            return [(one, one) for one in numbers]
-    elif isinstance(padding, tuple | list) and len(padding) == 2 * count:
-        return list(zip(padding[::2], padding[1::2], strict=True))
-    raise NotWritable(
-        f"paddle.grad through a convolution with padding {padding!r} cannot be saved; use numbers"
-    )
-
-
-def _convolution(count: int) -> Callable[..., Cotangents]:
-    """The rule of a convolution over some axes."""
-    convolve = getattr(P, f"conv{count}d")
-    transposed = getattr(P, f"conv{count}d_transpose")
-    spatial = list(range(2, count + 2))
-    swapped = [1, 0, *spatial]
-
-    def rule(call: Any, cotangents: Cotangents) -> Cotangents:
-        a = call.attributes
-        named = call.named()
-        x, weight, g = named["x"], named["weight"], cotangents[0]
-        is_last = a["data_format"][-1] == "C"
-        if is_last:
-            x, g = (P.transpose(one, [0, count + 1, *range(1, count + 1)]) for one in (x, g))
-        strides, dilations = _many(a["stride"], count), _many(a["dilation"], count)
-        pads = _pads(a["padding"], count)
-        of_x = transposed(g, weight, stride=strides, dilation=dilations, groups=a["groups"])
-        padded = x
-        for axis, (before, after) in zip(spatial, pads, strict=True):
-            length = x.shape[axis]
-            of_x = filled_up(of_x, axis, 0, length + before + after)
-            of_x = P.slice(of_x, [axis], [before], [length + before])
-            padded = filled_up(padded, axis, before, length + before + after)
-        if is_last:
-            of_x = P.transpose(of_x, [0, *spatial, 1])
-        parts = []
-        for one, other in zip(_groups(padded, a["groups"]), _groups(g, a["groups"]), strict=True):
-            part = convolve(
-                P.transpose(one, swapped), P.transpose(other, swapped), stride=dilations, dilation=strides
-            )
-            part = P.slice(part, spatial, [0] * count, list(weight.shape[2:]))
-            parts.append(P.transpose(part, swapped))
-        found: Cotangents = [of_x, P.concat(parts, 0) if len(parts) > 1 else parts[0]]
-        if named["bias"] is not None:
-            found.append(g.sum(axis=[0, *spatial]))
-        return found
-
-    return rule
-
-
-def _groups(x: Tensor, count: int) -> Sequence[Tensor]:
-    if count == 1:
-        return [x]
-    if is_length(x.shape[1]):
-        raise NotWritable("paddle.grad through groups of open channels cannot be saved; give their number")
-    return P.split(x, count, 1)
-
-
 RULES["layer_norm"] = _layer_norm
 RULES["batch_norm_infer"] = _batch_norm
-RULES |= {f"conv{count}d": _convolution(count) for count in (1, 2, 3)}
+# A file has it as in evaluation, as Paddle's files.
+RULES["batch_norm_train"] = _batch_norm
 
 # losses -----------------------------------------------------------------------------------------------------
 
@@ -309,11 +422,13 @@ def _l1_loss(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
     return of_x, -of_x
 
 
-@add_rule("binary_cross_entropy_with_logits")
-def _bce(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor, *more: Tensor) -> Any:
-    if more:
-        raise NotWritable("paddle.grad through binary cross entropy with weights cannot be saved")
-    return _averaged(a, g, P.sigmoid(x) - y), _averaged(a, g, -x)
+@add_rule("binary_cross_entropy")
+def _binary_cross_entropy(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor, *weight: Tensor) -> Any:
+    if weight:
+        raise NotWritable("paddle.grad through binary cross entropy with weights cannot be saved; multiply")
+    # The slope is bounded by that at 1e-12.
+    least = P.full([], 1e-12, numpy_dtype(x).name)
+    return _averaged(a, g, (x - y) / P.maximum(x * (1 - x), least)), None
 
 
 def _cross_entropy(call: Any, cotangents: Cotangents) -> Cotangents:

@@ -176,13 +176,20 @@ def _logsumexp(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     return with_axes(a, g, x) * P.exp(x - with_axes(a, out, x))
 
 
-@add_rule("norm")
+@add_rule("norm", "vector_norm")
 def _norm(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
-    if a["p"] not in (None, 2, 2.0, "fro"):
-        raise NotWritable(
-            f"paddle.grad through norm with p={a['p']} cannot be saved; write the sum of powers"
-        )
-    return with_axes(a, g, x) * x / with_axes(a, out, x)
+    p = a["p"]
+    g, out = with_axes(a, g, x), with_axes(a, out, x)
+    if p in (None, 2, "fro"):
+        return g * x / out
+    if not isinstance(p, int | float) or p <= 0:
+        raise NotWritable(f"paddle.grad through norm with p={p} cannot be saved; write the sum of powers")
+    if p == 1:
+        return g * P.sign(x)
+    if math.isinf(p):
+        is_largest = P.equal(P.abs(x), out).astype(numpy_dtype(x).name)
+        return g * P.sign(x) * is_largest
+    return g * P.sign(x) * P.pow(P.abs(x) / out, p - 1)
 
 
 @add_rule("cumsum")
@@ -216,7 +223,7 @@ def _mse_loss(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
 # products ---------------------------------------------------------------------------------------------------
 
 
-def _turned(x: Tensor) -> Tensor:
+def turned(x: Tensor) -> Tensor:
     """A matrix, or many, with the last two axes exchanged."""
     return P.transpose(x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
@@ -228,15 +235,15 @@ def _matmul(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
     turned_x, turned_y = a.get("transpose_x"), a.get("transpose_y")
     # d(X Y) = dX Y + X dY, with what was multiplied.
     if turned_x:
-        x = _turned(x)
+        x = turned(x)
     if turned_y:
-        y = _turned(y)
-    of_x = P.matmul(g, _turned(y))
-    of_y = P.matmul(_turned(x), g)
+        y = turned(y)
+    of_x = P.matmul(g, turned(y))
+    of_y = P.matmul(turned(x), g)
     if turned_x:
-        of_x = _turned(of_x)
+        of_x = turned(of_x)
     if turned_y:
-        of_y = _turned(of_y)
+        of_y = turned(of_y)
     return of_x, of_y
 
 
@@ -265,8 +272,8 @@ def _matmul_of_vectors(a: Any, g: Tensor, x: Tensor, y: Tensor) -> Any:
 @add_rule("linear")
 def _linear(a: Any, g: Tensor, out: Tensor, x: Tensor, weight: Tensor, *bias: Tensor) -> Any:
     rows = P.reshape(g, [-1, g.shape[-1]])
-    of_weight = P.matmul(_turned(P.reshape(x, [-1, x.shape[-1]])), rows)
-    return P.matmul(g, _turned(weight)), of_weight, *[g for _ in bias]
+    of_weight = P.matmul(turned(P.reshape(x, [-1, x.shape[-1]])), rows)
+    return P.matmul(g, turned(weight)), of_weight, *[g for _ in bias]
 
 
 @add_rule("dot")
@@ -330,8 +337,6 @@ def _take_index(call: Any, cotangents: Cotangents) -> Cotangents:
     """A slice or an item: the gradient among zeros."""
     x, *places = call.operands
     g = cotangents[0]
-    if call.attributes["slots"]:
-        raise NotWritable("paddle.grad through such an index cannot be saved; use slices and plain numbers")
     starts = iter(call.elements(places[0]) if places else [])
     # the gradient with the axes of x, in the order of x
     axis = 0
@@ -383,9 +388,14 @@ def _take_rows(call: Any, cotangents: Cotangents) -> Cotangents:
 def _lookup(call: Any, cotangents: Cotangents) -> Cotangents:
     """`embedding`."""
     index, weight = call.operands
-    if call.attributes["padding_idx"] not in (None, -1) or call.attributes["by_frequency"]:
-        raise NotWritable("paddle.grad through embedding with padding_idx cannot be saved; use gather")
+    padding, by_frequency = call.attributes["padding_idx"], call.attributes["by_frequency"]
+    if by_frequency:
+        raise NotWritable("paddle.grad through embedding scaled by frequency cannot be saved; use gather")
     rows = P.reshape(cotangents[0], [-1, weight.shape[1]])
+    if padding not in (None, -1):
+        # The row of the padding gets no gradient.
+        counts = P.not_equal(P.reshape(index, [-1, 1]), P.full([], padding, numpy_dtype(index).name))
+        rows = only_where(P.expand(counts, list(rows.shape)), rows)
     return [None, P.index_add(P.zeros_like(weight), index.flatten(), 0, rows)]
 
 
@@ -414,4 +424,4 @@ RULES["split_at"] = _split
 RULES["unbind"] = _unbind
 RULES["unstack"] = _unbind
 
-__all__ = ["RULES", "Cotangents", "add_rule", "as_axes", "filled_up", "summed_to", "with_axes"]
+__all__ = ["RULES", "Cotangents", "add_rule", "as_axes", "filled_up", "summed_to", "turned", "with_axes"]
