@@ -3,7 +3,8 @@ against difference quotients.
 
 phi_0 is phi, phi_k the k-th derivative at t that `paddle.grad(..., create_graph=True)` gives when it is
 nested k times, contracted with v each time. phi_k must be the difference quotient of phi_(k-1) over seven
-points. Everything of a row is one compiled program, which makes the table quick.
+points. Everything of a row is one trace. NumPy runs its equations, which takes a tenth of the time that XLA
+takes to compile them; tests/interpreter compares the two.
 """
 
 import dataclasses
@@ -12,6 +13,8 @@ import zlib
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from paddle_jax._core import numpy_backend
 
 NAMES = "xyzwabcdeg"
 STEP = 1 / 256
@@ -144,18 +147,18 @@ class Ours(Problem):
             for v in self.series(leaves, order, contract, lambda w: wrap(jnp.asarray(w)))
         ]
 
-    def run(self, order):
+    def run(self, order, compiled=False):
         """(phi_0..phi_order at each point; forward-mode derivatives 1..order; forward over
-        reverse, order 2 and 3)."""
+        reverse, order 2 and 3). compiled: by XLA, in place of NumPy."""
         ts = jnp.asarray(POINTS * self.row.step)
         if self.row.eager:
             return np.array([[float(v) for v in self.at(t, order)] for t in ts]), None, None
 
         def forward(t):
-            functions = [lambda t: self.at(t, 0)[0]]
+            function = _value_alone(lambda t: self.at(t, 0)[0])
             for _ in range(order):
-                functions.append(lambda t, f=functions[-1]: jax.jvp(f, (t,), (jnp.ones_like(t),))[1])
-            return [f(t) for f in functions[1:]]
+                function = _with_next_derivative(function)
+            return function(t)[1:]
 
         def mixed(t):
             return jax.jvp(lambda t: jnp.stack(self.at(t, min(order - 1, 2))[1:]), (t,), (jnp.ones_like(t),))[
@@ -169,7 +172,35 @@ class Ours(Problem):
                 mixed(ts[3]),
             )
 
-        return [np.asarray(v) for v in jax.jit(everything)(ts)]
+        return [np.asarray(v) for v in _evaluated(everything, ts, compiled)]
+
+
+def _evaluated(function, argument, compiled):
+    """The results of a function, traced and run by NumPy, or compiled where NumPy has no rule."""
+    program = jax.jit(function)
+    if compiled:
+        return program(argument)
+    try:
+        plan = numpy_backend.plan(program.trace(argument).jaxpr)
+    except numpy_backend.Refusal:
+        return program(argument)
+    return plan(np.asarray(argument))
+
+
+def _value_alone(function):
+    """The function with its value in a list, where derivatives join it."""
+    return lambda t: [function(t)]
+
+
+def _with_next_derivative(function):
+    """A function of a number with derivatives 0 to k gives those up to k + 1: one pass in place of one an
+    order."""
+
+    def extended(t):
+        found, tangents = jax.jvp(function, (t,), (jnp.ones_like(t),))
+        return [*found, tangents[-1]]
+
+    return extended
 
 
 def problems(p, row, order):
