@@ -12,6 +12,7 @@ file, {"test", "seconds"} runs one of its tests, {} leaves the file.
 """
 
 import contextlib
+import gc
 import importlib
 import importlib.util
 import json
@@ -138,6 +139,8 @@ class Collected:
         self.requests, self.answers, self.log = requests, answers, log
 
     def pytest_runtestloop(self, session):
+        gc.collect()
+        gc.freeze()
         items = {item.nodeid: item for item in session.items}
         _answer(self.answers, {"how": _unfit() or "ready"})
         while request := json.loads(self.requests.readline() or "{}"):
@@ -249,6 +252,8 @@ def main():
     for name in ("paddle", "paddle_jax", "pytest"):
         if importlib.util.find_spec(name) is not None:
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
     while line := requests.readline():
         request = json.loads(line)
         if not request:
