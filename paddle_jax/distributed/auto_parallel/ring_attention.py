@@ -272,14 +272,21 @@ def _grouped(q: Any, key_heads: Any) -> Any:
     return q.reshape(*q.shape[:2], key_heads, q.shape[2] // key_heads, q.shape[3])
 
 
-def _scores(q: Any, k: Any, scale: Any, mask: Any) -> Any:
-    """[batch, key heads, queries per key head, query, key], float32 at least."""
+def _scores(q: Any, k: Any, scale: Any, mask: Any, bias: Any = None) -> Any:
+    """[batch, key heads, queries per key head, query, key], float32 at least; `bias` is added."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
     scores = jnp.einsum("bqhgd,bkhd->bhgqk", _grouped(q, k.shape[2]), k, preferred_element_type=wide) * scale
     if mask:
         seen = jnp.tril(jnp.ones(scores.shape[-2:], bool))
         scores = jnp.where(seen, scores, -jnp.inf)
+    if bias is not None:
+        scores = scores + bias.astype(scores.dtype)
     return scores
+
+
+def _finite(lse: Any) -> Any:
+    """Zero for queries that have seen no key yet: their weights are then zero, and not NaN."""
+    return jnp.where(jnp.isneginf(lse), 0, lse)
 
 
 def _per_query(values: Any, key_heads: Any) -> Any:
@@ -289,20 +296,36 @@ def _per_query(values: Any, key_heads: Any) -> Any:
 
 
 def add_block(
-    q: Any, k: Any, v: Any, out: Any, lse: Any, *, scale: Any, mask: Any, queries: Any, keys: Any
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    lse: Any,
+    *,
+    scale: Any,
+    mask: Any,
+    queries: Any,
+    keys: Any,
+    bias: Any = None,
+    kept: Any = None,
 ) -> tuple[Any, Any]:
-    """Adds the attention of some queries to some keys to what others have given."""
+    """Adds the attention of some queries to some keys to what others have given.
+
+    bias is added to the scores; kept is what dropout multiplies weights by, after the softmax.
+    """
     k, v = k[:, keys], v[:, keys]
     old_out, old_lse = out[:, queries], lse[:, queries]
-    scores = _scores(q[:, queries], k, scale, mask)
+    scores = _scores(q[:, queries], k, scale, mask, bias)
     block_lse = jax.nn.logsumexp(scores, axis=-1)
-    weights = jnp.exp(scores - block_lse[..., None]).astype(v.dtype)
-    block = jnp.einsum("bhgqk,bkhd->bqhgd", weights, v, preferred_element_type=out.dtype)
+    weights = jnp.exp(scores - _finite(block_lse)[..., None])
+    if kept is not None:
+        weights = weights * kept
+    block = jnp.einsum("bhgqk,bkhd->bqhgd", weights.astype(v.dtype), v, preferred_element_type=out.dtype)
     block = block.reshape(old_out.shape)
     block_lse = block_lse.transpose(0, 3, 1, 2).reshape(old_lse.shape)
     new_lse = jnp.logaddexp(old_lse, block_lse)
-    old_share = jnp.exp(old_lse - new_lse)[..., None]
-    share = jnp.exp(block_lse - new_lse)[..., None]
+    old_share = jnp.exp(old_lse - _finite(new_lse))[..., None]
+    share = jnp.exp(block_lse - _finite(new_lse))[..., None]
     new_out = old_out * old_share + block * share
     return out.at[:, queries].set(new_out), lse.at[:, queries].set(new_lse)
 
@@ -322,14 +345,19 @@ def block_gradients(
     mask: Any,
     queries: Any,
     keys: Any,
+    bias: Any = None,
+    kept: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Adds the gradients of a block to those of queries, keys and values."""
+    """Adds the gradients of a block to those of queries, keys and values; bias and kept as in `add_block`."""
     heads = k.shape[2]
     q, k, v = q[:, queries], k[:, keys], v[:, keys]
-    weights = jnp.exp(_scores(q, k, scale, mask) - _per_query(lse[:, queries], heads)[..., None])
+    weights = jnp.exp(_scores(q, k, scale, mask, bias) - _per_query(lse[:, queries], heads)[..., None])
     rows = _grouped(cotangent[:, queries], heads)
-    of_values = jnp.einsum("bhgqk,bqhgd->bkhd", weights, rows)
+    mixed = weights if kept is None else weights * kept
+    of_values = jnp.einsum("bhgqk,bqhgd->bkhd", mixed, rows)
     of_weights = jnp.einsum("bqhgd,bkhd->bhgqk", rows, v.astype(rows.dtype))
+    if kept is not None:
+        of_weights = of_weights * kept
     of_scores = weights * (of_weights - _per_query(delta[:, queries], heads)[..., None]) * scale
     of_keys = jnp.einsum("bhgqk,bqhgd->bkhd", of_scores, _grouped(q, heads).astype(rows.dtype))
     of_queries = jnp.einsum("bhgqk,bkhd->bqhgd", of_scores, k.astype(rows.dtype)).reshape(q.shape)

@@ -251,12 +251,12 @@ class _Attention(threading.local):
     Attributes:
         replacement: (q, k, v, is_causal, scale) -> Tensor, or None where it does not apply; it computes what
             has neither mask nor dropout. None: nothing is replaced.
-        is_over_processes: bool, whether q, k and v are parts of sequences of several processes, so that
-            nothing else than the replacement is right.
+        over_processes: (q, k, v, mask, dropout, is_causal, scale) -> Tensor, where q, k and v are parts of
+            sequences of several processes; nothing else is right then. None: they are whole.
     """
 
     replacement: Callable[..., Any] | None = None
-    is_over_processes = False
+    over_processes: Callable[..., Any] | None = None
 
 
 Attention: _Attention = _Attention()
@@ -298,12 +298,13 @@ def attention(
     scale = None if scale is None else float(scale)
     if not 0 <= dropout <= 1:
         raise ValueError(f"{op_name}: dropout: got {dropout}; a probability lies between 0 and 1")
-    # The exchange between processes cannot do these.
-    if Attention.is_over_processes and (dropout or mask is not None or extra is not None):
-        raise NotImplementedError(
-            f"{op_name}: got a mask or dropout with cp_degree above 1 over processes; each of them has a "
-            "part of the keys; use is_causal alone, or one process that drives all devices"
-        )
+    if Attention.over_processes is not None:
+        if extra is not None:
+            raise NotImplementedError(
+                f"{op_name}: got a request for {extra} with cp_degree above 1 over processes; each of them "
+                "has a part of the keys; ask for the result alone"
+            )
+        return Attention.over_processes(q, k, v, mask, dropout, bool(causal), scale)
     if dropout:
         return attend_dropout(q, k, v, mask, bool(causal), scale, extra, float(dropout))
     # A context may replace the formula, such as by one over several processes.

@@ -83,12 +83,56 @@ def trained(kind):
         losses.append(float(loss))
     found = {"losses": losses, "weight": net.out.weight.numpy().sum(axis=0).tolist()}
     found["class"] = type(model).__name__
-    if PARTS > 1 and kind == "cp":
-        net.forward = lambda x: nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5)
+    if kind == "cp" and REPLICAS == 1:
+        found |= looks(model, net, place)
+    return found
+
+
+RANDOM = np.random.RandomState(7)
+# Values are as wide as the sequence is long, so that all cases share their compiled functions.
+SHAPES = ((2, LENGTH, 4, 4), (2, LENGTH, 2, 4), (2, LENGTH, 2, LENGTH))
+Q, K, V = (RANDOM.randn(*shape).astype("float32") for shape in SHAPES)
+SEEN = RANDOM.rand(2, 4, LENGTH, LENGTH) > 0.4
+SEEN[..., 0] = True  # each query sees a key
+MASKS = {
+    "bool, causal": (SEEN, True),
+    "numbers": (np.where(SEEN, 0.5, -3).astype("float32"), False),
+    # The first process has no key that counts.
+    "later keys": (np.arange(LENGTH).reshape(1, 1, 1, -1) >= LENGTH // 2, False),
+}
+
+
+def looks(model, net, place):
+    """Results and gradients with masks, weights with dropout, and what is refused."""
+    own = slice(place * LENGTH // PARTS, (place + 1) * LENGTH // PARTS)
+    found = {"masks": {}}
+
+    def attended(q, k, v, **settings):
+        net.forward = lambda *parts: nn.functional.scaled_dot_product_attention(*parts, **settings)
+        tensors = [paddle.to_tensor(one[:, own], stop_gradient=False) for one in (q, k, v)]
+        out = model(*tensors)
+        # Each position of the result weighs differently.
+        (out * paddle.to_tensor(np.arange(LENGTH, dtype="float32")[own]).reshape([-1, 1, 1])).sum().backward()
+        return [one.numpy().tolist() for one in (out, *(tensor.grad for tensor in tensors))]
+
+    for name, (mask, is_causal) in MASKS.items():
+        rows = mask if mask.shape[2] == 1 else mask[:, :, own]
+        found["masks"][name] = attended(Q, K, V, attn_mask=paddle.to_tensor(rows), is_causal=is_causal)
+    # The rows of an identity matrix as values: the result is the weights.
+    values = np.tile(np.eye(LENGTH, dtype="float32")[None, :, None], [2, 1, 2, 1])
+    if PARTS == 1:
+        found["weights"] = attended(Q, K, values)
+        return found
+    found["dropped"] = attended(Q, K, values, dropout_p=0.5)
+    found["refused"] = []
+    part = paddle.zeros([LENGTH // PARTS, LENGTH // PARTS])
+    trained_mask = paddle.zeros([1, LENGTH])
+    trained_mask.stop_gradient = False
+    for mask in (part, trained_mask):
         try:
-            model(paddle.ones([1, 2, 2, 4]))
-        except NotImplementedError as error:
-            found["refused"] = str(error)
+            attended(Q, K, V, attn_mask=mask)
+        except (NotImplementedError, ValueError) as error:
+            found["refused"].append(str(error))
     return found
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools as ft
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.tensors.random import next_key
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.auto_parallel.ring_attention import add_block, block_gradients
@@ -29,28 +30,114 @@ __all__ = []
 def attention_over(group: Any) -> swapped_attributes:
     """A block in which attention is that over the sequence of all processes of a group.
 
-    Masks and dropout raise NotImplementedError: a process has a part of a mask's columns only.
+    A mask has the rows of this process and the columns of the whole sequence.
     """
 
-    def attend(q: Tensor, k: Tensor, v: Tensor, is_causal: bool, scale: float | None) -> Any:
+    def attend(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor | None,
+        dropout: float,
+        is_causal: bool,
+        scale: float | None,
+    ) -> Any:
         if q.shape[1] != k.shape[1]:
             raise ValueError(
                 f"attention over processes: query: got a part of {q.shape[1]} positions, and {k.shape[1]} "
                 "of key; a process has the same positions of both"
             )
         factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
-        return _ProcessRing.apply(q, k, v, group, is_causal, factor)
+        bias = None if mask is None else _bias(mask, q, group)
+        # Each process drops weights of its own queries.
+        key = jax.random.fold_in(next_key(), group.rank) if dropout else None
+        settings = _Settings(group, is_causal, factor, bias, dropout, key)
+        return _ProcessRing.apply(q, k, v, settings)
 
-    return swapped_attributes(Attention, replacement=attend, is_over_processes=True)
+    return swapped_attributes(Attention, over_processes=attend)
+
+
+def _bias(mask: Tensor, q: Tensor, group: Any) -> jax.Array:
+    """What a mask adds to scores [batch or 1, heads or 1, rows or 1, positions of the whole sequence]."""
+    if not mask.stop_gradient:
+        raise NotImplementedError(
+            "attention over processes: mask: it wants a gradient, which is not computed here; detach it"
+        )
+    array = _array(mask)
+    array = array.reshape((1,) * (4 - array.ndim) + array.shape)
+    batch, rows, heads = q.shape[:3]
+    whole = rows * group.nranks
+    allowed = ((1, batch), (1, heads), (1, rows), (whole,))
+    if any(length not in lengths for length, lengths in zip(array.shape, allowed, strict=True)):
+        raise ValueError(
+            f"attention over processes: mask: got shape {list(mask.shape)}; a process has its own rows and "
+            f"all columns: [{batch} or 1, {heads} or 1, {rows} or 1, {whole}]"
+        )
+    if array.dtype == jnp.bool_:
+        return jnp.where(array, 0.0, -jnp.inf)
+    return array
+
+
+class _Settings(NamedTuple):
+    """How the queries of this process look at keys.
+
+    Attributes:
+        group: Group of the processes.
+        is_causal: bool, whether later keys are not seen.
+        scale: float, what products of queries and keys are multiplied by.
+        bias: array that is added to the scores, or None.
+        dropout: float, the share of weights that are dropped.
+        key: key of the random numbers for that, or None.
+    """
+
+    group: Any
+    is_causal: bool
+    scale: float
+    bias: jax.Array | None
+    dropout: float
+    key: jax.Array | None
+
+    def block(self, function: Callable[..., Any], hop: int, queries: jax.Array, keys: Tensor) -> Any:
+        """The function of a block of keys that has come in a hop; None where no query sees them."""
+        step = _step(function, self.scale, _mask(self.group, hop, self.is_causal))
+        if step is None:
+            return None
+        source = (self.group.rank - hop) % self.group.nranks
+        return ft.partial(
+            step, bias=self._bias_of(source, queries, keys), kept=self._kept(source, queries, keys)
+        )
+
+    def _bias_of(self, source: int, queries: jax.Array, keys: Tensor) -> jax.Array | None:
+        """The columns of the keys of a process, by [batch, key head, queries per key head, query, key]."""
+        if self.bias is None:
+            return None
+        length, key_heads = keys.shape[1:3]
+        part = self.bias[..., source * length : (source + 1) * length]
+        # One mask for all heads.
+        if part.shape[1] == 1:
+            return part[:, :, None]
+        return part.reshape(part.shape[0], key_heads, -1, *part.shape[2:])
+
+    def _kept(self, source: int, queries: jax.Array, keys: Tensor) -> jax.Array | None:
+        """What weights are multiplied by: the same numbers in the forward and in the backward pass."""
+        if self.key is None:
+            return None
+        batch, length, heads = queries.shape[:3]
+        key_heads = keys.shape[2]
+        shape = (batch, key_heads, heads // key_heads, length, keys.shape[1])
+        # 1 / (1 - p) would be infinite.
+        if self.dropout == 1:
+            return jnp.zeros(shape)
+        drawn = jax.random.bernoulli(jax.random.fold_in(self.key, source), 1 - self.dropout, shape)
+        return drawn / (1 - self.dropout)
 
 
 class _ProcessRing(PyLayer):
     """Attention of the queries of this process to the keys and values of all."""
 
     @staticmethod
-    def forward(
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, group: Any, is_causal: bool, scale: float
-    ) -> Tensor:
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, settings: _Settings) -> Tensor:
+        group = settings.group
         queries = _array(q)
         wide = jnp.promote_types(queries.dtype, jnp.float32)
         out = jnp.zeros((*q.shape[:3], v.shape[3]), wide)
@@ -58,19 +145,21 @@ class _ProcessRing(PyLayer):
         pair = [k.detach(), v.detach()]
         for hop in range(group.nranks):
             following = _onward(pair, group) if hop < group.nranks - 1 else []
-            step = _step(add_block, scale, _mask(group, hop, is_causal))
+            step = settings.block(add_block, hop, queries, k)
             if step is not None:
                 out, lse = step(queries, *map(_array, pair), out, lse)
             pair = following
-        out = out.astype(queries.dtype)
-        ctx.settings = (group, is_causal, scale)
+        # A query that sees no key has no weights; one process gives NaN as well.
+        out = jnp.where(jnp.isneginf(lse)[..., None], jnp.nan, out).astype(queries.dtype)
+        ctx.settings = settings
         ctx.arrays = (queries, out, lse)
         ctx.save_for_backward(k, v)
         return wrap(out)
 
     @staticmethod
     def backward(ctx: Any, cotangent: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        group, is_causal, scale = ctx.settings
+        settings = ctx.settings
+        group = settings.group
         queries, out, lse = ctx.arrays
         k, v = (one.detach() for one in ctx.saved_tensor())
         wide = _array(cotangent).astype(lse.dtype)
@@ -79,7 +168,7 @@ class _ProcessRing(PyLayer):
         # gradients of keys and values travel with them, and are home after a hop for each process
         carried = [k, v, *(wrap(jnp.zeros(tuple(one.shape), lse.dtype)) for one in (k, v))]
         for hop in range(group.nranks):
-            step = _step(block_gradients, scale, _mask(group, hop, is_causal))
+            step = settings.block(block_gradients, hop, queries, k)
             if step is not None:
                 keys, values, of_keys, of_values = map(_array, carried)
                 of_queries, of_keys, of_values = step(
