@@ -8,15 +8,18 @@ import contextlib
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.process_group import collectives
 from paddle_jax.distributed.checkpoint import build_sharded_state_dict
 from paddle_jax.distributed.fleet.base.registry import Current
-from paddle_jax.distributed.fleet.layers.mpu.mp_ops import _c_concat, _c_identity, _c_split, _mp_allreduce
+from paddle_jax.distributed.fleet.layers.mpu.mp_ops import (
+    _c_concat,
+    _c_identity,
+    _c_lookup_table,
+    _c_softmax_with_cross_entropy,
+    _c_split,
+    _mp_allreduce,
+)
 from paddle_jax.distributed.fleet.layers.mpu.random import MODEL_PARALLEL_RNG, get_rng_state_tracker
 from paddle_jax.nn import Layer, functional
-from paddle_jax.tensor.logic import logical_and
-from paddle_jax.tensor.manipulation import squeeze, unsqueeze
-from paddle_jax.tensor.search import where
 
 __all__ = []
 
@@ -210,8 +213,7 @@ class VocabParallelEmbedding(_Divided):
         """Tensor of numbers [...] to [..., embedding_dim]."""
         if not self.is_mp:
             return functional.embedding(x, self.weight)
-        local, here = _local(x, self.vocab_start_index, self.per_part_size)
-        rows = functional.embedding(local, self.weight) * unsqueeze(here, -1).astype(self.weight.dtype)
+        rows = _c_lookup_table(self.weight, x, self.vocab_start_index)
         return _mp_allreduce(rows, group=self.model_parallel_group)
 
 
@@ -241,25 +243,6 @@ class ParallelCrossEntropy(Layer):
     def forward(self, input: Any, label: Any) -> Any:
         """Logits [..., classes / processes] and labels [...] or [..., 1], numbers of classes of the whole, to
         losses [..., 1]."""
-        if label.ndim == input.ndim:
-            label = squeeze(label, -1)
-        group = self.model_parallel_group
-        start = max(self.model_parallel_group.rank, 0) * input.shape[-1]
-        if input.dtype.name in ("float16", "bfloat16"):
-            wide = input.astype("float32")
-        else:
-            wide = input
-        largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), collectives.MAX, group)
-        shifted = wide - largest
-        total = _mp_allreduce(shifted.exp().sum(axis=-1), group=group)
-        local, here = _local(label, start, input.shape[-1])
-        picked = (shifted * functional.one_hot(local, input.shape[-1]).astype(shifted.dtype)).sum(axis=-1)
-        loss = total.log() - _mp_allreduce(picked * here.astype(shifted.dtype), group=group)
-        counted = (label != self.ignore_index).astype(shifted.dtype)
-        return unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1)
-
-
-def _local(numbers: Any, start: Any, length: Any) -> tuple[Any, Any]:
-    """Numbers counted from the first one of a part, zero outside of it; and which lie in it."""
-    here = logical_and(numbers >= start, numbers < start + length)
-    return where(here, numbers - start, numbers * 0), here
+        return _c_softmax_with_cross_entropy(
+            input, label, self.model_parallel_group, ignore_index=self.ignore_index
+        )

@@ -21,6 +21,10 @@ from paddle_jax.distributed.communication.tensors import at_hand
 
 # another one
 from paddle_jax.distributed.fleet.layers.mpu.static_split import split as split
+from paddle_jax.nn import functional
+from paddle_jax.tensor.logic import logical_and
+from paddle_jax.tensor.manipulation import squeeze, unsqueeze
+from paddle_jax.tensor.search import where
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -152,3 +156,62 @@ def _c_concat(tensor: Any, group: Any = None) -> Any:
     if found is None:
         return tensor
     return _GatherLastAxis.apply(tensor, found)
+
+
+def own_numbers(numbers: Any, start: int, length: int) -> tuple[Any, Any]:
+    """Numbers counted from the first one of a part, zero outside of it; and which are in it."""
+    here = logical_and(numbers >= start, numbers < start + length)
+    return where(here, numbers - start, numbers * 0), here
+
+
+def _c_lookup_table(
+    table: Tensor, index: Tensor, start_index: int = 0, vocab_size: int = -1, name: str | None = None
+) -> Any:
+    """The rows of a table of which this process has a part; zeros for rows of other processes.
+
+    Args:
+        table: Tensor [rows of this process, width].
+        index: Tensor of int [...], numbers of rows of the whole table.
+        start_index: int, the number of the first row of this process.
+        vocab_size, name: accepted.
+    """
+    local, here = own_numbers(index, start_index, table.shape[0])
+    return functional.embedding(local, table) * unsqueeze(here, -1).astype(table.dtype)
+
+
+def _c_softmax_with_cross_entropy(
+    logits: Tensor,
+    label: Tensor,
+    group: Any = None,
+    return_softmax: bool = False,
+    ignore_index: int = -100,
+) -> Any:
+    """The cross entropy of classes of which each process of a group has a part.
+
+    Args:
+        logits: Tensor [..., classes of this process].
+        label: Tensor of int [...] or [..., 1], numbers of classes of the whole.
+        group: as in _c_identity.
+        return_softmax: bool, whether the part of this process of the softmax is wanted, too.
+        ignore_index: int, the label of what does not count.
+    Returns:
+        Losses [..., 1]; with return_softmax a tuple of them and of the softmax, which has no gradient.
+    """
+    if label.ndim == logits.ndim:
+        label = squeeze(label, -1)
+    found = _member(group)
+    start = 0 if found is None else found.rank * logits.shape[-1]
+    # Exponents of half precision overflow.
+    wide = logits.astype("float32") if logits.dtype.name in ("float16", "bfloat16") else logits
+    largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), collectives.MAX, group)
+    shifted = wide - largest
+    exponents = shifted.exp()
+    total = _mp_allreduce(exponents.sum(axis=-1), group=group)
+    local, here = own_numbers(label, start, logits.shape[-1])
+    picked = (shifted * functional.one_hot(local, logits.shape[-1]).astype(shifted.dtype)).sum(axis=-1)
+    loss = total.log() - _mp_allreduce(picked * here.astype(shifted.dtype), group=group)
+    counted = (label != ignore_index).astype(shifted.dtype)
+    loss = unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1)
+    if not return_softmax:
+        return loss
+    return loss, (exponents / unsqueeze(total, -1)).detach().astype(logits.dtype)

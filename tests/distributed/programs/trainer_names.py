@@ -1,0 +1,104 @@
+"""Functions that trainers import from inside fleet, on this process of two, as JSON."""
+
+import json
+
+import numpy as np
+
+import paddle_jax as paddle
+from paddle_jax.distributed import fleet
+from paddle_jax.distributed.fleet.layers.mpu import mp_ops
+from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, mix_precision_utils
+from paddle_jax.incubate.distributed.models.moe import utils as experts
+
+LOGITS = np.random.default_rng(0).normal(size=(4, 6)).astype("float32")
+LABELS = np.array([[0], [4], [5], [-1]])
+TABLE = np.random.default_rng(1).normal(size=(8, 3)).astype("float32")
+INDEX = np.array([[0, 5], [7, 3]])
+CHOSEN = [[1, 0, 3, 3], [3, 2, 3, -1]]
+FIVE = ["dp", "pp", "sharding", "sep", "mp"]
+
+
+def started(**degrees):
+    strategy = fleet.DistributedStrategy()
+    strategy.hybrid_configs = {**degrees, "order": FIVE}
+    fleet.init(is_collective=True, strategy=strategy)
+    return fleet.get_hybrid_communicate_group()
+
+
+def leaf(array):
+    return paddle.to_tensor(array, stop_gradient=False)
+
+
+def parts_of_a_model(hcg, rank):
+    """Cross entropy and rows of an embedding, with their gradients."""
+    group = hcg.get_model_parallel_group()
+    logits = leaf(LOGITS[:, 3 * rank : 3 * rank + 3])
+    labels = paddle.to_tensor(LABELS)
+    losses, softmax = mp_ops._c_softmax_with_cross_entropy(
+        logits, labels, group, return_softmax=True, ignore_index=-1
+    )
+    losses.sum().backward()
+    table = leaf(TABLE[4 * rank : 4 * rank + 4])
+    rows = mp_ops._c_lookup_table(table, paddle.to_tensor(INDEX), start_index=4 * rank)
+    rows.sum().backward()
+    values = {"losses": losses, "softmax": softmax, "slope": logits.grad, "rows": rows, "used": table.grad}
+    return {name: value.numpy().tolist() for name, value in values.items()}
+
+
+def same_inputs(hcg, rank):
+    """Inputs and parameters that differ become those of the first process; parts stay."""
+    inputs, named = hybrid_parallel_util.broadcast_input_data(
+        hcg, paddle.full([2], rank), [paddle.full([1], rank + 5), "text"], mask=paddle.full([1], rank + 7)
+    )
+    net = paddle.nn.Linear(2, 1)
+    net.weight.set_value(np.full([2, 1], rank, "float32"))
+    net.bias.set_value(np.full([1], rank, "float32"))
+    net.weight.is_distributed = True
+    hybrid_parallel_util.broadcast_mp_parameters(net, hcg)
+    found = [inputs[0].tolist(), inputs[1][0].tolist(), named["mask"].tolist()]
+    return found + [net.weight.tolist(), net.bias.tolist()]
+
+
+def copies_of_a_model(hcg, rank):
+    """Parameters of copies, and a step in half precision with float32 gradients."""
+    net = paddle.nn.Linear(2, 1, bias_attr=False)
+    net.weight.set_value(np.full([2, 1], rank + 0.5, "float32"))
+    hybrid_parallel_util.broadcast_dp_parameters(net, hcg)
+    start = net.weight.tolist()
+    net = paddle.amp.decorate(net, level="O2", dtype="bfloat16")
+    layers = mix_precision_utils.MixPrecisionLayer(net, dtype="bfloat16")
+    optimizer = paddle.optimizer.SGD(0.5, parameters=net.parameters(), multi_precision=True)
+    model = fleet.distributed_model(layers)
+    optimizer = fleet.distributed_optimizer(mix_precision_utils.MixPrecisionOptimizer(optimizer))
+    for _ in range(2):
+        # Each bfloat16 slope is exact, their sum is not.
+        x = paddle.to_tensor([[1.0, 0.00390625]]) if rank == 0 else paddle.to_tensor([[1.0, 256.0]])
+        model(x.astype("bfloat16")).sum().backward()
+    is_wide = net.weight.grad.dtype == paddle.float32
+    slope = net.weight.grad.tolist()
+    optimizer.step()
+    optimizer.clear_grad()
+    return [start, is_wide, slope, net.weight.astype("float32").tolist()]
+
+
+def tokens(rank):
+    """Counts of tokens for two experts on each process."""
+    chosen = paddle.to_tensor(CHOSEN[rank])
+    positions, sent, received = experts.count_by_gate(chosen, 2, 2)
+    limited = experts.limit_by_capacity(chosen, 2, 2, capacity=2)
+    return [one.tolist() for one in (positions, sent, received, *limited)]
+
+
+if __name__ == "__main__":
+    hcg = started(dp_degree=1, mp_degree=2)
+    rank = paddle.distributed.get_rank()
+    topology = hcg.topology()
+    found = {
+        "names": topology.get_hybrid_group_names(),
+        "rank": topology.get_rank(data=0, pipe=0, sharding=0, sep=0, model=1),
+        "parts": parts_of_a_model(hcg, rank),
+        "inputs": same_inputs(hcg, rank),
+        "tokens": tokens(rank),
+        "copies": copies_of_a_model(started(dp_degree=2, mp_degree=1), rank),
+    }
+    print(json.dumps(found))

@@ -1,0 +1,69 @@
+"""Functions that trainers import from inside fleet, on two processes, against NumPy."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.distributed import pairs
+from tests.distributed.programs import trainer_names as program
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def found():
+    ended = pairs.run("trainer_names.py", seconds=90)
+    assert all(process.code == 0 for process in ended), ended
+    return [json.loads(process.out.splitlines()[-1]) for process in ended]
+
+
+def test_five_dimensions(found):
+    for one in found:
+        assert one["names"] == ["data", "pipe", "sharding", "sep", "model"]
+        assert one["rank"] == 1
+
+
+def test_parts_of_a_model(found):
+    exponents = np.exp(program.LOGITS.astype("float64"))
+    softmax = exponents / exponents.sum(1, keepdims=True)
+    counted = program.LABELS[:, 0] >= 0
+    losses = np.where(counted, -np.log(softmax[np.arange(4), program.LABELS[:, 0]]), 0)
+    slopes = np.where(counted[:, None], softmax - np.eye(6)[program.LABELS[:, 0]], 0)
+    rows = 0
+    for rank, one in enumerate(found):
+        parts = one["parts"]
+        columns = slice(3 * rank, 3 * rank + 3)
+        np.testing.assert_allclose(parts["losses"], losses[:, None], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(parts["softmax"], softmax[:, columns], rtol=1e-5)
+        np.testing.assert_allclose(parts["slope"], slopes[:, columns], rtol=1e-4, atol=1e-6)
+        used = np.bincount(program.INDEX.ravel(), minlength=8)[4 * rank : 4 * rank + 4]
+        np.testing.assert_array_equal(parts["used"], np.repeat(used[:, None], 3, 1))
+        rows = rows + np.array(parts["rows"])
+    np.testing.assert_allclose(rows, program.TABLE[program.INDEX], rtol=1e-6)
+
+
+def test_inputs_and_parameters_of_the_first_process(found):
+    for rank, one in enumerate(found):
+        assert one["inputs"] == [[0, 0], [5], [7], [[rank], [rank]], [0]]
+
+
+def test_float32_gradients_of_half_precision(found):
+    slope = [[2.0], [256.00390625]]  # the mean of both processes, twice
+    for one in found:
+        start, is_wide, gradient, weight = one["copies"]
+        assert start == [[0.5], [0.5]] and is_wide and gradient == slope
+        assert weight == [[-0.5], [-127.5]]
+
+
+def test_tokens_of_experts(found):
+    counts = [[1, 1, 0, 2], [0, 0, 1, 2]]
+    received = [[1, 1, 0, 0], [0, 2, 1, 2]]
+    left = [[1, 0, 3, 3], [-1, 2, -1, -1]]
+    order = [[1, 0, 3, 2], [1, 2, 0]]
+    for rank, one in enumerate(found):
+        positions, sent, got, sent_limited, got_limited, limited = one["tokens"]
+        assert (positions, sent, got) == (order[rank], counts[rank], received[rank])
+        assert sent_limited == [[1, 1, 0, 2], [0, 0, 1, 0]][rank]
+        assert got_limited == [[1, 1, 0, 0], [0, 2, 1, 0]][rank]
+        assert limited == left[rank]
