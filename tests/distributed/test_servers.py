@@ -531,6 +531,16 @@ def test_refused(monkeypatch):
         Connection(servers.endpoints[0], TOKEN).ask("Pull", b"")
 
 
+def test_a_port_that_another_server_has():
+    """It ends at once, in place of waiting for workers that reach the other one."""
+    spec = job("async", 1, 1)
+    with running(spec) as servers:
+        # The server has the port once a worker has reached it.
+        servers.worker(0).client.close()
+        with pytest.raises(RuntimeError, match=f"{servers.endpoints[0]}: the port is in use"):
+            TableServer(0, servers.endpoints, 1, TOKEN, None).run()
+
+
 # eager programs ---------------------------------------------------------------------------------------------
 
 

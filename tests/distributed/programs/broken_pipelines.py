@@ -12,7 +12,7 @@ WHAT = sys.argv[1]
 
 
 class Doubled(paddle.nn.Layer):
-    """A Linear whose third forward step goes wrong on the second stage."""
+    """A Linear; the fifth on the second stage, in its third micro-batch, goes wrong."""
 
     steps = 0
 
@@ -22,7 +22,7 @@ class Doubled(paddle.nn.Layer):
 
     def forward(self, x):
         Doubled.steps += 1
-        if fleet.worker_index() == 1 and Doubled.steps == 3:
+        if fleet.worker_index() == 1 and Doubled.steps == 5:
             if WHAT == "raise":
                 raise ValueError("a bad batch")
             if WHAT == "kill":
@@ -40,8 +40,11 @@ def main():
         count = 2
     strategy.pipeline_configs = {"accumulate_steps": count, "micro_batch_size": 2}
     fleet.init(is_collective=True, strategy=strategy)
-    layers = [LayerDesc(Doubled), LayerDesc(Doubled)]
-    net = PipelineLayer(layers, num_stages=2, loss_fn=lambda x, y: ((x - y) ** 2).mean())
+    layers = [LayerDesc(Doubled), LayerDesc(Doubled), LayerDesc(Doubled)]
+    bounds = [0, 1, 3]
+    if WHAT == "bounds" and fleet.worker_index() == 1:
+        bounds = [0, 2, 3]
+    net = PipelineLayer(layers, num_stages=2, loss_fn=lambda x, y: ((x - y) ** 2).mean(), seg_method=bounds)
     model = fleet.distributed_model(net)
     optimizer = fleet.distributed_optimizer(paddle.optimizer.SGD(0.1, parameters=net.parameters()))
     rows = [paddle.ones([2 * count, 4]), paddle.zeros([2 * count, 4])]
