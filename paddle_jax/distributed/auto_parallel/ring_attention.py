@@ -307,19 +307,19 @@ def add_block(
     queries: Any,
     keys: Any,
     bias: Any = None,
-    kept: Any = None,
+    drop_factors: Any = None,
 ) -> tuple[Any, Any]:
     """Adds the attention of some queries to some keys to what others have given.
 
-    bias is added to the scores; kept is what dropout multiplies weights by, after the softmax.
+    bias is added to the scores; drop_factors is what dropout multiplies weights by, after the softmax.
     """
     k, v = k[:, keys], v[:, keys]
     old_out, old_lse = out[:, queries], lse[:, queries]
     scores = _scores(q[:, queries], k, scale, mask, bias)
     block_lse = jax.nn.logsumexp(scores, axis=-1)
     weights = jnp.exp(scores - _finite(block_lse)[..., None])
-    if kept is not None:
-        weights = weights * kept
+    if drop_factors is not None:
+        weights = weights * drop_factors
     block = jnp.einsum("bhgqk,bkhd->bqhgd", weights.astype(v.dtype), v, preferred_element_type=out.dtype)
     block = block.reshape(old_out.shape)
     block_lse = block_lse.transpose(0, 3, 1, 2).reshape(old_lse.shape)
@@ -346,18 +346,19 @@ def block_gradients(
     queries: Any,
     keys: Any,
     bias: Any = None,
-    kept: Any = None,
+    drop_factors: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Adds the gradients of a block to those of queries, keys and values; bias and kept as in `add_block`."""
+    """Adds the gradients of a block to those of queries, keys and values. bias and drop_factors are those of
+    `add_block`."""
     heads = k.shape[2]
     q, k, v = q[:, queries], k[:, keys], v[:, keys]
     weights = jnp.exp(_scores(q, k, scale, mask, bias) - _per_query(lse[:, queries], heads)[..., None])
     rows = _grouped(cotangent[:, queries], heads)
-    mixed = weights if kept is None else weights * kept
+    mixed = weights if drop_factors is None else weights * drop_factors
     of_values = jnp.einsum("bhgqk,bqhgd->bkhd", mixed, rows)
     of_weights = jnp.einsum("bqhgd,bkhd->bhgqk", rows, v.astype(rows.dtype))
-    if kept is not None:
-        of_weights = of_weights * kept
+    if drop_factors is not None:
+        of_weights = of_weights * drop_factors
     of_scores = weights * (of_weights - _per_query(delta[:, queries], heads)[..., None]) * scale
     of_keys = jnp.einsum("bhgqk,bqhgd->bkhd", of_scores, _grouped(q, heads).astype(rows.dtype))
     of_queries = jnp.einsum("bhgqk,bkhd->bqhgd", of_scores, k.astype(rows.dtype)).reshape(q.shape)

@@ -104,7 +104,9 @@ class _Settings(NamedTuple):
             return None
         source = (self.group.rank - hop) % self.group.nranks
         return ft.partial(
-            step, bias=self._bias_of(source, queries, keys), kept=self._kept(source, queries, keys)
+            step,
+            bias=self._bias_of(source, queries, keys),
+            drop_factors=self._drop_factors(source, queries, keys),
         )
 
     def _bias_of(self, source: int, queries: jax.Array, keys: Tensor) -> jax.Array | None:
@@ -118,7 +120,7 @@ class _Settings(NamedTuple):
             return part[:, :, None]
         return part.reshape(part.shape[0], key_heads, -1, *part.shape[2:])
 
-    def _kept(self, source: int, queries: jax.Array, keys: Tensor) -> jax.Array | None:
+    def _drop_factors(self, source: int, queries: jax.Array, keys: Tensor) -> jax.Array | None:
         """What weights are multiplied by: the same numbers in the forward and in the backward pass."""
         if self.key is None:
             return None
