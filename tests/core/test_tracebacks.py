@@ -59,6 +59,37 @@ def test_level_two_shows_all_frames():
     assert "hidden; FLAGS_call_stack_level=2 shows them" in few
 
 
+MISSPELT = [
+    ("paddle.nn.Linear(2, 2).weigth", "weight"),
+    ("paddle.optimizer.SGD(parameters=[]).stepp", "step"),
+    ("paddle.optimizer.Adamm", "Adam"),
+    ("paddle.nn.functional.relou", "relu"),
+    ("paddle.grad_of_the_moon", None),
+    ("call(paddle.nn.Linear(2, 2), paddle.ones([1, 2]))", "result"),
+]
+
+
+@pytest.mark.parametrize(("code", "meant"), MISSPELT, ids=[code for code, _ in MISSPELT])
+def test_misspelt_names(code, meant):
+    """As Python's own display says; frames of the package lie between the user's and the error."""
+
+    def call(layer, x):
+        def hook(*_):
+            result = x
+            return resutl or result  # noqa: F821  misspelt
+
+        layer.register_forward_post_hook(hook)
+        return layer(x)
+
+    with pytest.raises((AttributeError, NameError)) as caught:
+        eval(code, {"paddle": paddle, "call": call})  # noqa: S307
+    text = format_error(caught.value)
+    if meant is None:
+        assert "Did you mean" not in text
+    else:
+        assert text.rstrip().endswith(f"Did you mean: {meant!r}?"), text
+
+
 def test_debuggers_stop_in_the_users_frame():
     error = mistakes.run(paddle, "an exception of one's own in forward")
     Trimmed(error)
@@ -128,9 +159,12 @@ def test_ipython(tmp_path):
         "trace = shell.InteractiveTB.tb\n"
         "while trace.tb_next is not None:\n    trace = trace.tb_next\n"
         "print('stops in', trace.tb_frame.f_code.co_name)\n"
+        "shell.run_cell('paddle.nn.functional.relou')\n"
     )
     (tmp_path / "program.py").write_text(program)
-    text = run(["program.py"], tmp_path, IPYTHONDIR=str(tmp_path))
+    text, _, misspelt = run(["program.py"], tmp_path, IPYTHONDIR=str(tmp_path)).partition("AttributeError")
+    assert misspelt.rstrip().endswith("Did you mean: 'relu'?")
+    text = text.rpartition("-" * 70)[0]  # of the first error alone
     assert "stops in <module>" in text and "hidden;" in text
     assert "_core" not in text and len(text.splitlines()) <= 12, text
 

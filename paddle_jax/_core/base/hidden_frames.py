@@ -7,6 +7,7 @@ filter: an exception keeps its traceback until a display shows it. docs/design/t
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 import types
 from collections.abc import Callable, Generator
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from paddle_jax._core.base.caller_info import ENGINE, LIBRARIES, PYTHONS, package_of
 from paddle_jax._core.base.error_translation import ErrorDetail
+from paddle_jax._core.base.suggestions import suggestion
 
 _FOLDER = str(Path(__file__).parents[2]) + os.sep
 _HIDDEN = frozenset((*ENGINE, "malt"))  # malt runs converted code
@@ -27,15 +29,20 @@ class FrameReport(traceback.TracebackException):
 
     Attributes:
         hidden: int, how many frames are left out.
+        suggestion: str, what a misspelt name may mean; "" where nothing is near.
     """
 
     hidden = 0
+    suggestion = ""
 
     def format_exception_only(self, **options: bool) -> Generator[str, None, None]:
         """The lines of the error; the number of hidden frames first."""
         if self.hidden:
             yield count_line(self.hidden) + "\n"
-        yield from super().format_exception_only(**options)
+        lines = super().format_exception_only(**options)
+        if self.suggestion:
+            yield f"{next(lines).rstrip()}. {self.suggestion}\n"
+        yield from lines
 
 
 def is_active() -> bool:
@@ -129,6 +136,8 @@ def report(error: BaseException) -> FrameReport:
     finally:
         view.restore()
     found.hidden = view.hidden
+    if sys.version_info < (3, 12):  # later ones find it themselves
+        found.suggestion = suggestion(error)
     _drop_empty_marks(found)
     return found
 

@@ -24,6 +24,7 @@ from paddle_jax._core.base.hidden_frames import (
     shown_frames,
 )
 from paddle_jax._core.base.notebook_shell import running_shell
+from paddle_jax._core.base.suggestions import suggestion
 
 _Hook = Callable[[type[BaseException], BaseException, types.TracebackType | None], Any]
 _MARK = "_hides_frames"  # on functions that were replaced already
@@ -168,6 +169,8 @@ def install_in_ipython() -> None:
             view.restore_chain()
         if view.hidden:
             lines.insert(_index_of_error(lines, etype), count_line(view.hidden))
+        if meant := suggestion(evalue):
+            lines.append(meant)  # IPython has none of its own
         return lines
 
     setattr(structured_traceback, _MARK, True)
