@@ -197,7 +197,9 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out:
         2.0
     """
     found = paddle_median(input, dim, keepdim, "min")
-    return _filled("median", out, found if dim is None else MedianRetType(*found))
+    if dim is not None:
+        found = MedianRetType(*found)
+    return _filled("median", out, found)
 
 
 def nanmedian(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
@@ -216,7 +218,9 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = 
     if isinstance(dim, list | tuple):
         raise ValueError(f"nanmedian: dim: got {dim}; it must be an int or None")
     found = paddle_nanmedian(input, dim, keepdim, "min")
-    return _filled("nanmedian", out, found if dim is None else MedianRetType(*found))
+    if dim is not None:
+        found = MedianRetType(*found)
+    return _filled("nanmedian", out, found)
 
 
 def sort(
@@ -350,7 +354,9 @@ def slogdet(x: Tensor, out: Any = None) -> Any:
         -1.0
     """
     both = stacked_slogdet(x)
-    logarithm = both[1].real() if both.is_complex() else both[1]
+    logarithm = both[1]
+    if both.is_complex():
+        logarithm = logarithm.real()
     return _filled("slogdet", out, SlogdetResult(both[0], logarithm))
 
 

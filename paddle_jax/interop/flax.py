@@ -44,7 +44,10 @@ class FlaxLayer(Layer):
         self._modes = {}
         self._kernels = {}
         for training in (True, False):
-            module.train() if training else module.eval()
+            if training:
+                module.train()
+            else:
+                module.eval()
             self._modes[training] = nnx.split(module, nnx.Param, ...)
         _, params, rest = self._modes[True]
         self._names = []

@@ -63,8 +63,10 @@ class OptaxOptimizer(Optimizer):
                 f"OptaxOptimizer: transformation: got {type(transformation).__name__}; "
                 "pass an optax GradientTransformation"
             )
+        # without a learning rate the transformation has its own
         super().__init__(1.0 if learning_rate is None else learning_rate, parameters)
-        self._transformation, self._scaled = transformation, learning_rate is not None
+        self._transformation = transformation
+        self._scaled = learning_rate is not None
         self._params = [p for p in self._parameter_list if not p.stop_gradient]
         state = jax.jit(transformation.init)([p._value for p in self._params])
         leaves, self._tree = jax.tree.flatten(state)
@@ -124,9 +126,9 @@ class OptaxOptimizer(Optimizer):
                     f"OptaxOptimizer.set_state_dict: {name}: got {got}; "
                     f"a Tensor of shape {list(tensor.shape)} is needed"
                 )
-            found.append(
-                jnp.asarray(value._value if isinstance(value, Tensor) else value).astype(numpy_dtype(tensor))
-            )
+            if isinstance(value, Tensor):
+                value = value._value
+            found.append(jnp.asarray(value).astype(numpy_dtype(tensor)))
         if isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
         for tensor, value in zip(self._state, found, strict=True):

@@ -115,8 +115,11 @@ class _Block:
                 self.values[symbol] = array
 
     def _results(self, step: Step) -> Sequence[jax.Array]:
+        # `linalg.cond` has the name of a branch, but no blocks
+        if step.blocks and step.name == "cond":
+            return self._branch(step)
         if step.blocks:
-            return self._branch(step) if step.name == "cond" else self._loop(step)
+            return self._loop(step)
         if step.op is None:
             return [self._without_operands(step)]
         if step.op.random:
@@ -125,7 +128,9 @@ class _Block:
         if step.name == "unknown_arange":
             return [self._arange(step)]
         found = self._kernel(step).fn(*operands)
-        arrays = found if isinstance(found, tuple | list) else [found]
+        arrays = [found]
+        if isinstance(found, tuple | list):
+            arrays = found
         self._note_numbers(step, operands)
         return [array.astype(symbol.dtype) for array, symbol in zip(arrays, step.outputs, strict=False)]
 
@@ -152,7 +157,9 @@ class _Block:
 
     def _opened(self, value: Any) -> Any:
         found = self.number(value)
-        return found if is_dim(found) else as_array(found)
+        if is_dim(found):
+            return found
+        return as_array(found)
 
     def _note_numbers(self, step: Step, operands: Sequence[jax.Array]) -> None:
         """Keeps lengths that become elements of a tensor."""
@@ -181,14 +188,18 @@ class _Block:
                 return None
             name = _OPERATIONS[step.name]
             found = [_combined(left[k % len(left)], right[k % len(right)], name) for k in range(count)]
-            return found if all(map(is_dim, found)) else None
+            if all(map(is_dim, found)):
+                return found
+            return None
         return self._moved(step, operands, known)
 
     def _moved(
         self, step: Step, operands: Sequence[jax.Array], known: Sequence[list[Number]]
     ) -> list[Number] | None:
         """As `_computed` for an operation that only moves elements: it moves their positions here."""
-        moved = known[:1] if step.name == "take_index" else known
+        moved = known
+        if step.name == "take_index":
+            moved = known[:1]  # the others are the positions that it takes
         rest = known[len(moved) :]
         if not all(isinstance(number, int) for one in rest for number in one):
             return None
@@ -239,7 +250,9 @@ class _Block:
         if kind == "item":
             return self._elements(symbol, position)
         is_known = symbol in self.values or symbol in self.recording.tensors
-        likely = None if is_known else self.recording.likely.get(number)
+        likely = None
+        if not is_known:
+            likely = self.recording.likely.get(number)
         if likely and likely[position] is not None:
             return evaluate(likely[position], self._leaf)
         return self.array(symbol).shape[position]
@@ -254,7 +267,9 @@ class _Block:
         value = self.array(symbol).reshape([-1])[position]
         if value.dtype == jnp.bool_:
             return value
-        return value.astype(jnp.float64 if value.dtype.kind == "f" else jnp.int64)
+        if value.dtype.kind == "f":
+            return value.astype(jnp.float64)
+        return value.astype(jnp.int64)
 
     def exact_elements(self, symbol: Symbol) -> list[Number] | None:
         """The elements of a Tensor, if all are exact."""
@@ -272,7 +287,9 @@ class _Block:
             if array.size != 1 or array.dtype.kind not in "iub":
                 return None
             found = [int(array.ravel()[0])]
-        return found if all(map(is_exact, found)) else None
+        if all(map(is_exact, found)):
+            return found
+        return None
 
     # operands -----------------------------------------------------------------------------------------------
 
@@ -301,9 +318,9 @@ class _Block:
 
     def _branch(self, step: Step) -> list[jax.Array]:
         answer = self._answer(step.inputs[0])
-        taken = step.blocks[0 if answer else 1] if isinstance(answer, int) else None
-        if taken is not None:
-            return self._only_branch(step, taken)
+        if isinstance(answer, int):
+            yes, no = step.blocks
+            return self._only_branch(step, yes if answer else no)
         branches = [self._measured(block) for block in step.blocks]
         shapes = []
         for symbol, one, other in zip(step.outputs, *branches, strict=True):
@@ -316,7 +333,9 @@ class _Block:
 
     def _answer(self, symbol: Symbol) -> Number:
         elements = self.exact_elements(symbol)
-        return self.array(symbol) if elements is None else elements[0]
+        if elements is None:
+            return self.array(symbol)
+        return elements[0]
 
     def _only_branch(self, step: Step, block: Any) -> list[jax.Array]:
         """The results of a block that always runs."""
@@ -354,7 +373,9 @@ class _Block:
         if one is None or other is None or not is_dim(answer) or len(one) != len(other):
             return None
         elements = [selected(answer, n, m) for n, m in zip(one, other, strict=True)]
-        return None if any(element is None for element in elements) else elements
+        if any(element is None for element in elements):
+            return None
+        return elements
 
     def _branch_function(
         self, step: Step, block: Any, shapes: Sequence[Any]
@@ -381,7 +402,9 @@ class _Block:
             values = [old if kept else new for kept, old, new in zip(is_kept, starts, state, strict=True)]
             inner.values.update(zip(symbols, values, strict=True))
             for kept, symbol, start in zip(is_kept, symbols, step.inputs, strict=False):
-                elements = self.exact_elements(start) if kept else None
+                if not kept:
+                    continue  # the body changes it
+                elements = self.exact_elements(start)
                 if elements is not None:
                     inner.numbers[symbol] = elements
             return inner
@@ -443,7 +466,9 @@ def _brought_to(array: jax.Array, shape: Sequence[Any]) -> jax.Array:
 
 
 def _array(constant: Any) -> Any:
-    return to_array(held_value(constant) if isinstance(constant, Tensor) else constant)
+    if isinstance(constant, Tensor):
+        constant = held_value(constant)
+    return to_array(constant)
 
 
 __all__ = ["run_recording"]

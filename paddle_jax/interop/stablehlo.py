@@ -108,9 +108,10 @@ def save_stablehlo(
         )
     if isinstance(layer, Layer):
         held = dict(layer.state_dict())
+        # with the buffers that a state dict leaves out
+        held.update(layer.named_buffers())
     else:
         held = {}
-    held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
     arrays = {name: to_numpy(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
     inputs = [_described(spec) for spec in input_spec]
@@ -217,7 +218,9 @@ def _refusal(layer: Any, error: Exception) -> ValueError:
     text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0]
     _, _, text = text.rpartition(f"save_stablehlo: {getattr(function, '__qualname__', function)}: ")
     # A refusal of a recording names the line already.
-    place = "" if re.search(r":\d+\)$", text) else f" ({user_line_of(error, function)})"
+    place = ""
+    if not re.search(r":\d+\)$", text):
+        place = f" ({user_line_of(error, function)})"
     if len(text) > 300:
         text, place = f"{text[:300]}...", f" ({user_line_of(error, function)})"
     return ValueError(
@@ -299,7 +302,9 @@ class StableHLOLayer(Layer):
                 home.register_buffer(last, wrap(jnp.asarray(array)))
             self._places[name] = home, last
         call = ft.partial(_call, exported, list(parameters))
-        self._kernel = Kernel("stablehlo", call if exported.has_vjp() else _without_gradient(call))
+        if not exported.has_vjp():
+            call = _without_gradient(call)
+        self._kernel = Kernel("stablehlo", call)
         self._kernel.deferrable = False
 
     def _home(self, path: str) -> Layer:
@@ -320,9 +325,8 @@ class StableHLOLayer(Layer):
         if len(inputs) != wanted:
             raise ValueError(f"StableHLOLayer: inputs: got {len(inputs)}; the program takes {wanted}")
         held = [getattr(*place) for place in self._places.values()]
-        found = run(
-            self._kernel, [*held, *[x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]]
-        )
+        tensors = [x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]
+        found = run(self._kernel, [*held, *tensors])
         return jax.tree.unflatten(self.exported.out_tree, list(found))
 
 

@@ -150,7 +150,9 @@ def _ratio(value: Number) -> Ratio | None:
         if value - value != 0:  # it is not finite
             return None
         number, divisor = value.as_integer_ratio()
-        return Ratio(number, divisor) if divisor <= _MAX_DIVISOR else None
+        if divisor > _MAX_DIVISOR:
+            return None
+        return Ratio(number, divisor)
     return Ratio(value, 1)
 
 

@@ -165,7 +165,10 @@ class MultiheadAttention(Layer):
                     f"MultiheadAttention: key_padding_mask: got {key_padding_mask.dtype}; "
                     "it must be bool or floating"
                 )
-            if list(key_padding_mask.shape) not in ([batch, keys], [keys] if single else None):
+            allowed = [[batch, keys]]
+            if single:
+                allowed.append([keys])
+            if list(key_padding_mask.shape) not in allowed:
                 raise AssertionError(
                     "MultiheadAttention: key_padding_mask: got shape "
                     f"{list(key_padding_mask.shape)}; it must be [{batch}, {keys}]"
@@ -222,17 +225,25 @@ class MultiheadAttention(Layer):
             attn_mask, key_padding_mask, is_causal, single, batch, length, key.shape[1], q.dtype
         )
         heads = [t.reshape([*t.shape[:2], self.num_heads, self.head_dim]) for t in (q, k, v)]
-        p = self.dropout if self.training else 0.0
-        out = attention(
-            "MultiheadAttention", *heads, mask, p, False, None, "weights" if need_weights else None
-        )
-        out, weights = out if need_weights else (out, None)
+        p = 0.0
+        if self.training:
+            p = self.dropout
+        weights = None
+        if need_weights:
+            out, weights = attention("MultiheadAttention", *heads, mask, p, False, None, "weights")
+        else:
+            # without weights a fused kernel can be taken
+            out = attention("MultiheadAttention", *heads, mask, p, False, None, None)
         out = self.out_proj(out.reshape([batch, length, self.embed_dim]))
         if weights is not None and average_attn_weights:
             weights = weights.mean(1)
         if single:
-            return out.squeeze(0), None if weights is None else weights.squeeze(0)
-        return out if self.batch_first else out.transpose([1, 0, 2]), weights
+            if weights is not None:
+                weights = weights.squeeze(0)
+            return out.squeeze(0), weights
+        if not self.batch_first:
+            out = out.transpose([1, 0, 2])
+        return out, weights
 
 
 def _least(dtype: Any) -> float:

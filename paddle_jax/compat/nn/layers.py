@@ -200,11 +200,11 @@ class AvgPool2D(_AvgPool):
         divisor_override: int | None = None,
     ) -> None:
         super().__init__()
-        self.kernel_size, self.stride, self.padding = (
-            kernel_size,
-            kernel_size if stride is None else stride,
-            padding,
-        )
+        self.kernel_size = kernel_size
+        self.stride = stride
+        if stride is None:
+            self.stride = kernel_size  # windows side by side, as in PyTorch
+        self.padding = padding
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override

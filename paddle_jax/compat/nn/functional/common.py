@@ -92,7 +92,10 @@ def pad(input: jax.Array, pad: Any, mode: str = "constant", value: Any = 0.0) ->
         raise AssertionError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
     if mode != "constant" and input.ndim < 2:
         raise ValueError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
-    most = 2 * (input.ndim if mode == "constant" else min(input.ndim - 1, 3))
+    axes = input.ndim
+    if mode != "constant":
+        axes = min(axes - 1, 3)  # the other modes leave batch and channels as they are
+    most = 2 * axes
     if len(pad) % 2 or len(pad) > most:
         raise ValueError(
             f"pad: pad: got {len(pad)} numbers for {input.ndim} axes; "

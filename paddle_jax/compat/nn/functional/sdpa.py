@@ -52,7 +52,9 @@ def scaled_dot_product_attention(
     """
     _check(query, key, value, attn_mask, is_causal, enable_gqa)
     single = query.ndim == 3
-    q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
+    q, k, v = query, key, value
+    if single:
+        q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     batch = max(t.shape[0] for t in (q, k, v))
     q, k, v = (t.expand([batch, *t.shape[1:]]) if t.shape[0] == 1 != batch else t for t in (q, k, v))
     out = attention(
@@ -80,7 +82,11 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: Any, enable_g
     if mask is not None and numpy_dtype(mask).kind in "iuc":
         raise TypeError(f"{_NAME}: attn_mask: got {mask.dtype}; it must be bool or floating")
     heads = [t.shape[-3] for t in (query, key, value)]
-    if heads[1] != heads[2] or (heads[0] % heads[1] if enable_gqa and heads[1] else heads[0] != heads[1]):
+    of_query, of_key, of_value = heads
+    fit = of_query == of_key
+    if enable_gqa and of_key:
+        fit = of_query % of_key == 0  # several heads of queries share one of keys
+    if of_key != of_value or not fit:
         raise AssertionError(
             f"{_NAME}: got {heads} heads; key and value must have as many as query, "
             "or with enable_gqa a divisor of it"
