@@ -58,6 +58,21 @@ def both(name, oracle):
     return theirs, ours, *specs, inputs(forward)
 
 
+def test_items_taken_from_a_list_in_files_of_paddle(oracle, tmp_path):
+    def popped(x):
+        parts = [x, x * 2, x * 3]
+        if x.shape[0] > 3:
+            parts.pop(0)
+        return oracle.concat(parts)
+
+    spec = [oracle.static.InputSpec([None, 3], "float32", "x")]
+    oracle.jit.save(oracle.jit.to_static(popped, full_graph=True), str(tmp_path / "m"), input_spec=spec)
+    here = load(str(tmp_path / "m"))
+    for rows in (2, 5):
+        x = np.arange(3 * rows, dtype="f4").reshape(rows, 3)
+        same(arrays(here(paddle_jax.to_tensor(x))), arrays(popped(oracle.to_tensor(x))))
+
+
 @pytest.mark.parametrize("name", [name for name, (_, _, why) in MODELS.items() if why is None])
 def test_saved_here(oracle, tmp_path, name):
     theirs, ours, _, specs, given = both(name, oracle)

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 # result -> operand it is written into; else the first into the first
-# `batch_norm_` updates its statistics, operands 1 and 2.
-WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}
+# `batch_norm_` updates its statistics, operands 1 and 2. `array_pop` has no underscore, and changes its list.
+WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}, "array_pop": {0: 0}}
 _SKIP = ("parameter", "data", "fetch")
 _CONTROL = ("if", "while", "pylayer")
 _MAX_KERNELS = 128  # of one program, for as many shapes of its inputs
@@ -100,6 +100,11 @@ def to_tensor(value: Tensor) -> Tensor:
     return wrap(from_numpy(np.asarray(value)))
 
 
+def written_operands(name: str) -> dict[int, int]:
+    """The operands that an operation writes into, by the result that they get."""
+    return WRITTEN.get(name, {0: 0} if name.endswith("_") else {})
+
+
 def run_block(block: Block, env: Any) -> list[Any | None] | None:
     """Runs the operations of a block; `env` is {number: value} and is filled. Returns what
     the block yields."""
@@ -119,8 +124,8 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
         for number, value in zip(op.outputs, results, strict=False):
             env[number] = value
         # In place: the operand has the new value from here on.
-        if op.name.endswith("_") and op.outputs:
-            for result, operand in WRITTEN.get(op.name, {0: 0}).items():
+        if op.outputs:
+            for result, operand in written_operands(op.name).items():
                 if op.inputs[operand]:
                     env[op.inputs[operand]] = env[op.outputs[result]]
     return None
@@ -271,12 +276,7 @@ def _written(op: Callable[..., Any], env: dict[Any, Any]) -> list[Any]:
     """Numbers of the values from outside that the blocks of an operation write into."""
     ops = [one for block in op.blocks for one in walk(block)]
     inputs = [
-        # Operations in place end in an underscore.
-        one.inputs[k]
-        for one in ops
-        if one.name.endswith("_")
-        for k in WRITTEN.get(one.name, {0: 0}).values()
-        if k < len(one.inputs)
+        one.inputs[k] for one in ops for k in written_operands(one.name).values() if k < len(one.inputs)
     ]
     # Values from around the block alone.
     found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]

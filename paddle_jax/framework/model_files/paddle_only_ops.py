@@ -83,6 +83,15 @@ def _write_list(values: Any, at: Any, item: Any) -> Any:
     return done
 
 
+def _pop_list(values: Any, at: int) -> tuple[Any, Any]:
+    """(the other items, the item) of a list, as Python's `pop`."""
+    if not -len(values) <= at < len(values):
+        raise IndexError(f"array_pop: index {at} of a list of {len(values)} tensors")
+    rest = list(values)
+    item = rest.pop(at)
+    return rest, item
+
+
 def _to_tensor(a: Any, values: Any) -> Any:
     if a.use_stack:
         joined = P.stack(values, a.axis)
@@ -280,6 +289,7 @@ RULES |= {
     "builtin.split": lambda a, xs: xs if len(xs) > 1 else xs[0],
     "create_array": lambda a: [],
     "create_array_like": lambda a, x: [P.full_like(as_tensor(one), a.val) for one in x],
+    "array_pop": lambda a, xs: _pop_list(xs, a.index),
     "array_length": lambda a, xs: np.array([len(xs)], np.int64),
     "array_read": lambda a, xs, at: _take_list(
         xs, int(as_numbers(at)[0] if isinstance(as_numbers(at), list) else as_numbers(at))
