@@ -27,6 +27,17 @@ def main(folder):
     assert np.array_equal(y.numpy(), data**2)
     assert "GlobalDenseTensor" in str(x) and np.array_equal(dist.unshard_dtensor(x).numpy(), data)
     assert x._local_value().numpy().tolist() == data[2 * dist.get_rank() : 2 * dist.get_rank() + 1].tolist()
+    # A value that `set_value` has bound to the device of the process.
+    net = paddle.nn.Linear(4, 2)
+    net.weight.set_value(data)
+    weight = dist.shard_tensor(net.weight, mesh, [Shard(0)])
+    assert np.array_equal(weight.numpy(), data)
+    try:
+        dist.shard_tensor(paddle.full([4], dist.get_rank()), mesh, [Replicate()])
+    except ValueError as error:
+        assert "differs by process" in str(error)
+    else:
+        raise AssertionError("values that differ were taken")
     dist.save_state_dict({"x": x, "own": paddle.ones([2])}, folder)
     again = dist.shard_tensor(np.zeros_like(data), mesh, [Replicate()])
     dist.load_state_dict({"x": again}, folder)

@@ -220,7 +220,28 @@ def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array:
     sharding = layout.sharding(raw.shape)
     if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
         return execute(_constraint(sharding), (raw,))
-    return MultiDevice.block_if_needed(jax.device_put)(to_array(raw), sharding)
+    array = to_array(raw)
+    if array.is_fully_addressable and not sharding.is_fully_addressable:
+        return _put_over_processes(array, sharding)
+    return MultiDevice.block_if_needed(jax.device_put)(array, sharding)
+
+
+def _put_over_processes(array: jax.Array, sharding: NamedSharding) -> jax.Array:
+    """A value that each process has, on the devices of all of them.
+
+    Raises:
+        ValueError: the processes have different values; copies of them would differ.
+    """
+    # JAX refuses arrays that are bound to a device, such as those of `set_value`. It takes host memory.
+    try:
+        return MultiDevice.block_if_needed(jax.device_put)(np.asarray(array), sharding)
+    except AssertionError as error:
+        if "not the same on each process" not in str(error):
+            raise
+        raise ValueError(
+            f"shard_tensor, reshard: got a value of shape {list(array.shape)} that differs by process; "
+            "it must be the same on all of them; call paddle.seed with one number, or broadcast it before"
+        ) from error
 
 
 @ft.lru_cache(maxsize=4096)
