@@ -65,6 +65,7 @@ def load_state_dict(
             "load_state_dict: aoa_config: names are not translated; "
             "pass None, and a state_dict with the names of the checkpoint"
         )
+    # A save of this process may still run in the background.
     wait()
     saved = described(path, unique_id)
     found = []
@@ -80,6 +81,7 @@ def load_state_dict(
                 f"load_state_dict: state_dict: {name} has shape {whole_shape(tensor)}; "
                 f"the checkpoint has {saved[name]['shape']}"
             )
+    # All is read before anything changes: a damaged file leaves the state as it was.
     checked = set()
     for name, tensor in wanted.items():
         found.append((tensor_of(tensor), _read(Path(path), name, saved[name], tensor, checked)))
@@ -131,6 +133,7 @@ def _read(folder: Any, name: str, entry: dict[str, Any], tensor: Any, checked: s
         bounds = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
+    # A part that the program has cut itself is an ordinary Tensor on one device.
     if layout is None or isinstance(tensor, ShardedWeight):
         return put(
             read_slice(
@@ -157,6 +160,7 @@ def _assembled(
             target = tuple(slice(a - s, b - s) for a, b, (s, _) in zip(low, high, bounds, strict=True))
             out[target] = values[source]
             filled += int(np.prod([b - a for a, b in zip(low, high, strict=True)], dtype=np.int64))
+    # Pieces do not overlap, so the counts add up where none is missing.
     if filled != out.size:
         raise ValueError(
             f"load_state_dict: path: pieces of {name} are missing in {folder}; "

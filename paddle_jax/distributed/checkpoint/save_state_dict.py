@@ -95,6 +95,7 @@ def save_state_dict(
             "save_state_dict: safetensors: got True; checkpoints are written in one format only; use False"
         )
     check_local("save_state_dict", "path", path)
+    # Two saves at once would take the same number.
     wait()
     tensors = flat(state_dict)
     rank = get_rank()
@@ -118,6 +119,7 @@ def save_state_dict(
             entry["pieces"].append({"start": start, "shape": list(part.shape), "file": file, "offset": at})
             pieces.append((entry["pieces"][-1], data))
             at += data.nbytes
+    # A barrier in a thread would mix with the collectives of the program, so several processes write now.
     if async_save and launch_variables.size() == 1:
         _Writing.thread = threading.Thread(
             target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank)
@@ -159,12 +161,15 @@ def _write(
             raw = data.tobytes()
             entry["crc"] = zlib.crc32(raw)
             stream.write(raw)
+    # The metadata name a piece only once its file is whole on the disk.
     if launch_variables.size() > 1:
         described = _gathered(folder, unique_id, described, rank)
+    # The metadata come last: a checkpoint without them does not count.
     if rank == coordinator:
         with replace_file(folder / f"{unique_id}.metadata") as stream:
             stream.write(json.dumps({"version": VERSION, "tensors": described}).encode())
         used = {piece["file"] for entry in described.values() for piece in entry["pieces"]}
+        # A save that was replaced leaves pieces that the new metadata does not name.
         for old in {*folder.glob(f"*_{unique_id}.distcp"), *folder.glob(f"*_{unique_id}_*.distcp")}:
             if old.name not in used and old.name.split("_")[1].removesuffix(".distcp") == str(unique_id):
                 old.unlink(missing_ok=True)
@@ -180,6 +185,7 @@ def _gathered(folder: Any, unique_id: Any, described: Any, rank: Any) -> dict[An
     for part in parts:
         for name, entry in part.items():
             known = whole.setdefault(name, {**entry, "pieces": []})
+            # Copies of one Tensor on several processes are one piece.
             starts = [piece["start"] for piece in known["pieces"]]
             known["pieces"] += [piece for piece in entry["pieces"] if piece["start"] not in starts]
     return whole

@@ -208,6 +208,7 @@ def destroy_process_group(group: Any = None) -> None:
             f"destroy_process_group: group: got number {group.id}, which is not known; "
             "name one that new_group has made"
         )
+    # Without the group of all processes the others mean nothing.
     if group.id == 0:
         Groups.known.clear()
     else:
@@ -267,6 +268,7 @@ def wait(tensor: Tensor, group: Any = None, use_calc_stream: bool = True) -> Non
         ...     task = paddle.distributed.all_reduce(x)
         ...     paddle.distributed.wait(x)
     """
+    # As for collectives, processes outside of the group go on.
     if group is not None and not group.is_member():
         return
     if not isinstance(tensor, Tensor):

@@ -48,6 +48,7 @@ def all_gather_object(object_list: Any, obj: Any, group: Any = None) -> None:
     group = need_member("all_gather_object", group)
     wire = group.process_group
     data = pickle.dumps(obj)
+    # Arrays of a collective have one shape: sizes go first, and all are padded to the largest.
     sizes = np.asarray(wire.all_gather(np.asarray(len(data)), "all_gather_object: sizes"))
     rows = np.asarray(wire.all_gather(_padded(data, int(sizes.max())), "all_gather_object"))
     object_list.extend(pickle.loads(row[:size].tobytes()) for row, size in zip(rows, sizes, strict=True))
@@ -77,6 +78,7 @@ def broadcast_object_list(object_list: Any, src: int, group: Any = None) -> None
         data = pickle.dumps(list(object_list))
     else:
         data = b""
+    # The receivers do not know the size.
     size = int(np.asarray(wire.broadcast(np.asarray(len(data)), source)))
     found = pickle.loads(np.asarray(wire.broadcast(_padded(data, size), source)).tobytes())
     if len(found) != len(object_list):
@@ -119,6 +121,7 @@ def scatter_object_list(
                 f"give one for each of the {group.nranks} processes"
             )
         pieces = [pickle.dumps(obj) for obj in in_object_list]
+    # Each process needs its own size to cut the padding off.
     sizes = np.asarray(wire.broadcast(np.asarray([len(data) for data in pieces]), source))
     rows = np.stack([_padded(data, int(sizes.max())) for data in pieces])
     row = np.asarray(wire.scatter(jnp.asarray(rows), source)[0])

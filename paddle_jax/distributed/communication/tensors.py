@@ -57,6 +57,7 @@ def at_hand(array: Any) -> Any:
     """An array that lies in the memory of the host as a NumPy array that shows it; others as they are."""
     import jax
 
+    # Only on the CPU is a NumPy view of the array free.
     if isinstance(array, jax.core.Tracer) or jax.default_backend() != "cpu":
         return array
     return np.asarray(array)
@@ -102,6 +103,7 @@ def fill_list(call: Any, name: Any, tensors: Any, arrays: Any) -> None:
     """Puts arrays into a list: of as many Tensors, or an empty one, which gets new Tensors."""
     if not isinstance(tensors, list):
         raise ValueError(f"{call}: {name}: got {type(tensors).__name__}; it must be a list")
+    # Paddle's usual call: an empty list gets new Tensors.
     if not tensors:
         tensors.extend(wrap(array) for array in arrays)
         return

@@ -76,6 +76,7 @@ class GroupSharded(Layer):
         self._was_whole = True
         for parameter in self._parts.params:
             parameter._register_backward_hook(self._reached)
+        # A program may call the Layer within, such as for an evaluation; its parameters are pieces then.
         if level == "p_g_os":
             layers.register_forward_pre_hook(self._before_own_call)
             layers.register_forward_post_hook(self._after_own_call)
@@ -128,12 +129,14 @@ class GroupSharded(Layer):
                 self._kept[id(p)], p._grad = p._grad, None
 
     def _reached(self) -> None:
+        # Each parameter calls this; the pass ends once.
         if self._armed and not self._waiting:
             self._waiting = True
             local.ctx.after_backward.append(self._average)
 
     def _average(self) -> None:
         self._armed = self._waiting = False
+        # Frozen and unused parameters have no gradient on any process.
         active = [p for p in self._parts.params if p._grad is not None]
         if self._level == "os":
             averaged([p._grad for p in active], self._group, self._size)
@@ -183,6 +186,7 @@ class GroupSharded(Layer):
 
     def set_state_dict(self, state_dict: Any, use_structured_name: Any = True) -> Any:
         """Loads whole values into the Layer within."""
+        # Values of a file are whole; pieces would not fit them.
         pieces = self._level == "p_g_os" and not self._parts.whole
         if pieces:
             self._parts.gather()

@@ -188,6 +188,7 @@ class Owned:
     @no_grad()
     def update(self, optimizer: Any) -> None:
         """Lets an optimizer step for the parameters of this process, and hands the new values out to all."""
+        # The optimizer skips what has no gradient, so each process updates its own parameters.
         hidden = [(p, p._grad) for p in self.params if p._grad is not None and not self.owns(p)]
         for p, _ in hidden:
             p._grad = None
@@ -196,6 +197,7 @@ class Owned:
         finally:
             for p, grad in hidden:
                 p._grad = grad
+        # All processes walk the owners in one order, so that their broadcasts meet.
         for place, params in enumerate(self.lists()):
             for bucket in in_buckets(params, BUCKET):
                 _together(bucket, ft.partial(self.group.process_group.broadcast, source=place))

@@ -382,6 +382,7 @@ class PipelineParallel(_Batched):
             "chunks of a stage": self.num_model_chunks,
             "bounds of the segments": list(self._layers.segment_parts),
         }
+        # Messages do not carry these, and a stage with another plan would wait for ever.
         plans: list[dict[str, Any]] = []
         all_gather_object(plans, own, self.pp_group)
         for name, value in own.items():

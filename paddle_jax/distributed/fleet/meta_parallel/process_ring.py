@@ -191,6 +191,7 @@ def _onward(tensors: list[Tensor], group: Any) -> list[Tensor]:
     following = group.ranks[(group.rank + 1) % count]
     before = group.ranks[(group.rank - 1) % count]
     received = [empty_like(tensor) for tensor in tensors]
+    # All send before they receive; sends do not wait, so the ring cannot block.
     messages = [P2POp(isend, tensor, following, group) for tensor in tensors]
     messages += [P2POp(irecv, tensor, before, group) for tensor in received]
     for task in batch_isend_irecv(messages):
@@ -203,6 +204,7 @@ def _mask(group: Any, hop: int, is_causal: bool) -> bool | None:
     if not is_causal:
         return False
     source = (group.rank - hop) % group.nranks
+    # Later positions: all of these keys are masked.
     if source > group.rank:
         return None
     return source == group.rank

@@ -34,6 +34,7 @@ class MetaParallelBase(Layer):
         self._layers = layers
         self._hcg = hcg
         self._strategy = strategy
+        # Experts differ by process on purpose.
         tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not getattr(t, "no_sync", False)]
         _alike(
             [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()
@@ -82,6 +83,7 @@ class TensorParallel(MetaParallelBase):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within, with the Tensors of the first process of the group."""
         group = self._hcg.get_model_parallel_group()
+        # A value with a gradient belongs to the program's own graph; broadcast would cut it.
         for one in (*inputs, *kwargs.values()):
             if isinstance(one, Tensor) and one.stop_gradient and group.is_member():
                 broadcast(one, group.ranks[0], group)

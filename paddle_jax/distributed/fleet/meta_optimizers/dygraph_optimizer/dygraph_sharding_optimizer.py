@@ -45,6 +45,7 @@ class GridOptimizer(OwnedRound):
             elif getattr(parameter, "is_firstly_shared", True):
                 whole.append(gradient)
         total = _squares(whole) + summed(_squares(cut), self._hcg.get_model_parallel_group())
+        # Each process of this group has other experts, and the norm is that of all of them.
         moe_group = getattr(self._clip, "moe_group", None)
         total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
         return summed(total, self._hcg.get_pipe_parallel_group())

@@ -62,7 +62,9 @@ class HybridParallelOptimizer(GridOptimizer):
     @no_grad()
     def step(self) -> None:
         """Updates the parameters. All processes must call it."""
+        # Experts are on one process only, so there is nothing to average.
         grads = [p._grad for p in self._with_gradients() if not getattr(p, "no_sync", False)]
+        # DataParallel has averaged the gradients in the backward pass already.
         if not self._use_dp_mode:
             group = self._hcg.get_sharding_parallel_group()
             if group.is_member():
