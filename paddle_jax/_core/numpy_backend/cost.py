@@ -35,11 +35,11 @@ ELEMENT = {
         "exp log sin cos tanh logistic exp2 log1p expm1 tan sinh cosh cbrt asin acos atan asinh "
         "acosh atanh sqrt rsqrt",
     ),
-    **_each(0.9, "log2 one_minus_square"),
+    **_each(0.9, "log2 one_minus_square select_n"),
+    **_each(0.5, "masked_product masked_selection"),
     **_each(
         1.5,
-        "pow atan2 select_n masked_product reduce_sum reduce_max reduce_min reduce_prod "
-        "convert_element_type clamp nextafter",
+        "pow atan2 reduce_sum reduce_max reduce_min reduce_prod convert_element_type clamp nextafter",
     ),
     **_each(
         4.0, "cumsum cumprod cummax cummin erf rem shift_left shift_right_logical shift_right_arithmetic"
