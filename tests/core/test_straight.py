@@ -14,6 +14,7 @@ import paddle_jax as paddle
 from paddle_jax._core.ops import fast_tracing as module
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
 from paddle_jax._core.ops.op import OPS
+from paddle_jax.nn.functional import rnn
 from tests.ops import harness
 from tests.ops.test_ops import find, public_path
 
@@ -116,6 +117,12 @@ def test_accepts_what_is_known():
 )
 def test_common_ops_are_straight(name):
     assert is_loop_free(OPS[name].fn)
+
+
+@pytest.mark.parametrize("name", ["simple_rnn", "lstm", "gru"])
+def test_recurrent_ops_are_not(name):
+    """Their loop is made by the engine, in whose other modules there are none."""
+    assert not is_loop_free(getattr(rnn, name).op.fn)
 
 
 def test_finds_the_globals_of_bytecode():

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
     from paddle_jax._core.lazy.aval import Aval
 
+_MAX_PLAIN_AVALS = 4096
+# avals of which `is_plain` is true, by id; an entry keeps its aval alive, so that the id stays its own
+_plain_avals: dict[int, Any] = {}
 # primitives with derivative zero wherever there is one
 PIECEWISE_CONSTANT = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))
 # primitives that run the jaxpr they hold, as it stands
@@ -83,7 +86,14 @@ def variables(jaxpr: Any) -> list[Any]:
 
 def is_plain(aval: Any) -> bool:
     """Whether an aval has a shape, a dtype and a weak type only. JAX has one object for equal ones."""
-    return type(aval) is ShapedArray and aval is ShapedArray(aval.shape, aval.dtype, aval.weak_type)
+    if _plain_avals.get(id(aval)) is aval:
+        return True
+    if type(aval) is not ShapedArray or aval is not ShapedArray(aval.shape, aval.dtype, aval.weak_type):
+        return False
+    if len(_plain_avals) >= _MAX_PLAIN_AVALS:
+        _plain_avals.clear()
+    _plain_avals[id(aval)] = aval
+    return True
 
 
 def is_literal(v: Any) -> bool:

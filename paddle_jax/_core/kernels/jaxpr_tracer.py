@@ -45,6 +45,11 @@ class Operand(partial_eval.DynamicJaxprTracer):
         return super().__getattr__("astype")(dtype, *rest, **options)
 
 
+def _fits_integers(number: Any) -> bool:
+    """Whether a Python number is an integer that each integer dtype of the operators holds."""
+    return type(number) is int and -(1 << 31) <= number < 1 << 31
+
+
 def _operator(
     name: str, function: Callable[..., Any], accepted: frozenset[Any] | set[Any], swapped: bool = False
 ) -> None:
@@ -63,7 +68,7 @@ def _operator(
         if aval.dtype in accepted and not aval.weak_type:
             if type(other) is Operand and other.aval is aval:
                 return function(self, other)
-            if type(other) in _SCALARS and aval.dtype in _FLOATS:
+            if type(other) in _SCALARS and (aval.dtype in _FLOATS or _fits_integers(other)):
                 number = aval.dtype.type(other)
                 if swapped:
                     return function(number, self)
@@ -76,7 +81,7 @@ def _operator(
 for _name in ("add", "sub", "mul"):
     _operator(f"__{_name}__", getattr(lax, _name), _NUMBERS)
     _operator(f"__r{_name}__", getattr(lax, _name), _NUMBERS, swapped=True)
-for _name in ("lt", "le", "gt", "ge"):
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _operator(f"__{_name}__", getattr(lax, _name), _NUMBERS)
 _operator("__truediv__", lax.div, _FLOATS)
 _operator("__rtruediv__", lax.div, _FLOATS, swapped=True)

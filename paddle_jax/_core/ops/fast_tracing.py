@@ -24,32 +24,35 @@ from paddle_jax._core.tensors.tensor import Tensor
 # names of functions, methods and attributes of JAX and NumPy behind which there is no loop
 _KNOWN = frozenset(
     """
-    __name__ abs add all any append arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax
-    argmin argsort array asarray associative_scan astype at atleast_2d bernoulli bfloat16 bincount
+    abs add all any append arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
+    argsort array asarray associative_scan astype at atleast_2d bernoulli bfloat16 bincount
     bitcast_convert_type bits bool_ broadcast_arrays broadcast_in_dim broadcast_shapes broadcast_to
-    broadcasted_iota ceil clip clz complex complex128 complex64 concatenate config conj conv_general_dilated
-    convert_element_type copy copysign cos cosh count counts cross cumlogsumexp cummax cummin cumprod cumsum
-    custom_jvp custom_jvp_call default_backend defjvp det diag diagonal diff div dot dot_general dtype
-    dtypes dynamic_slice dynamic_slice_in_dim eigh einsum elu empty eps equal erf erf_inv erfinv exp exp2
-    expand_dims expm1 extend eye factorial fftshift fill find finfo flip float16 float32 float64 floating
-    floor floor_divide fold fold_in ft full full_like functools gather GatherDimensionNumbers ge gelu get
-    greater greater_equal groups gt gumbel hypot ifftshift iinfo imag index index_of inexact inf insert
-    int16 int32 int64 int8 integer inv invert is_finite isalpha isascii isclose iscomplexobj isfinite isinf
-    isnan isneginf isposinf isreal isscalar issubdtype item items itemsize itertools jax jax_default_device
-    jnp join jvp key_data keys kind kron lax le left_shift length less less_equal linalg linspace log log10
-    log1p log2 log_sigmoid log_softmax logaddexp logical_and logical_not logical_or logical_xor logsumexp
-    lower lt make_array math matmul max maximum mean meshgrid min minimum mod moveaxis mul multiply name nan
-    nan_to_num ndarray ndim ndindex ne negative nextafter nn norm normal not_equal np number numpy one_hot
-    ones ones_like out outer pad partial partition permute_dims pi platform pop power primals prod product
-    promote_types qr random ravel real reciprocal reduce reduce_max reduce_min reduce_sum relu remainder
-    repeat replace reshape result_type rev rfind right_shift roll rot90 round rsqrt scipy select select_n
-    set shape sigmoid sign signbit silu sin sinc sinh size sizes slice slice_in_dim sliced slogdet softmax
-    softplus sort sorted special split sqrt square squeeze stack startswith stop_gradient strides strip sub
-    subtract sum svd swapaxes symbolic_zeros T take take_along_axis tan tangents tanh tensordot tile tolist
-    top_k trace transpose triangular_solve tril tril_indices triu triu_indices true_divide trunc type uint32
-    uint64 uint8 uniform upper values var vmap where wrap_key_data zeros zeros_like
+    broadcasted_iota ceil clip clz complex complex128 complex64 concatenate config conj
+    conv_general_dilated convert_element_type copy copysign cos cosh count counts cross cumlogsumexp
+    cummax cummin cumprod cumsum custom_jvp custom_jvp_call default_backend defjvp det diag diagonal
+    diff div dot dot_general dtype dtypes dynamic_slice dynamic_slice_in_dim eigh einsum elu empty eps
+    equal erf erf_inv erfinv exp exp2 expand_dims expm1 extend eye factorial fftshift fill find finfo
+    flip float16 float32 float64 floating floor floor_divide fold fold_in ft full full_like functools
+    gather GatherDimensionNumbers ge gelu get greater greater_equal groups gt gumbel hypot ifftshift
+    iinfo imag index index_in_dim index_of inexact inf insert int16 int32 int64 int8 integer inv invert
+    is_finite isalpha isascii isclose iscomplexobj isfinite isinf isnan isneginf isposinf isreal
+    isscalar issubdtype item items itemsize itertools jax jax_default_device jnp join jvp key_data keys
+    kind kron lax le left_shift length less less_equal linalg linspace log log10 log1p log2 log_sigmoid
+    log_softmax logaddexp logical_and logical_not logical_or logical_xor logistic logsumexp lower lt
+    make_array math matmul max maximum mean meshgrid min minimum mod moveaxis mul multiply name __name__
+    nan nan_to_num ndarray ndim ndindex ne neg negative nextafter nn norm normal not_equal np number
+    numpy one_hot ones ones_like out outer pad partial partition permute_dims pi platform pop power
+    primals prod product promote_types qr random ravel real reciprocal reduce reduce_max reduce_min
+    reduce_sum relu remainder repeat replace reshape result_type rev rfind right_shift roll rot90 round
+    rsqrt scipy select select_n set shape sigmoid sign signbit silu sin sinc sinh size sizes slice
+    slice_in_dim sliced slogdet softmax softplus sort sorted special split sqrt square squeeze stack
+    startswith stop_gradient strides strip sub subtract sum svd swapaxes symbolic_zeros T take
+    take_along_axis tan tangents tanh tensordot tile tolist top_k trace transpose triangular_solve tril
+    tril_indices triu triu_indices true_divide trunc type uint32 uint64 uint8 uniform upper values var
+    vmap where wrap_key_data zeros zeros_like
 """.split()
 )
+_LOOPS = "paddle_jax._core.kernels.loop_template"  # the module whose functions make loops
 _passed: set[Any] = set()  # functions that are known to be straight
 _GLOBAL = opcode.opmap["LOAD_GLOBAL"]
 _EXTENDED = opcode.opmap["EXTENDED_ARG"]
@@ -101,7 +104,9 @@ def _straight_class(cls: type, seen: set[Any]) -> bool:
 
 
 def _straight_function(thing: types.FunctionType, seen: set[Any]) -> bool:
-    # the machinery has no loops over arrays of an op
+    if thing.__module__ == _LOOPS:
+        return False
+    # else the machinery has no loops over arrays of an op
     if thing in seen or thing.__module__.startswith("paddle_jax._core."):
         return True
     seen.add(thing)

@@ -100,7 +100,7 @@ def _sequence(
     """
     if not time_major:
         # The loop runs over the first axis.
-        gates = jnp.swapaxes(gates, 0, 1)
+        gates = lax.transpose(gates, (1, 0, 2))
     if length is None:
         valid = None
     else:
@@ -129,7 +129,9 @@ def _sequence(
     consts = [weight for weight in weights if weight is not None]
     key = (step, is_there, zero_padding)
     last, (outputs,) = scan_loop(key, body, (consts, states, stacks), gates.shape[0], reverse)
-    return (outputs if time_major else jnp.swapaxes(outputs, 0, 1), *last)
+    if not time_major:
+        outputs = lax.transpose(outputs, (1, 0, 2))
+    return (outputs, *last)
 
 
 @known_as(code="sequences:recurrent_cell")
