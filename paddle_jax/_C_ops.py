@@ -12,6 +12,14 @@ def __getattr__(name):
 
 
 def __dir__():
+    """The names of the operations.
+
+    Returns:
+        list of str.
+    Example:
+        >>> "matmul" in dir(paddle._C_ops)
+        True
+    """
     from paddle_jax.framework.model_files import c_calls  # lazy: import time
 
     return c_calls.names()

@@ -147,6 +147,12 @@ def remove(shell: Any = None) -> None:
 
     Args:
         shell: IPython's shell, as for `install`.
+    Example:
+        >>> from paddle_jax import views
+        >>> views.install()
+        >>> views.remove()
+        >>> hasattr(paddle.ones([2]), "_repr_html_")
+        False
     """
     for kind in _VIEWS:
         if _METHOD in vars(kind):

@@ -33,6 +33,10 @@ class DistModel:
 
     `train()`, `eval()` or `predict()` choose what a call does.
 
+    Args:
+        layer: Layer, the model.
+        loader, loss, optimizer, strategy, input_spec: as for `paddle.distributed.to_static`.
+        metrics: list of Metrics, kept.
     Attributes:
         _loader, _loss: as given.
         network: Layer, the model.

@@ -128,6 +128,8 @@ def setup(**attr: Any) -> Any:
     Args:
         **attr: as of `setuptools.setup`: `name`, and `ext_modules`, a CppExtension or a list of one. The
             package has the name of the distribution.
+    Returns:
+        What `setuptools.setup` returns.
     Raises:
         ModuleNotFoundError: setuptools is not installed.
         ValueError: the name is missing, or ext_modules is not one CppExtension.

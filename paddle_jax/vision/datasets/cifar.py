@@ -116,7 +116,11 @@ class Cifar10(Dataset):
 
 class Cifar100(Cifar10):
     """Colour images of a hundred kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing. Arguments
-    as for `Cifar10`."""
+    as for `Cifar10`.
+
+    Args:
+        data_file, mode, transform, download, backend: as for `Cifar10`.
+    """
 
     data_md5: str
     data_url: str

@@ -135,7 +135,11 @@ class MNIST(Dataset):
 
 class FashionMNIST(MNIST):
     """Pictures of clothes in the form of MNIST. Arguments as for `MNIST`; the folder is
-    `~/.cache/paddle/dataset/fashion-mnist`."""
+    `~/.cache/paddle/dataset/fashion-mnist`.
+
+    Args:
+        image_path, label_path, mode, transform, download, backend: as for `MNIST`.
+    """
 
     NAME = "fashion-mnist"
     URL_PREFIX = "https://dataset.bj.bcebos.com/fashion_mnist/"

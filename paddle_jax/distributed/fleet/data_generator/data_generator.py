@@ -13,7 +13,17 @@ __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenera
 class DataGenerator:
     """Reads lines, makes samples of them, groups these into batches and prints them. Subclasses say how a
     sample is made (`generate_sample`) and, if they want to, how a batch is (`generate_batch`);
-    `MultiSlotDataGenerator` and `MultiSlotStringDataGenerator` say how one is written."""
+    `MultiSlotDataGenerator` and `MultiSlotStringDataGenerator` say how one is written.
+
+    Example:
+        >>> class Numbers(paddle.distributed.fleet.MultiSlotDataGenerator):
+        ...     def generate_sample(self, line):
+        ...         def samples():
+        ...             yield [("number", [int(line)])]
+        ...         return samples
+        >>> Numbers()._gen_str([("number", [7])])
+        '1 7\\n'
+    """
 
     def __init__(self) -> None:
         self._proto_info = None

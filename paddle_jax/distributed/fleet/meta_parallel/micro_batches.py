@@ -16,6 +16,10 @@ class PipelineDatasetPreprocessor:
 
     Args:
         function: called without arguments, gives what `train_batch` takes as data.
+    Example:
+        >>> preprocessor = paddle.distributed.fleet.meta_parallel.PipelineDatasetPreprocessor
+        >>> preprocessor(lambda: [1, 2])()
+        [1, 2]
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -10,7 +10,14 @@ __all__ = []
 
 
 class PipelineParallelMicroStepLocations(enum.Enum):
-    """When a hook is called: before or after the forward or backward step of a micro-batch."""
+    """When a hook is called: before or after the forward or backward step of a micro-batch.
+
+    Args:
+        value: str, that of a member.
+    Example:
+        >>> paddle.distributed.fleet.meta_parallel.PipelineParallelMicroStepLocations.FORWARD_END.value
+        'forward_end'
+    """
 
     FORWARD_BEGIN = "forward_begin"
     FORWARD_END = "forward_end"

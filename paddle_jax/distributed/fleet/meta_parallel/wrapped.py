@@ -25,7 +25,13 @@ def _alike(tensors: Sequence[Tensor], group: Group) -> None:
 
 
 class MetaParallelBase(Layer):
-    """A Layer whose Parameters and buffers begin alike on the processes that hold the same part."""
+    """A Layer whose Parameters and buffers begin alike on the processes that hold the same part.
+
+    Args:
+        layers: Layer.
+        hcg: HybridCommunicateGroup.
+        strategy: accepted.
+    """
 
     def __init__(
         self, layers: Layer, hcg: HybridCommunicateGroup, strategy: DistributedStrategy | None = None

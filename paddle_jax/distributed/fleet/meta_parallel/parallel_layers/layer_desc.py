@@ -56,6 +56,12 @@ class SharedLayerDesc(LayerDesc):
         forward_func: `f(layer, x)`, called in place of the Layer. Default None: the Layer.
         shared_weight_attr: name of the Parameter, or list of names, that stages keep alike.
         inputs, kwargs: what the Layer is made with.
+    Example:
+        >>> parallel = paddle.distributed.fleet.meta_parallel
+        >>> first, last = (parallel.SharedLayerDesc("table", paddle.nn.Linear, in_features=2, out_features=2)
+        ...                for _ in range(2))
+        >>> first.layer_name == last.layer_name
+        True
     """
 
     def __init__(
