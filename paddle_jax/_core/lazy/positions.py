@@ -58,7 +58,11 @@ def needed_ops(ops: Sequence[tuple[Any, ...]], live: Iterable[int]) -> list[tupl
     for i in range(len(ops) - 1, -1, -1):
         if i not in needed:
             continue
-        last_reads = {position & OP_MASK for position in ops[i][1:] if position >= 0} - needed
+        last_reads = set()
+        for position in ops[i][1:]:
+            if position >= 0:
+                last_reads.add(position & OP_MASK)
+        last_reads -= needed
         needed |= last_reads
         order.append((i, last_reads))
     order.reverse()

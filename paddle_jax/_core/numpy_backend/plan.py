@@ -85,7 +85,20 @@ class Plan:
 
     def quietly(self, operands: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As a call, for callers that have NumPy's warnings off."""
-        return [_finish(x, *end) for x, end in zip(self.execute(operands), self._ends)]  # noqa: B905
+        results = self.execute(operands)
+        for k, (owned, shape, dtype) in enumerate(self._ends):
+            x = results[k]
+            # most results need nothing: an array of its own, as the equation says
+            is_finished = (
+                type(x) is np.ndarray
+                and x.dtype is dtype
+                and x.shape == shape
+                and (owned or x.base is None)
+                and x.flags.c_contiguous
+            )
+            if not is_finished:
+                results[k] = _finish(x, owned, shape, dtype)
+        return results
 
     def execute(self, operands: Sequence[Any]) -> list[Any]:
         """The results as they are, NumPy scalars among them; for callers that have NumPy's warnings off."""
@@ -97,16 +110,16 @@ class Plan:
             elif kind == 1:
                 slots[out] = run(slots[i])
             elif kind == 3:
-                slots[out] = run(*[slots[k] for k in i])
+                slots[out] = run(*map(slots.__getitem__, i))
             elif kind == 4:
-                slots[out] = run(*[slots[k] for k in i], out=slots[j])
+                slots[out] = run(*map(slots.__getitem__, i), out=slots[j])
             else:
-                for k, x in zip(out, run(*[slots[k] for k in i])):  # noqa: B905
+                for k, x in zip(out, run(*map(slots.__getitem__, i))):  # noqa: B905
                     slots[k] = x
             if dead is not None:
                 for k in dead:
                     slots[k] = None
-        return [slots[s] for s in self._results]
+        return list(map(slots.__getitem__, self._results))
 
     def _calls_of(
         self,

@@ -57,7 +57,7 @@ def interpreted_parts(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int,
         order: those that run, as `needed_ops` gives them.
     """
     parts: dict[int, Part] = {}
-    if not any(_is_interpreted_loop(ops[i][0]) for i, _ in order):
+    if not _has_interpreted_loop(ops, order):
         return parts
     for i, j in loops_with_gradient(ops, [i for i, _ in order]).items():
         plans = _plans_of(ops[i][0], ops[j][0])
@@ -68,10 +68,13 @@ def interpreted_parts(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int,
     return parts
 
 
-def _is_interpreted_loop(signature: OpSignature) -> bool:
-    """Whether an operation has run in the interpreter, and contains a loop."""
-    state = signature.tier_state
-    return state is not None and state.plan is not None and "scan" in state.plan.names
+def _has_interpreted_loop(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int, Any]]) -> bool:
+    """Whether one of the operations has run in the interpreter, and contains a loop."""
+    for i, _ in order:
+        state = ops[i][0].tier_state
+        if state is not None and state.plan is not None and "scan" in state.plan.names:
+            return True
+    return False
 
 
 class _Plans:

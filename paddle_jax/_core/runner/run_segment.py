@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -306,9 +306,7 @@ def _run_plan(
     env: dict[int, Any] = {}
     for i, last_reads in plan:
         signature, *positions = ops[i]
-        operands = [
-            read_leaf(leaves[-1 - p]) if p < 0 else select_result(env[p & OP_MASK], p) for p in positions
-        ]
+        operands = _operands(positions, leaves, env, read_leaf)
         try:
             result = interpret(signature, operands, is_recurring, parts.get(i)) if on_host else None
             if result is None:
@@ -327,9 +325,34 @@ def _run_plan(
     _assign_arrays(env, results)
 
 
+def _operands(
+    positions: Sequence[int],
+    leaves: Sequence[LazyArray],
+    env: Mapping[int, Any],
+    read_leaf: Callable[[LazyArray], Any],
+) -> list[Any]:
+    """The arrays at the positions of operands; `env` has the results of the operations before."""
+    found = []
+    for position in positions:
+        if position < 0:
+            leaf = leaves[-1 - position]
+            array = leaf.array
+            # most leaves are results of the interpreter, which `read_leaf` need not convert
+            if read_leaf is not materialize or type(array) is not np.ndarray:
+                array = read_leaf(leaf)
+        elif position <= OP_MASK:
+            array = env[position]
+        else:
+            array = select_result(env[position & OP_MASK], position)
+        found.append(array)
+    return found
+
+
 def _assign_arrays(env: Mapping[int, Any], results: Mapping[int, LazyArray]) -> None:
     for position, value in results.items():
-        if position & OP_MASK in env:
+        if position in env:  # the only result of its operation
+            value.array = env[position]
+        elif position & OP_MASK in env:
             value.array = select_result(env[position & OP_MASK], position)
 
 
