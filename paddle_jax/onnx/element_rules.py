@@ -18,10 +18,6 @@ def _number(g: Graph, op: Any, value: float) -> str:
     return g.number(value, op.kind())
 
 
-def _lerp(g: Graph, op: Any, x: str, y: str, weight: str) -> str:
-    return g.node("Add", [x, g.node("Mul", [weight, g.node("Sub", [y, x])])])
-
-
 def _extreme_without_nan(kind: str) -> Callable[..., Any]:
     """`fmax` or `fmin`: of a number and NaN the number."""
 
@@ -83,16 +79,6 @@ def _heaviside(g: Graph, op: Any, x: str, y: str) -> str:
     zero = _number(g, op, 0)
     at_zero = g.node("Where", [g.node("Equal", [x, zero]), y, _number(g, op, 1)])
     return g.node("Where", [g.node("Less", [x, zero]), zero, at_zero])
-
-
-def _stanh(g: Graph, op: Any, x: str) -> str:
-    inner = g.node("Mul", [x, _number(g, op, op.scale_a)])
-    return g.node("Mul", [g.node("Tanh", [inner]), _number(g, op, op.scale_b)])
-
-
-def _thresholded_relu(g: Graph, op: Any, x: str) -> str:
-    above = g.node("Greater", [x, _number(g, op, op.threshold)])
-    return g.node("Where", [above, x, _number(g, op, op.value)])
 
 
 def _is_close(g: Graph, op: Any, x: str, y: str, rtol: str, atol: str) -> str:
@@ -160,7 +146,6 @@ def _is_empty(g: Any, op: Any, x: Any) -> Any:
 
 
 RULES = {
-    "lerp": _lerp,
     "fmax": _extreme_without_nan("Max"),
     "fmin": _extreme_without_nan("Min"),
     "addmm": _added_product,
@@ -173,8 +158,6 @@ RULES = {
     "bitwise_xor": _logical("Xor"),
     "bitwise_not": _logical("Not"),
     "heaviside": _heaviside,
-    "stanh": _stanh,
-    "thresholded_relu": _thresholded_relu,
     "isclose": _is_close,
     "allclose": _all_close,
     "equal_all": _equal_all,

@@ -251,7 +251,6 @@ def _positions(g: Graph, length: str, start: str, end: str, step: str) -> str:
 RULES = {
     **ELEMENT_RULES,
     **MOVING_RULES,
-    "trunc": lambda g, op, x: g.node("Mul", [g.node("Sign", [x]), g.node("Floor", [g.node("Abs", [x])])]),
     "masked_fill": lambda g, op, x, mask, value: g.node("Where", [mask, value, x]),
     "linspace": _linspace,
     "log2": _logarithm(2),

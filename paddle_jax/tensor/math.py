@@ -684,7 +684,7 @@ def add_n(inputs: Sequence[jax.Array], name: str | None = None) -> Any:
     return ft.reduce(jnp.add, inputs)
 
 
-@known_as(pir="lerp")
+@known_as(pir="lerp", onnx="Add(x, Mul(weight, Sub(y, x)))")
 # the oracle gives the weight no gradient
 @op(
     "x y weight",

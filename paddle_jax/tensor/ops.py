@@ -555,7 +555,7 @@ def round(x: jax.Array, decimals: int = 0, name: str | None = None) -> jax.Array
     return x
 
 
-@known_as(pir="trunc")
+@known_as(pir="trunc", onnx="Mul(Sign(input), Floor(Abs(input)))")
 @op("input", inplace=True, cases=REAL)
 def trunc(input: jax.Array, name: str | None = None) -> jax.Array:
     """Drops the fractional part. Arguments as for `floor`.

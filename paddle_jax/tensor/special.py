@@ -379,7 +379,7 @@ def i1e(x: jax.Array, name: str | None = None) -> jax.Array:
     return bessel(1, True, 0, as_float(x))
 
 
-@known_as(pir="stanh scale_a:f32 scale_b:f32")
+@known_as(pir="stanh scale_a:f32 scale_b:f32", onnx="Mul(Tanh(Mul(x, scale_a)), scale_b)")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "c(3)", "f(3), 0.5, 1.5", "f(0,3)"])
 def stanh(x: jax.Array, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> jax.Array:
     """scale_b * tanh(scale_a * x).

@@ -569,7 +569,7 @@ def log_sigmoid(x: jax.Array, name: str | None = None) -> jax.Array:
 logsigmoid = log_sigmoid
 
 
-@known_as(pir="thresholded_relu threshold:f32 value:f32")
+@known_as(pir="thresholded_relu threshold:f32 value:f32", onnx="Where(Greater(x, threshold), x, value)")
 @op(
     method=False,
     inplace=True,
