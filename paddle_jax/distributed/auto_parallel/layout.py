@@ -221,12 +221,14 @@ def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array:
     if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
         return execute(_constraint(sharding), (raw,))
     array = to_array(raw)
-    if array.is_fully_addressable and not sharding.is_fully_addressable:
+    # numbers of the host are a NumPy array
+    is_here = not isinstance(array, jax.Array) or array.is_fully_addressable
+    if is_here and not sharding.is_fully_addressable:
         return _put_over_processes(array, sharding)
     return MultiDevice.block_if_needed(jax.device_put)(array, sharding)
 
 
-def _put_over_processes(array: jax.Array, sharding: NamedSharding) -> jax.Array:
+def _put_over_processes(array: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     """A value that each process has, on the devices of all of them.
 
     Raises:
