@@ -42,6 +42,9 @@ def magnitude(x: jax.Array) -> jax.Array:
 def log_one_plus_exp(x: jax.Array) -> jax.Array:
     """log(1 + exp(x)) without overflow. `jax.nn.softplus` takes twice the equations, and its slope four times
     those of a logistic function."""
+    # Complex numbers have no maximum.
+    if jnp.iscomplexobj(x):
+        return jnp.logaddexp(x, 0)
     return lax.add(jnp.maximum(x, 0), _log_of_small(x))
 
 
@@ -60,6 +63,8 @@ def negative_log_sigmoids(x: jax.Array) -> tuple[jax.Array, jax.Array]:
 
     Neither loses digits for large |x|.
     """
+    if jnp.iscomplexobj(x):
+        return log_one_plus_exp(-x), log_one_plus_exp(x)
     small = _log_of_small(x)
     return lax.add(jnp.maximum(lax.neg(x), 0), small), lax.add(jnp.maximum(x, 0), small)
 
