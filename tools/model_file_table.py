@@ -58,6 +58,7 @@ REASONS = {
     **dict.fromkeys(
         (
             "array_length",
+            "array_pop",
             "array_read",
             "array_write_",
             "array_to_tensor",
