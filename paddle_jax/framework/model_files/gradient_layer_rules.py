@@ -19,6 +19,7 @@ from paddle_jax.framework.model_files.gradient_rules import (
     add_rule,
     as_axes,
     only_where,
+    sum_from_end,
     summed_to,
     turned,
     with_axes,
@@ -173,25 +174,20 @@ def _logcumsumexp(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     # x[i] is part of the sums from i on: exp(x[i] - out[k]) with the largest exponent taken out
     g, out, x = flat
     top = P.max(out, axis, True)
-    sums = P.flip(P.cumsum(P.flip(g * P.exp(top - out), [axis]), axis), [axis])
-    return P.exp(x - top) * sums
+    return P.exp(x - top) * sum_from_end(g * P.exp(top - out), axis)
 
 
 @add_rule("cumprod")
 def _cumprod(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     axis = a["dim"]
-
-    def from_here_on(value: Tensor) -> Tensor:
-        return P.flip(P.cumsum(P.flip(value, [axis]), axis), [axis])
-
     # After the first zero all products are zero. At the zero itself the product of the others counts.
     is_zero = P.equal(x, P.zeros_like(x))
     zeros = P.cumsum(is_zero.astype("int64"), axis)
     before = P.equal(zeros, P.zeros_like(zeros))
     first = P.logical_and(is_zero, P.equal(zeros, P.ones_like(zeros)))
     others = P.cumprod(P.where(first, P.ones_like(x), x), axis)
-    of_others = from_here_on(g * out) / P.where(before, x, P.ones_like(x))
-    of_first = only_where(first, from_here_on(g * others))
+    of_others = sum_from_end(g * out, axis) / P.where(before, x, P.ones_like(x))
+    of_first = only_where(first, sum_from_end(g * others, axis))
     return P.where(before, of_others, of_first)
 
 

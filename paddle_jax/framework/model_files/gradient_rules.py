@@ -192,14 +192,18 @@ def _norm(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     return g * P.sign(x) * P.pow(P.abs(x) / out, p - 1)
 
 
+def sum_from_end(x: Tensor, axis: int) -> Tensor:
+    """The running sum along an axis that begins at its end: the transpose of `cumsum`."""
+    return P.flip(P.cumsum(P.flip(x, [axis]), axis), [axis])
+
+
 @add_rule("cumsum")
 def _cumsum(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     axis = a["axis"]
     if axis is None:
         g = P.reshape(g, [-1])
         axis = 0
-    # The transpose of a running sum is one from the end.
-    return P.reshape(P.flip(P.cumsum(P.flip(g, [axis]), axis), [axis]), list(x.shape))
+    return P.reshape(sum_from_end(g, axis), list(x.shape))
 
 
 @add_rule("softmax")
@@ -424,4 +428,15 @@ RULES["split_at"] = _split
 RULES["unbind"] = _unbind
 RULES["unstack"] = _unbind
 
-__all__ = ["RULES", "Cotangents", "add_rule", "as_axes", "filled_up", "summed_to", "turned", "with_axes"]
+__all__ = [
+    "RULES",
+    "Cotangents",
+    "add_rule",
+    "as_axes",
+    "filled_up",
+    "only_where",
+    "sum_from_end",
+    "summed_to",
+    "turned",
+    "with_axes",
+]
