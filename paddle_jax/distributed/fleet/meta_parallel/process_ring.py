@@ -23,6 +23,7 @@ from paddle_jax.distributed.auto_parallel.ring_attention import add_block, block
 from paddle_jax.distributed.communication.point_to_point import P2POp, batch_isend_irecv, irecv, isend
 from paddle_jax.nn.functional.sdpa import Attention
 from paddle_jax.tensor.creation import empty_like
+from paddle_jax.tensor.inner import chosen_at_random
 
 __all__ = []
 
@@ -130,8 +131,9 @@ class _Settings(NamedTuple):
         # 1 / (1 - p) would be infinite.
         if self.dropout == 1:
             return jnp.zeros(shape)
-        drawn = jax.random.bernoulli(jax.random.fold_in(self.key, source), 1 - self.dropout, shape)
-        return drawn / (1 - self.dropout)
+        kept = chosen_at_random(jax.random.fold_in(self.key, source), 1 - self.dropout, shape)
+        # Python numbers leave the dtype of the weights as it is.
+        return jnp.where(kept, 1 / (1 - self.dropout), 0.0)
 
 
 class _ProcessRing(PyLayer):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import launch_variables
+from paddle_jax._core.execution.python_state import tensors_in
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 
 if TYPE_CHECKING:
+    from paddle_jax._core.tensors.tensor import Tensor
     from paddle_jax.distributed.fleet.base.topology import HybridCommunicateGroup
     from paddle_jax.nn import Layer
     from paddle_jax.optimizer.optimizer import Optimizer
@@ -167,16 +168,6 @@ def broadcast_input_data(hcg: HybridCommunicateGroup, *inputs: Any, **kwargs: An
     """
     group = hcg.get_model_parallel_group()
     if group.is_member():
-        for tensor in _tensors_in([inputs, kwargs]):
+        for tensor in tensors_in([inputs, kwargs]):
             broadcast(tensor, group.ranks[0], group)
     return inputs, kwargs
-
-
-def _tensors_in(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from _tensors_in(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _tensors_in(one)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.state import Precision
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.nn import Layer
+from paddle_jax.optimizer.states import LOW
 
 if TYPE_CHECKING:
     from paddle_jax.amp import GradScaler
     from paddle_jax.optimizer.optimizer import Optimizer
 
 __all__ = []
-
-_LOW = ("float16", "bfloat16")
 
 
 class MixPrecisionLayer(Layer):
@@ -38,12 +38,12 @@ class MixPrecisionLayer(Layer):
 
     def __init__(self, layers: Layer, dtype: str = "float16") -> None:
         super().__init__(layers.full_name() + "_mix_precision")
-        if dtype not in _LOW:
-            raise CheckError(f"MixPrecisionLayer: dtype: got {dtype!r}; it must be one of {', '.join(_LOW)}")
+        if dtype not in LOW:
+            raise CheckError(f"MixPrecisionLayer: dtype: got {dtype!r}; it must be one of {', '.join(LOW)}")
         self._layers = layers
         self._dtype = dtype
         for parameter in layers.parameters():
-            if str(parameter.dtype).removeprefix("paddle.") in _LOW:
+            if numpy_dtype(parameter).name in LOW:
                 parameter.master_grad = True
         Precision.master_grads = True
 
