@@ -11,6 +11,7 @@ import numpy as np
 
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.process_group import collectives
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.communication.group import default_group
@@ -22,6 +23,7 @@ from paddle_jax.distributed.communication.tensors import at_hand
 # another one
 from paddle_jax.distributed.fleet.layers.mpu.static_split import split as split
 from paddle_jax.nn import functional
+from paddle_jax.optimizer.states import LOW
 from paddle_jax.tensor.logic import logical_and
 from paddle_jax.tensor.manipulation import squeeze, unsqueeze
 from paddle_jax.tensor.search import where
@@ -201,8 +203,8 @@ def _c_softmax_with_cross_entropy(
         label = squeeze(label, -1)
     found = _member(group)
     start = 0 if found is None else found.rank * logits.shape[-1]
-    # Exponents of half precision overflow.
-    wide = logits.astype("float32") if logits.dtype.name in ("float16", "bfloat16") else logits
+    # Sums over many classes lose most of their digits in half precision.
+    wide = logits.astype("float32") if numpy_dtype(logits).name in LOW else logits
     largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), collectives.MAX, group)
     shifted = wide - largest
     exponents = shifted.exp()
@@ -211,7 +213,7 @@ def _c_softmax_with_cross_entropy(
     picked = (shifted * functional.one_hot(local, logits.shape[-1]).astype(shifted.dtype)).sum(axis=-1)
     loss = total.log() - _mp_allreduce(picked * here.astype(shifted.dtype), group=group)
     counted = (label != ignore_index).astype(shifted.dtype)
-    loss = unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1)
+    loss = unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1).astype(logits.dtype)
     if not return_softmax:
         return loss
     return loss, (exponents / unsqueeze(total, -1)).detach().astype(logits.dtype)
