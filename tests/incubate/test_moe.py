@@ -178,6 +178,15 @@ def test_norm_of_gradients(paddle, oracle):
         np.testing.assert_allclose([g.numpy() for _, g in clip(pairs)], wanted, 1e-5)
 
 
+def test_norm_of_float64_gradients(paddle, oracle):
+    values = np.array([1.0, 1e-5, 1 / 3])
+    for engine in (paddle, oracle):
+        pairs = [(engine.nn.Linear(2, 2).weight, engine.to_tensor(values))]
+        found, kind = moe(engine).ClipGradForMOEByGlobalNorm(5.0).get_l2_norm_pow(pairs)
+        assert kind == "float64"
+        np.testing.assert_allclose(float(found), (values**2).sum(), 1e-14)
+
+
 @pytest.mark.parametrize(
     "name", ["MoELayer", "NaiveGate", "GShardGate", "SwitchGate", "BaseGate", "ClipGradForMOEByGlobalNorm"]
 )

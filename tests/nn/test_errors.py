@@ -1,10 +1,13 @@
 """What layers refuse: the same class of exception as the real Paddle."""
 
 import re
+import types
 
 import numpy as np
 import pytest
 
+from paddle_jax._core.process_group.registry import Groups
+from paddle_jax.nn.layer.synced import normalised
 from tests.nn.scripts import same
 
 SCRIPTS = {
@@ -190,6 +193,20 @@ def test_synchronised_batch_norm_computes_like_batch_norm(paddle):
     expected = plain(x).numpy()
     synced = paddle.nn.SyncBatchNorm.convert_sync_batchnorm(paddle.nn.BatchNorm2D(3))
     assert abs(synced(x).numpy() - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("dtype, rtol", [("float32", 1e-5), ("float64", 1e-12)])
+def test_statistics_of_processes_keep_the_digits_of_their_dtype(paddle, monkeypatch, dtype, rtol):
+    alone = types.SimpleNamespace(all_reduce=lambda value, *rest: value)
+    monkeypatch.setitem(Groups.known, 0, types.SimpleNamespace(process_group=alone))
+    x = np.random.RandomState(0).uniform(-1, 1, (8, 3, 4)).astype(dtype)
+    running = paddle.zeros([3], dtype), paddle.ones([3], dtype)
+    found = normalised(paddle.to_tensor(x), 1, running, None, None, 0.0, 1e-5, "NCL").numpy()
+    assert found.dtype == dtype
+    mean = x.mean((0, 2), keepdims=True)
+    variance = x.var((0, 2), keepdims=True)
+    np.testing.assert_allclose(found, (x - mean) / np.sqrt(variance + 1e-5), rtol, rtol)
+    np.testing.assert_allclose(running[0].numpy(), mean.ravel(), rtol, rtol)
 
 
 def test_converting_keeps_what_is_absent(paddle):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.process_group.registry import Groups
-from paddle_jax._core.tensors.held_values import assign_from
+from paddle_jax._core.tensors.held_values import assign_from, numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
 from paddle_jax.nn.functional.norm import batch_norm_infer
@@ -58,7 +58,7 @@ def normalised(
         running: (mean, variance), Tensors [C].
         weight, bias, momentum, epsilon, data_format: as in batch_norm.
     """
-    wide = x if x.dtype.name == "float64" else x.astype("float32")
+    wide = x if numpy_dtype(x).name == "float64" else x.astype("float32")
     others = [a for a in range(x.ndim) if a != axis]
     shape = [1] * x.ndim
     shape[axis] = channels = x.shape[axis]

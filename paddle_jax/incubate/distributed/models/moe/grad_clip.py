@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax.distributed.sharding.optimizers import _squares, summed
 from paddle_jax.nn import clip
 
@@ -73,7 +74,7 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
         grads = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
         if not grads:
             return None, None
-        if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads):
+        if sum_dtype == "float64" or any(numpy_dtype(g).name == "float64" for g in grads):
             kind = "float64"
         else:
             kind = "float32"
