@@ -72,7 +72,7 @@ def pytest_runtest_protocol(item, nextitem):
     ):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in own_process.reports(_server, item, mark.kwargs.get("seconds", own_process.LIMIT)):
+    for report in own_process.reports(_server, item, mark):
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     item.session._setupstate.teardown_exact(nextitem)
@@ -183,3 +183,5 @@ def pytest_terminal_summary(terminalreporter):
         for name, value in report.user_properties:
             if name == "summary":
                 terminalreporter.write_line(value)
+            elif name == own_process.AGAIN:
+                terminalreporter.write_line(f"{name}: {value}")

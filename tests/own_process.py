@@ -1,14 +1,18 @@
 """Tests in processes of their own: for what makes the real Paddle compile, save or crash, which depends on
 what a process did before.
 
-A test with `@pytest.mark.own_process` that uses the oracle runs in a fork which ends after it. Three
-processes make that quick: a server imports both engines, once; a fork of it collects the tests of a file; and
-a fork of that runs one test and hands its reports on, which then count as if the test had run where it was
-asked for. Nothing is computed before the last fork. `PADDLE_JAX_TEST_PROCESSES=shared` runs such tests like
-all others (to debug one).
+A test with `@pytest.mark.own_process` that uses the oracle runs in a fork. Three processes make that quick. A
+server imports both engines, once. A fork of it collects the tests of a file. A fork of that runs tests and
+hands their reports on, which count as if each test had run where it was asked for. Nothing is computed before
+the last fork. `PADDLE_JAX_TEST_PROCESSES=shared` runs such tests like all others (to debug one).
+
+The last fork runs tests of its file one after another, since a new process spends most of its time on the
+first trace of each operation. A test that does not pass after others runs again in a new process. That result
+counts, and the summary names the test. `own_process(alone=True)` gives a test a process to itself at once: it
+is for calls that damage the memory of the process.
 
 Run as a program this file is the server. Requests and answers are lines of JSON: {"file", "root"} chooses a
-file, {"test", "seconds"} runs one of its tests, {} leaves the file.
+file, {"test", "seconds", "alone"} runs one of its tests, {} leaves the file.
 """
 
 import contextlib
@@ -17,6 +21,7 @@ import importlib
 import importlib.util
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -27,6 +32,7 @@ from pathlib import Path
 
 SHARED = "PADDLE_JAX_TEST_PROCESSES"
 LIMIT = 300  # seconds for one test, unless its mark says otherwise
+AGAIN = "ran again in a new process"  # the property of a report that says so
 
 
 class Server:
@@ -48,8 +54,8 @@ class Server:
         answer = self.process.stdout.readline()
         return json.loads(answer) if answer else {"how": "the server of processes died"}
 
-    def run(self, item, seconds):
-        """How a test went: {"how": text, "reports": list, "log": text}."""
+    def run(self, item, seconds, alone):
+        """How a test went: {"how": text, "reports": list, "again": bool, "log": text}."""
         if self.file != item.path:
             if self.file is not None:
                 self.ask({})
@@ -57,7 +63,7 @@ class Server:
             self.file = item.path if ready["how"] == "ready" else None
             if self.file is None:
                 return ready
-        answer = self.ask({"test": item.nodeid, "seconds": seconds})
+        answer = self.ask({"test": item.nodeid, "seconds": seconds, "alone": alone})
         self.file = self.file if "reports" in answer else None
         return answer
 
@@ -97,14 +103,18 @@ def guard(paddle):
         setattr(owner, last, refused(name))
 
 
-def reports(server, item, seconds):
-    """The reports of a test that runs in a process of its own."""
+def reports(server, item, mark):
+    """The reports of a test that runs in a process of its own; mark: `own_process` with its arguments."""
     from _pytest.reports import TestReport
 
     started = time.time()
-    answer = server.run(item, seconds)
+    answer = server.run(item, mark.kwargs.get("seconds", LIMIT), mark.kwargs.get("alone", False))
     if answer.get("reports"):
-        return [_report(item.config, data) for data in answer["reports"]]
+        found = [_report(item.config, data) for data in answer["reports"]]
+        for report in found:
+            if answer["again"] and report.when == "call":
+                report.user_properties.append((AGAIN, item.nodeid))
+        return found
     text = f"{item.nodeid}, in a process of its own: {answer['how']}\n{answer.get('log', '')}"
     return [
         TestReport(
@@ -133,10 +143,11 @@ def _report(config, data):
 
 class Collected:
     """A pytest plugin: instead of running the tests of a session it runs those that are asked
-    for, each in a fork."""
+    for, in forks."""
 
     def __init__(self, requests, answers, log):
         self.requests, self.answers, self.log = requests, answers, log
+        self.runner = None
 
     def pytest_runtestloop(self, session):
         gc.collect()
@@ -144,69 +155,137 @@ class Collected:
         items = {item.nodeid: item for item in session.items}
         _answer(self.answers, {"how": _unfit() or "ready"})
         while request := json.loads(self.requests.readline() or "{}"):
-            os.ftruncate(self.log, 0)
             item = items.get(request["test"])
-            answer = self.run(item, request["seconds"]) if item else {"how": "there is no such test"}
+            answer = self.run(items, request) if item else {"how": "there is no such test"}
             _answer(
                 self.answers,
                 answer | {"log": os.pread(self.log, 1 << 20, 0).decode(errors="replace")[-6000:]},
             )
+        self.end_runner()
         _answer(self.answers, {"how": "left"})
         return True
 
-    def run(self, item, seconds):
-        """One test in a fork."""
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "reports.json"
-            child = os.fork()
-            if not child:
-                os.setsid()
-                _test(item, file)
-            how = _ended(child, seconds)
-            return {"how": how, "reports": json.loads(file.read_text()) if file.exists() else []}
+    def run(self, items, request):
+        """One test in a fork. The result of a process that ran other tests counts only if the test passes."""
+        if request["alone"]:
+            self.end_runner()
+        shared = self.runner is not None
+        answer = self.run_once(items, request)
+        again = shared and not _passed(answer)
+        if again:
+            answer = self.run_once(items, request)
+        if request["alone"]:
+            self.end_runner()
+        return answer | {"again": again}
+
+    def run_once(self, items, request):
+        """One test in the present fork, or in a new one; a fork in which a test fails ends."""
+        os.ftruncate(self.log, 0)
+        if self.runner is None:
+            self.runner = Runner(items)
+        answer = self.runner.run(request["test"], request["seconds"])
+        if not _passed(answer):
+            self.end_runner()
+        return answer
+
+    def end_runner(self):
+        if self.runner is not None:
+            self.runner.end()
+            self.runner = None
+
+
+def _passed(answer):
+    """Whether every phase of a test passed or was skipped."""
+    found = answer["reports"]
+    return bool(found) and all(report["outcome"] in ("passed", "skipped") for report in found)
+
+
+class Runner:
+    """A fork that runs tests: names of tests go to it, a line comes back for each, and a file has the
+    reports."""
+
+    def __init__(self, items):
+        self.folder = tempfile.TemporaryDirectory()
+        names, self.names = os.pipe()
+        self.lines, lines = os.pipe()
+        self.process = os.fork()
+        if not self.process:
+            os.setsid()
+            os.close(self.names)
+            os.close(self.lines)
+            _run_tests(items, names, lines, Path(self.folder.name) / "reports.json")
+        os.close(names)
+        os.close(lines)
+
+    def run(self, name, seconds):
+        """How a test ended, with its reports: none where the process ended over it."""
+        os.write(self.names, f"{name}\n".encode())
+        how = self.wait(time.monotonic() + seconds) or f"not done within {seconds} s"
+        file = Path(self.folder.name) / "reports.json"
+        found = json.loads(file.read_text()) if file.exists() else []
+        file.unlink(missing_ok=True)
+        return {"how": how, "reports": found}
+
+    def wait(self, until):
+        """Waits for the end of a test or of the process; None after the time."""
+        while time.monotonic() < until:
+            if select.select([self.lines], [], [], 0.05)[0] and os.read(self.lines, 1):
+                return "done"
+            # a process that the test started may hold the pipe open
+            ended, status = os.waitpid(self.process, os.WNOHANG)
+            if ended:
+                self.process = None
+                return _ended(status)
+        return None
+
+    def end(self):
+        """Ends the process: at once where a test is not done."""
+        os.close(self.names)
+        os.close(self.lines)
+        if self.process is not None:
+            os.killpg(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        self.folder.cleanup()
 
 
 def _unfit():
     """Why this process must not be forked: after the first computation there are threads."""
+    if "jax" not in sys.modules:
+        return None
     from jax._src.xla_bridge import backends_are_initialized
 
     return "the file computes something when it is imported" if backends_are_initialized() else None
 
 
-def _test(item, file):
-    """Runs a test in this process and ends it."""
-    from _pytest.runner import runtestprotocol
-    from _pytest.warnings import catch_warnings_for_item
-
+def _run_tests(items, names, lines, file):
+    """Runs the tests that are named in this process, until no name comes, and ends it."""
     code = 1
     try:
-        with catch_warnings_for_item(config=item.config, ihook=item.ihook, when="runtest", item=item):
-            found = runtestprotocol(item, log=False, nextitem=None)
-        part = file.with_suffix(".part")
-        part.write_text(
-            json.dumps(
-                [
-                    item.config.hook.pytest_report_to_serializable(config=item.config, report=report)
-                    for report in found
-                ]
-            )
-        )
-        part.rename(file)
+        with os.fdopen(names) as stream:
+            while name := stream.readline():
+                _test(items[name.removesuffix("\n")], file)
+                os.write(lines, b"\n")
         code = 0
     finally:
         os._exit(code)
 
 
-def _ended(child, seconds):
-    """How a process ended, within the time it has."""
-    until = time.monotonic() + seconds
-    while not (done := os.waitpid(child, os.WNOHANG))[0]:
-        if time.monotonic() > until:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return f"not done within {seconds} s"
-        time.sleep(0.005)
-    code = os.waitstatus_to_exitcode(done[1])
+def _test(item, file):
+    """Runs a test in this process and writes its reports."""
+    from _pytest.runner import runtestprotocol
+    from _pytest.warnings import catch_warnings_for_item
+
+    with catch_warnings_for_item(config=item.config, ihook=item.ihook, when="runtest", item=item):
+        found = runtestprotocol(item, log=False, nextitem=None)
+    to_data = item.config.hook.pytest_report_to_serializable
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps([to_data(config=item.config, report=report) for report in found]))
+    part.rename(file)
+
+
+def _ended(status):
+    """How a process ended, in words."""
+    code = os.waitstatus_to_exitcode(status)
     return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
 
 

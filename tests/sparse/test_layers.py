@@ -140,7 +140,7 @@ def outcome(engine, expression):
         return next(base for base in type(error).__mro__ if base.__module__ == "builtins")
 
 
-@pytest.mark.own_process  # calls that damage the memory of the real Paddle are near
+@pytest.mark.own_process(alone=True)  # calls that damage the memory of the real Paddle are near
 @pytest.mark.parametrize("part", range(4))
 def test_against_the_oracle(part, oracle):
     for expression in CASES[part::4]:

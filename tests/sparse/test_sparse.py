@@ -248,7 +248,7 @@ def outcome(engine, expression):
         return next(base for base in type(error).__mro__ if base.__module__ == "builtins")
 
 
-@pytest.mark.own_process  # some of these calls damage the memory of the real Paddle
+@pytest.mark.own_process(alone=True)  # some of these calls damage the memory of the real Paddle
 @pytest.mark.parametrize("part", range(8))
 def test_against_the_oracle(part, oracle):
     for expression in CASES[part::8]:
