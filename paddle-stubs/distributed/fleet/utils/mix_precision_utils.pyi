@@ -1,1 +1,4 @@
 from paddle_jax.distributed.fleet.utils.mix_precision_utils import *
+from paddle_jax.distributed.fleet.utils.mix_precision_utils import MixPrecisionLayer as MixPrecisionLayer
+from paddle_jax.distributed.fleet.utils.mix_precision_utils import MixPrecisionOptimizer as MixPrecisionOptimizer
+from paddle_jax.distributed.fleet.utils.mix_precision_utils import MixPrecisionScaler as MixPrecisionScaler
