@@ -23,7 +23,10 @@ def collect_as_before() -> None:
     gc.set_threshold(*_THRESHOLD)
 
 
-import jax  # noqa: E402
+from paddle_jax._core.base.jax_import import quick_plugin_search  # noqa: E402
+
+with quick_plugin_search():
+    import jax
 
 from paddle_jax._core.base import (  # noqa: E402
     compiler,

@@ -63,3 +63,28 @@ def test_the_collector_skips_what_was_imported():
     """Unless objects of the program were there before, which would never be collected."""
     assert output_of(COLLECTED.format(count=0)) == ["True", "False", "True"]
     assert output_of(COLLECTED.format(count=60_000)) == ["False", "True", "True"]
+
+
+ROCM = """
+import importlib.metadata, sys
+read = []
+text_of = importlib.metadata.PathDistribution.read_text
+def read_text(self, name):
+    read.append(self._path.name)
+    return text_of(self, name)
+importlib.metadata.PathDistribution.read_text = read_text
+find = importlib.metadata.distributions
+import paddle_jax
+from jax._src.numpy.array_constructors import rocm_plugin_extension
+print(getattr(rocm_plugin_extension, "NAME", None), len(read) < 10, importlib.metadata.distributions is find)
+"""
+
+
+def test_the_plugin_of_jax_for_rocm_is_found_without_all_metadata(tmp_path):
+    metadata = tmp_path / "jax_rocm9_plugin-1.0.dist-info" / "METADATA"
+    module = tmp_path / "jax_rocm9_plugin" / "rocm_plugin_extension.py"
+    for file, text in ((metadata, "Name: jax-rocm9-plugin\n"), (module, "NAME = 'of the test'\n")):
+        file.parent.mkdir()
+        file.write_text(text)
+    code = f"import sys; sys.path.append({str(tmp_path)!r})\n{ROCM}"
+    assert output_of(code) == ["of", "the", "test", "True", "True"]
