@@ -14,7 +14,7 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
-from paddle_jax._core.base.size import are_known
+from paddle_jax._core.base.size import are_known, as_number
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.ops.op import check_inplace, composite, op
@@ -96,7 +96,8 @@ def _first_extreme(x: jax.Array, axis: int | None, keepdims: bool, largest: bool
     # Equal to the best, and the first of those.
     best = (jnp.max if largest else jnp.min)(x, axis, keepdims=True)
     place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
-    return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
+    last = as_number(x.shape[axis] - 1, place.dtype)
+    return jnp.min(jnp.where(x == best, place, last), axis, keepdims=keepdims)
 
 
 @known_as(

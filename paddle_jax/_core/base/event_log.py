@@ -21,6 +21,7 @@ class _Log:
         compile_seconds: float, the time that compiling took.
         background_seconds: float, the part of it in another thread, while the program went on.
         interpreted_ops: int, operations that ran in NumPy.
+        filled_templates: int, kernels whose equations for a new shape came from a template.
         refusals: Counter of the reasons why operations were not interpreted.
         guard_failures: Counter of the kinds of guards for which a function was compiled again.
         events: deque of str.
@@ -48,6 +49,7 @@ class _Log:
         self.compile_seconds = 0.0
         self.background_seconds = 0.0
         self.interpreted_ops = 0
+        self.filled_templates = 0
         self.refusals: collections.Counter[str] = collections.Counter()
         self.guard_failures: collections.Counter[str] = collections.Counter()
         self.events: collections.deque[str] = collections.deque(maxlen=_KEPT_EVENTS)

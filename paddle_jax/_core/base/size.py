@@ -8,10 +8,22 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
+from paddle_jax._core.base.symbolic_dims import SymbolicDim
+
 
 def are_known(*lengths: Any) -> bool:
-    """Whether all lengths are numbers; they are not where JAX traces for every length (`jax.export`)."""
-    return all(isinstance(n, int | float | np.number) for n in lengths)
+    """Whether all lengths are numbers, or compute and compare as numbers do (`SymbolicDim`).
+
+    They are not where JAX traces for every length (`jax.export`).
+    """
+    return all(isinstance(n, int | float | np.number | SymbolicDim) for n in lengths)
+
+
+def as_number(length: Any, dtype: np.dtype) -> Any:
+    """A length that `are_known` holds for, as a number that arrays of a dtype are computed with."""
+    if type(length) is SymbolicDim:
+        return length.as_number(dtype)
+    return dtype.type(length)
 
 
 def is_symbolic(length: Any) -> bool:

@@ -17,10 +17,11 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.interrupt_safe import interrupt_safe_jit, preserved_tracing, repair_tracing
 from paddle_jax._core.base.state import local
-from paddle_jax._core.kernels import dependence
+from paddle_jax._core.kernels import dependence, shape_templates
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, trace_function
 from paddle_jax._core.kernels.kernel_gradients import backward_function
 from paddle_jax._core.kernels.product_precision import ProductPrecision
+from paddle_jax._core.kernels.shape_templates import ShapeTemplates
 from paddle_jax._core.lazy.aval import Aval, as_aval, aval_of
 from paddle_jax._core.lazy.devices import target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -65,6 +66,9 @@ class Kernel:
         signatures: dict from the Avals of operands to the OpSignature, of this generation.
         older_signatures: dict as `signatures`, of the generation before (signature_cache.py).
         traced_equations: dict from the Avals of operands to the Equations, where there is no OpSignature.
+        has_templates: bool, whether equations for new shapes may come from a template. The code of a user
+            runs for each shape.
+        shape_templates: dict from dtypes and ranks of operands to ShapeTemplates.
         gradient_masks: dict from the avals of operands to what `gradient_mask` gives.
         constant_mask: int, bit i is set if operand i gets no gradient.
         grads: dict from the arguments of `grad` to the derived Kernel.
@@ -87,12 +91,14 @@ class Kernel:
         "fn",
         "gradient_masks",
         "grads",
+        "has_templates",
         "last_used",
         "name",
         "nondiff",
         "older_signatures",
         "omits_prints",
         "product_precision",
+        "shape_templates",
         "signatures",
         "traced_equations",
         "view",
@@ -117,6 +123,8 @@ class Kernel:
         self.signatures: dict[tuple[Aval, ...], OpSignature] = {}
         self.older_signatures: dict[tuple[Aval, ...], OpSignature] = {}
         self.traced_equations: dict[tuple[Aval, ...], Equations] = {}
+        self.has_templates: bool = False
+        self.shape_templates: dict[tuple[Any, ...], ShapeTemplates] = {}
         self.gradient_masks: dict[tuple[Any, ...], int] = {}
         self.constant_mask: int = 0
         self.grads: dict[Any, Kernel] = {}
@@ -130,6 +138,11 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
+
+    def declare(self, op: Any, layout: Any, attributes: Any) -> None:
+        """Notes from which declared operation it comes."""
+        self.declaration = (op, layout, attributes)
+        self.has_templates = is_of_package(op)
 
     @property
     def run(self) -> Any:
@@ -153,7 +166,7 @@ class Kernel:
         equations = self.traced_equations.get(avals)
         if equations is None:
             with preserved_tracing():
-                equations = trace_function(self.fn, self.name, [aval.struct for aval in avals])
+                equations = shape_templates.equations_for(self, avals)
             if len(self.traced_equations) >= _MAX_TRACES:
                 self.traced_equations.clear()
             self.traced_equations[avals] = equations
@@ -163,8 +176,9 @@ class Kernel:
         """The equations for operands that are arrays or tracers."""
         if _has_known_lengths(operands):
             return self.trace(tuple(map(_aval, operands)))
-        with preserved_tracing():  # a symbolic length: the equations are not kept
-            return trace_function(self.fn, self.name, [jax.typeof(operand) for operand in operands])
+        # Equations for symbolic lengths are not kept.
+        with preserved_tracing():
+            return shape_templates.symbolic_equations(self, [jax.typeof(operand) for operand in operands])
 
     def stage(self, operands: Sequence[Any]) -> Any:
         """The results in a trace of JAX that collects equations. It equals a call of the compiled form, but
@@ -236,6 +250,7 @@ class Kernel:
                 product_precision=self.product_precision,
             )
             kernel.derived_from = derivation
+            kernel.has_templates = self.has_templates
         return kernel
 
     def gradient_mask(self, values: Sequence[Any]) -> int:
@@ -255,8 +270,13 @@ class Kernel:
         return mask
 
 
+def is_of_package(op: Any) -> bool:
+    """Whether the function of a declared operation is code of this package, not of a user."""
+    return op.home.startswith("paddle_jax.")
+
+
 def _has_known_lengths(operands: Sequence[Any]) -> bool:
-    """Whether all lengths are numbers."""
+    """Whether all lengths are ints."""
     return all(type(length) is int for operand in operands for length in operand.shape)
 
 
@@ -309,3 +329,5 @@ def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
 
 ADD = Kernel("add", lambda x, y: x + y)
 ONES = Kernel("ones_like", jnp.ones_like)
+ADD.has_templates = True
+ONES.has_templates = True

@@ -14,10 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import dtypes as jax_dtypes
 
+from paddle_jax._core.base.symbolic_dims import SymbolicDim
 from paddle_jax._core.kernels import (
     reverse,
     scan_gradients,  # noqa: F401  it registers its rule in `reverse`
 )
+
+_LENGTHS = (int, SymbolicDim)  # and not the symbolic lengths of `jax.export`
 
 if TYPE_CHECKING:
     from paddle_jax._core.kernels.jaxpr_tracing import Equations
@@ -32,7 +35,7 @@ def backward_function(
     def backward(*args: Any) -> Any:
         operands = args[:operand_count]
         cts = args[operand_count:]
-        if kernel.deferrable and all(type(n) is int for operand in operands for n in operand.shape):
+        if kernel.deferrable and all(type(n) in _LENGTHS for operand in operands for n in operand.shape):
             return _gradients_of(kernel.equations_for(operands), argnums, has_cotangent, operands, cts)
         out, pull = linearize(kernel, argnums, operands)
         return pull_back(out, pull, has_cotangent, cts)

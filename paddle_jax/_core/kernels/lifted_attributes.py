@@ -149,7 +149,7 @@ class LiftedKernel:
         self.replaceable: dict[Any, bool] = {}
         self.comparisons: list[Any] = []
         self.kernel: Kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
-        self.kernel.declaration = (op, layout, attrs)
+        self.kernel.declare(op, layout, attrs)
         self.kernel.constant_mask = op.constants(layout)
 
     def _function(self, comparisons: list[Any]) -> Callable[..., Any]:

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.base.symbolic_dims import LengthNumber
 from paddle_jax._core.kernels.dependence import (
     PIECEWISE_CONSTANT,
     holds_jaxpr,
@@ -54,7 +55,7 @@ def linearize(
     needed_vars = _needed(jaxpr, wanted)
     steps: list[tuple[Sequence[Any], Sequence[Any], Pull]] = []
     for equation in jaxpr.eqns:
-        operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
+        operands = [_literal_value(v) if is_literal(v) else env[v] for v in equation.invars]
         active_in = [not is_literal(v) and v in active_vars for v in equation.invars]
         wanted_out = [v in needed_vars and is_inexact(v.aval) for v in equation.outvars]
         # Values and pulls are made together, so a rule may use what the forward pass has computed.
@@ -73,7 +74,14 @@ def linearize(
         accumulate(steps, cts)
         return [cts.get(v) for v in operand_vars]
 
-    return [v.val if is_literal(v) else env[v] for v in jaxpr.outvars], pull
+    return [_literal_value(v) if is_literal(v) else env[v] for v in jaxpr.outvars], pull
+
+
+def _literal_value(literal: Any) -> Any:
+    """The number of a literal, which may be computed from symbolic lengths."""
+    if type(literal.val) is LengthNumber:
+        return literal.val.bind()
+    return literal.val
 
 
 def _needed(jaxpr: Any, wanted: Sequence[bool]) -> set[Any]:

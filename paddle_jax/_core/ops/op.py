@@ -33,7 +33,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attri
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
-from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.kernels.kernel import Kernel, is_of_package
 from paddle_jax._core.kernels.lifted_attributes import NUMBER, AttributeLifting
 from paddle_jax._core.kernels.op_record import NONE, OWN
 from paddle_jax._core.lazy.aval import aval_of
@@ -130,6 +130,7 @@ class Op:
             self.by_result: Kernel | None = Kernel(
                 fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y)
             )
+            self.by_result.has_templates = is_of_package(self)
         self.view = view
         names = tensors.split()
         self.lists: frozenset[str] = frozenset(n[1:] for n in names if n.startswith("*"))
@@ -229,7 +230,7 @@ class Op:
                 nondiff=self.nondiff,
                 product_precision=precision,
             )
-            kernel.declaration = self, layout, frozen
+            kernel.declare(self, layout, frozen)
             kernel.constant_mask = self.constants(layout)
             kernel.view = self.view and self.view(layout, frozen)
         return kernel

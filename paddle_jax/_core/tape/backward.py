@@ -260,6 +260,7 @@ def _start_gradient(walk: _BackwardPass, grad: Any, like: Any) -> Gradient:
 
 
 _RESHAPE = Kernel("reshape_as", lambda x, like: x.reshape(like.shape))
+_RESHAPE.has_templates = True
 
 
 def _ones(raw: Any) -> Any:

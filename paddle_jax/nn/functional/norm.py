@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.base.size import are_known
+from paddle_jax._core.base.size import are_known, as_number
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.held_values import assign_from
@@ -53,7 +53,7 @@ def _mean(x: jax.Array, axes: Any) -> jax.Array:
         return jnp.mean(x, axes, keepdims=True)
     kept = tuple([1 if axis in axes else n for axis, n in enumerate(x.shape)])
     count = math.prod(x.shape[axis] for axis in axes)
-    return lax.div(lax.reshape(lax.reduce_sum(x, axes), kept), x.dtype.type(count))
+    return lax.div(lax.reshape(lax.reduce_sum(x, axes), kept), as_number(count, x.dtype))
 
 
 def _scaled(y: jax.Array, weight: jax.Array | None, bias: jax.Array | None, shape: Any) -> jax.Array:

@@ -89,7 +89,7 @@ class Windows:
         if not are_known(room):
             return room // stride + 1
         # towards zero: a window that overhangs by less than a stride counts, as in Paddle
-        count = int(room / stride) + 1
+        count = (room // stride if room >= 0 else -(-room // stride)) + 1
         # The window is longer than the padded axis, by more than a stride.
         if count < 0:
             raise ValueError(

@@ -1,0 +1,305 @@
+"""Equations with symbolic lengths, prepared so that numbers can be filled in quickly.
+
+What holds no symbolic length is shared by all copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jax._src.core import DropVar  # a result that nothing reads
+from jax.core import ShapedArray
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
+
+from paddle_jax._core.base.symbolic_dims import LengthNumber, SymbolicDim, length_p
+
+Values = Sequence[int]  # the numbers of all nodes of an environment
+Fill = Callable[[Values], Any]
+
+
+def with_literal_numbers(jaxpr: Any) -> Any:
+    """A jaxpr in which numbers computed from lengths are literals, as they are in the trace for known
+    lengths."""
+    numbers: dict[Any, Any] = {}
+    equations = []
+    for equation in jaxpr.eqns:
+        number = _number_of(equation, numbers)
+        if number is not None:
+            result = equation.outvars[0]
+            numbers[result] = Literal(number, result.aval)
+        elif any(type(v) is not Literal and v in numbers for v in equation.invars):
+            invars = [v if type(v) is Literal else numbers.get(v, v) for v in equation.invars]
+            equations.append(equation.replace(invars=invars))
+        else:
+            equations.append(equation)
+    if not numbers:
+        return jaxpr
+    outvars = [v if type(v) is Literal else numbers.get(v, v) for v in jaxpr.outvars]
+    return jaxpr.replace(eqns=equations, outvars=outvars)
+
+
+def _number_of(equation: Any, numbers: dict[Any, Any]) -> LengthNumber | None:
+    """The number that an equation gives for lengths, or None."""
+    if equation.primitive is length_p:
+        length = equation.params["length"]
+        return LengthNumber(lambda values: values[length.node], length.dimension_as_value)
+    if equation.primitive.name != "convert_element_type":
+        return None
+    operand = equation.invars[0]
+    if type(operand) is Literal or operand not in numbers:
+        return None
+    source = numbers[operand].val
+    convert = equation.outvars[0].aval.dtype.type
+    return LengthNumber(
+        lambda values: convert(source.number(values)),
+        lambda: equation.primitive.bind(source.bind(), **equation.params),
+    )
+
+
+def fill_of(x: Any) -> Fill | None:
+    """The function that fills in the numbers in a parameter; None if it holds no symbolic length."""
+    if type(x) is SymbolicDim:
+        node = x.node
+        return lambda values: values[node]
+    if isinstance(x, tuple | list):
+        return _fill_of_items(x)
+    if isinstance(x, slice):
+        parts = _fill_of_items((x.start, x.stop, x.step))
+        return parts and (lambda values: slice(*parts(values)))
+    if isinstance(x, ShapedArray):
+        return _fill_of_aval(x)
+    if isinstance(x, ClosedJaxpr):
+        return _fill_of_closed(x)
+    if isinstance(x, Jaxpr):
+        return fill_of_jaxpr(x)
+    return None
+
+
+def _fill_of_items(items: Any) -> Fill | None:
+    fills = [(i, fill) for i, fill in enumerate(map(fill_of, items)) if fill is not None]
+    if not fills:
+        return None
+    kind = type(items)
+    if hasattr(items, "_fields"):
+        make: Callable[[list[Any]], Any] = lambda parts: kind(*parts)  # noqa: E731
+    else:
+        make = kind
+
+    def fill(values: Values) -> Any:
+        parts = list(items)
+        for i, fill_item in fills:
+            parts[i] = fill_item(values)
+        return make(parts)
+
+    return fill
+
+
+def _fill_of_aval(aval: ShapedArray) -> Fill | None:
+    fill_shape = _fill_of_items(aval.shape)
+    if fill_shape is None:
+        return None
+    dtype = aval.dtype
+    weak = aval.weak_type
+    return lambda values: ShapedArray(fill_shape(values), dtype, weak)
+
+
+def _fill_of_closed(closed: Any) -> Fill | None:
+    fill_jaxpr = fill_of_jaxpr(closed.jaxpr)
+    if fill_jaxpr is None:
+        return None
+    return lambda values: ClosedJaxpr(fill_jaxpr(values), closed.consts)
+
+
+def fill_of_jaxpr(jaxpr: Any) -> Fill | None:
+    """The function that gives a jaxpr with the numbers filled in; None if it holds no symbolic length."""
+    filling = _JaxprFilling(jaxpr)
+    if filling.is_static():
+        return None
+    return filling.fill
+
+
+class _JaxprFilling:
+    """How to fill the numbers into one jaxpr.
+
+    Attributes:
+        jaxpr: the jaxpr with symbolic lengths.
+    """
+
+    def __init__(self, jaxpr: Any) -> None:
+        jaxpr = with_literal_numbers(jaxpr)
+        self.jaxpr: Any = jaxpr
+        self._fills: list[Fill] = []  # of the different avals with a symbolic length
+        self._fill_numbers: dict[int, int | None] = {}  # id of an aval -> index in `_fills`
+        self._variables: list[tuple[Any, int]] = []  # (variable, index of its aval)
+        self._changed: set[Any] = set()  # variables that a copy replaces
+        for v in (*jaxpr.constvars, *jaxpr.invars):
+            self._add_variable(v)
+        self._steps = [self._step(equation) for equation in jaxpr.eqns]
+
+    def is_static(self) -> bool:
+        """Whether no symbolic length occurs."""
+        return not self._changed and all(step[1] is None for step in self._steps)
+
+    def _add_variable(self, v: Any) -> None:
+        key = id(v.aval)
+        if key not in self._fill_numbers:
+            fill = fill_of(v.aval)
+            self._fill_numbers[key] = None if fill is None else len(self._fills)
+            if fill is not None:
+                self._fills.append(fill)
+        number = self._fill_numbers[key]
+        if number is not None:
+            self._variables.append((v, number))
+            self._changed.add(v)
+
+    def _step(self, equation: Any) -> tuple[Any, Any]:
+        """(equation, how to fill it): None to take it as it is, else (operands that change, results that
+        change, parameters that change)."""
+        for v in equation.outvars:
+            self._add_variable(v)
+        params = [(name, fill_of(value)) for name, value in equation.params.items()]
+        params = [(name, fill) for name, fill in params if fill is not None]
+        ins = [i for i, v in enumerate(equation.invars) if self._changes(v)]
+        outs = [i for i, v in enumerate(equation.outvars) if v in self._changed]
+        if not ins and not outs and not params:
+            return equation, None
+        return equation, (ins, outs, params)
+
+    def _changes(self, v: Any) -> bool:
+        """Whether an operand is another one in a copy."""
+        if type(v) is Literal:
+            return type(v.val) is LengthNumber
+        return v in self._changed
+
+    def fill(self, values: Values) -> Any:
+        """A copy with the numbers of these values."""
+        avals = [fill(values) for fill in self._fills]
+        env: dict[Any, Any] = {}
+        for v, number in self._variables:
+            env[v] = (DropVar if type(v) is DropVar else Var)(avals[number])
+        equations = []
+        for equation, how in self._steps:
+            if how is None:
+                equations.append(equation)
+            else:
+                equations.append(_filled_equation(env, equation, how, values))
+        jaxpr = self.jaxpr
+        return jaxpr.replace(
+            constvars=[env.get(v, v) for v in jaxpr.constvars],
+            invars=[env.get(v, v) for v in jaxpr.invars],
+            outvars=[_filled_atom(env, v, values) for v in jaxpr.outvars],
+            eqns=equations,
+        )
+
+
+def _filled_atom(env: dict[Any, Any], v: Any, values: Values) -> Any:
+    if type(v) is not Literal:
+        return env.get(v, v)
+    if type(v.val) is LengthNumber:
+        return Literal(v.val.number(values), v.aval)
+    return v
+
+
+def _filled_equation(env: dict[Any, Any], equation: Any, how: Any, values: Values) -> Any:
+    ins, outs, fills = how
+    invars = equation.invars
+    if ins:
+        invars = list(invars)
+        for i in ins:
+            invars[i] = _filled_atom(env, invars[i], values)
+    outvars = equation.outvars
+    if outs:
+        outvars = list(outvars)
+        for i in outs:
+            outvars[i] = env[outvars[i]]
+    params = equation.params
+    if fills:
+        params = dict(params)
+        for name, fill in fills:
+            params[name] = fill(values)
+    return equation.replace(invars=invars, outvars=outvars, params=params)
+
+
+def same_jaxprs(a: Any, b: Any) -> bool:
+    """Whether two jaxprs are the same but for the names of variables."""
+    names: dict[Any, Any] = {}
+    if len(a.eqns) != len(b.eqns):
+        return False
+    if not _same_variables(names, (*a.constvars, *a.invars), (*b.constvars, *b.invars)):
+        return False
+    for x, y in zip(a.eqns, b.eqns, strict=True):
+        same = (
+            x.primitive is y.primitive
+            and x.effects == y.effects
+            and x.ctx is y.ctx
+            and _same_atoms(names, x.invars, y.invars)
+            and _same_values(x.params, y.params)
+            and _same_variables(names, x.outvars, y.outvars)
+        )
+        if not same:
+            return False
+    return _same_atoms(names, a.outvars, b.outvars)
+
+
+def _same_variables(names: dict[Any, Any], a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether new variables have the same types; notes which correspond."""
+    if len(a) != len(b):
+        return False
+    names.update(zip(a, b, strict=True))
+    return all(_same_avals(v.aval, w.aval) for v, w in zip(a, b, strict=True))
+
+
+def _same_atoms(names: dict[Any, Any], a: Sequence[Any], b: Sequence[Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for v, w in zip(a, b, strict=True):
+        if type(v) is not Literal:
+            if type(w) is Literal or names[v] is not w:
+                return False
+        elif type(w) is not Literal or not _same_avals(v.aval, w.aval) or not _same_arrays(v.val, w.val):
+            return False
+    return True
+
+
+def _same_avals(a: Any, b: Any) -> bool:
+    return a is b or (
+        a.dtype == b.dtype
+        and a.weak_type == b.weak_type
+        and tuple(a.shape) == tuple(b.shape)
+        and all(type(length) is int for length in (*a.shape, *b.shape))
+    )
+
+
+def _same_arrays(a: Any, b: Any) -> bool:
+    """Whether two literals or constants are equal, bit by bit."""
+    if a is b:
+        return True
+    x = np.asarray(a)
+    y = np.asarray(b)
+    return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
+
+
+def _same_values(a: Any, b: Any) -> bool:
+    """Whether two parameters are equal.
+
+    Functions are equal if they are the same object. So a function that was made during a trace, such as the
+    rule of a `custom_jvp`, differs, because a symbolic length may be in it.
+    """
+    if a is b:
+        return True
+    if isinstance(a, ClosedJaxpr):
+        return (
+            isinstance(b, ClosedJaxpr)
+            and len(a.consts) == len(b.consts)
+            and all(map(_same_arrays, a.consts, b.consts))
+            and same_jaxprs(a.jaxpr, b.jaxpr)
+        )
+    if isinstance(a, Jaxpr):
+        return isinstance(b, Jaxpr) and same_jaxprs(a, b)
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(_same_values(a[k], b[k]) for k in a)
+    if isinstance(a, tuple | list):
+        return isinstance(b, tuple | list) and len(a) == len(b) and all(map(_same_values, a, b))
+    return bool(a == b)

@@ -1,0 +1,279 @@
+"""Equations for new shapes without another trace.
+
+A program with other lengths in every batch would trace each kernel again for each length, which takes most of
+the time of its steps. At the third choice of lengths a kernel is traced once more, with symbolic lengths
+(symbolic_dims.py). The result is a template: the equations for further lengths are copies of it with the
+numbers filled in.
+
+Two checks make that sound. Each decision that Python code takes by a length is a guard, and lengths with
+another outcome are traced as before. And a template is used only if it gives, for the lengths that were
+traced before, exactly the equations of those traces.
+
+Code of JAX or of this package may ask whether a length is an int at all, and takes another way if not, which
+`jax.export` needs, too. Such a way holds for all lengths. Most often it gives other equations, and the second
+check refuses them; rarely only their order differs, as that of the products of `einsum`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from paddle_jax._core.base.caller_info import is_unrelated_error
+from paddle_jax._core.base.event_log import log
+from paddle_jax._core.base.interrupt_safe import preserved_tracing
+from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment
+from paddle_jax._core.kernels.jaxpr_filling import fill_of_jaxpr, same_jaxprs, with_literal_numbers
+from paddle_jax._core.kernels.jaxpr_tracing import Equations, trace_context, trace_function
+
+if TYPE_CHECKING:
+    from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.lazy.aval import Aval
+
+_SIMILAR = 2  # traces for lengths that differ on the same axes, before a template is made
+_MAX_TRACES = 16  # that are kept to find similar ones
+_SPECIAL = 1  # lengths up to this one take other ways through code: empty and broadcast axes
+_MAX_ATTEMPTS = 16  # to make a template, for operands of the same dtypes and ranks
+
+Lengths = tuple[int, ...]  # of all axes of all operands
+
+
+class _OtherGuardsError(NotGeneralError):
+    """The guards of a template hold for none of the lengths that were traced before."""
+
+
+class ShapeTemplates:
+    """What a kernel knows of operands with the same dtypes and ranks.
+
+    Attributes:
+        traced: list of (lengths, equations) of the last traces, for which no template held.
+        templates: list of ShapeTemplate.
+        attempts: int, templates that may still be made, or fail for their guards.
+    """
+
+    __slots__ = ("attempts", "templates", "traced")
+
+    def __init__(self) -> None:
+        self.traced: list[tuple[Lengths, Equations]] = []
+        self.templates: list[ShapeTemplate] = []
+        self.attempts: int = _MAX_ATTEMPTS
+
+    def note_trace(self, lengths: Lengths, equations: Equations) -> None:
+        """Keeps the equations of a trace, to compare a template with them."""
+        if self.attempts and all(lengths != known for known, _ in self.traced):
+            self.traced = [*self.traced[1 - _MAX_TRACES :], (lengths, equations)]
+
+    def add_template(self, template: ShapeTemplate, similar: list[tuple[Lengths, Equations]]) -> None:
+        """Adds a template, which replaces the traces that it was made from."""
+        self.templates.append(template)
+        self.attempts -= 1
+        self.traced = [traced for traced in self.traced if self.attempts and traced not in similar]
+
+    def note_failure(self, failure: Exception) -> None:
+        """Counts a failure. Only for another outcome of guards it is worth another attempt."""
+        self.attempts -= 1
+        if not isinstance(failure, _OtherGuardsError):
+            self.attempts = 0
+        if not self.attempts:
+            self.traced = []
+
+    def similar_traces(self, lengths: Lengths) -> list[tuple[Lengths, Equations]]:
+        """The traces that differ from these lengths on the fewest axes, the same ones; empty if there are too
+        few."""
+        by_axes: dict[tuple[int, ...], list[tuple[Lengths, Equations]]] = {}
+        for traced in self.traced:
+            pairs = enumerate(zip(lengths, traced[0], strict=True))
+            differing = tuple([axis for axis, (length, known) in pairs if length != known])
+            by_axes.setdefault(differing, []).append(traced)
+        enough = [axes for axes, similar in by_axes.items() if axes and len(similar) >= _SIMILAR]
+        if not enough:
+            return []
+        return by_axes[min(enough, key=len)][-_SIMILAR:]
+
+
+class ShapeTemplate:
+    """The equations of a kernel for any lengths for which its guards hold.
+
+    Attributes:
+        context: the settings of JAX with which it was traced.
+    """
+
+    __slots__ = ("_container", "_consts", "_environment", "_fill", "_positions", "_fixed", "context")
+
+    def __init__(
+        self,
+        equations: Equations,
+        environment: ShapeEnvironment,
+        fixed: list[tuple[int, int]],
+        positions: list[list[int]],
+    ) -> None:
+        """
+        Args:
+            equations: as traced with symbolic lengths.
+            environment: that of the trace.
+            fixed: (axis, length) of the lengths that did not vary; axes count through all operands.
+            positions: for each symbolic length, the axes that have it.
+        """
+        self.context: Any = equations.context
+        self._container = equations.container
+        self._consts = equations.consts
+        self._environment = environment
+        self._fixed = fixed
+        self._positions = positions
+        fill = fill_of_jaxpr(equations.jaxpr)
+        if fill is None:
+            raise NotGeneralError("the equations are the same for all lengths")
+        self._fill = fill
+        environment.is_tracing = False
+
+    def equations_for(self, lengths: Lengths) -> Equations | None:
+        """The equations for these lengths; None if the template does not hold for them."""
+        for axis, length in self._fixed:
+            if lengths[axis] != length:
+                return None
+        chosen = []
+        for axes in self._positions:
+            length = lengths[axes[0]]
+            for axis in axes:
+                if lengths[axis] != length:
+                    return None
+            chosen.append(length)
+        values = self._environment.values_for(chosen)
+        if values is None:
+            return None
+        return Equations(self._fill(values), self._consts, self._container, self.context)
+
+
+def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
+    """The equations of a kernel for operands of these Avals, from a template or by a trace."""
+    if not kernel.has_templates:
+        return trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
+    key = tuple([(aval.dtype, aval.weak, aval.ndim) for aval in avals])
+    known = kernel.shape_templates.get(key)
+    if known is None:
+        known = kernel.shape_templates[key] = ShapeTemplates()
+    lengths = tuple([length for aval in avals for length in aval.shape])
+    equations = _filled(known, lengths)
+    if equations is not None:
+        return equations
+    similar = known.similar_traces(lengths)
+    failure: Exception | None = None
+    if similar:
+        try:
+            template = _new_template(kernel, avals, lengths, similar)
+        except Exception as error:
+            # JAX and the kernel may raise anything for a length that is not an int.
+            if is_unrelated_error(error) and not isinstance(error, RecursionError):
+                raise
+            failure = error
+        else:
+            known.add_template(template, similar)
+            equations = template.equations_for(lengths)
+            if equations is not None:
+                return equations
+    # It raises what the operation raises if the operands do not fit. That says nothing of other lengths.
+    equations = trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
+    if failure is not None:
+        log.add(f"no template for the shapes of {kernel.name}: {type(failure).__name__}: {failure}")
+        known.note_failure(failure)
+    known.note_trace(lengths, equations)
+    return equations
+
+
+def _filled(known: ShapeTemplates, lengths: Lengths) -> Equations | None:
+    """The equations for these lengths from one of the templates; None if there is none that holds."""
+    for template in known.templates:
+        if template.context == trace_context():
+            equations = template.equations_for(lengths)
+            if equations is not None:
+                log.filled_templates += 1
+                return equations
+    return None
+
+
+def _new_template(
+    kernel: Kernel, avals: tuple[Aval, ...], lengths: Lengths, similar: list[tuple[Lengths, Equations]]
+) -> ShapeTemplate:
+    """A template for lengths that vary as these and those of similar traces."""
+    axes_of: dict[tuple[int, ...], list[int]] = {}
+    fixed = []
+    for axis, varied in enumerate(zip(lengths, *[traced for traced, _ in similar], strict=True)):
+        if len(set(varied)) == 1:
+            fixed.append((axis, lengths[axis]))
+        else:
+            axes_of.setdefault(varied, []).append(axis)
+    if min(map(min, axes_of)) <= _SPECIAL:
+        raise _OtherGuardsError("one of the lengths is 0 or 1")
+    template = _template(kernel, avals, fixed, axes_of)
+    _check(template, similar)
+    return template
+
+
+def _template(
+    kernel: Kernel,
+    avals: tuple[Aval, ...],
+    fixed: list[tuple[int, int]],
+    axes_of: dict[tuple[int, ...], list[int]],
+) -> ShapeTemplate:
+    """The template of a kernel, traced with the lengths that come first in the keys of `axes_of`."""
+    environment = ShapeEnvironment([varied[0] for varied in axes_of])
+    symbols: dict[int, Any] = dict(fixed)
+    for symbol, axes in zip(environment.lengths(), axes_of.values(), strict=True):
+        symbols.update(dict.fromkeys(axes, symbol))
+    with preserved_tracing():
+        equations = symbolic_equations(kernel, _structs(avals, symbols))
+        return ShapeTemplate(equations, environment, fixed, list(axes_of.values()))
+
+
+def symbolic_equations(kernel: Kernel, structs: Sequence[Any]) -> Equations:
+    """The equations of a kernel for operands with symbolic lengths."""
+    equations = trace_function(kernel.fn, kernel.name, structs)
+    equations.jaxpr = with_literal_numbers(equations.jaxpr)
+    return equations
+
+
+def _check(template: ShapeTemplate, traced: list[tuple[Lengths, Equations]]) -> None:
+    """Compares a template with traces.
+
+    Raises:
+        NotGeneralError: it does not give the equations of a trace for which it holds.
+        _OtherGuardsError: it holds for none of them.
+    """
+    checked = False
+    for lengths, expected in traced:
+        filled = template.equations_for(lengths)
+        if filled is not None:
+            if not _same_equations(filled, expected):
+                raise NotGeneralError("the filled equations are not those of the trace")
+            checked = True
+    if not checked:
+        raise _OtherGuardsError("its guards hold for the lengths at hand alone")
+
+
+class _Struct:
+    """Shape, dtype and weak type of an operand with symbolic lengths.
+
+    Attributes:
+        shape: tuple of int and SymbolicDim.
+        dtype: np.dtype.
+        weak_type: bool.
+    """
+
+    def __init__(self, shape: tuple[Any, ...], dtype: Any, weak_type: bool) -> None:
+        self.shape: tuple[Any, ...] = shape
+        self.dtype: Any = dtype
+        self.weak_type: bool = weak_type
+
+
+def _structs(avals: tuple[Aval, ...], symbols: dict[int, Any]) -> list[_Struct]:
+    structs = []
+    first = 0
+    for aval in avals:
+        shape = tuple([symbols[first + axis] for axis in range(aval.ndim)])
+        structs.append(_Struct(shape, aval.dtype, aval.weak))
+        first += aval.ndim
+    return structs
+
+
+def _same_equations(a: Equations, b: Equations) -> bool:
+    return a.container is b.container and a.context == b.context and same_jaxprs(a.jaxpr, b.jaxpr)
