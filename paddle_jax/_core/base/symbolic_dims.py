@@ -185,13 +185,13 @@ class SymbolicDim:
         return max(other, self)
 
     def __neg__(self) -> Any:
-        return 0 - self
+        return self.environment.compute(operator.sub, 0, self)
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        if self >= 0:
+        if self.environment.decide(operator.ge, self, 0):
             return self
         return -self
 

@@ -17,7 +17,7 @@ check refuses them; rarely only their order differs, as that of the products of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
@@ -40,6 +40,18 @@ Lengths = tuple[int, ...]  # of all axes of all operands
 
 class _OtherGuardsError(NotGeneralError):
     """The guards of a template hold for none of the lengths that were traced before."""
+
+
+class _Failure(NamedTuple):
+    """Why there is no template. The exception itself would keep the frames of the program alive.
+
+    Attributes:
+        reason: class and text of the exception.
+        by_guards: whether it was _OtherGuardsError.
+    """
+
+    reason: str
+    by_guards: bool
 
 
 class ShapeTemplates:
@@ -69,10 +81,10 @@ class ShapeTemplates:
         self.attempts -= 1
         self.traced = [traced for traced in self.traced if self.attempts and traced not in similar]
 
-    def note_failure(self, failure: Exception) -> None:
+    def note_failure(self, failure: _Failure) -> None:
         """Counts a failure. Only for another outcome of guards it is worth another attempt."""
         self.attempts -= 1
-        if not isinstance(failure, _OtherGuardsError):
+        if not failure.by_guards:
             self.attempts = 0
         if not self.attempts:
             self.traced = []
@@ -157,7 +169,7 @@ def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
     if equations is not None:
         return equations
     similar = known.similar_traces(lengths)
-    failure: Exception | None = None
+    failure: _Failure | None = None
     if similar:
         try:
             template = _new_template(kernel, avals, lengths, similar)
@@ -165,7 +177,7 @@ def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
             # JAX and the kernel may raise anything for a length that is not an int.
             if is_unrelated_error(error) and not isinstance(error, RecursionError):
                 raise
-            failure = error
+            failure = _Failure(f"{type(error).__name__}: {error}", isinstance(error, _OtherGuardsError))
         else:
             known.add_template(template, similar)
             equations = template.equations_for(lengths)
@@ -174,7 +186,7 @@ def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
     # It raises what the operation raises if the operands do not fit. That says nothing of other lengths.
     equations = trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
     if failure is not None:
-        log.add(f"no template for the shapes of {kernel.name}: {type(failure).__name__}: {failure}")
+        log.add(f"no template for the shapes of {kernel.name}: {failure.reason}")
         known.note_failure(failure)
     known.note_trace(lengths, equations)
     return equations
