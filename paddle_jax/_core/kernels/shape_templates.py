@@ -16,6 +16,7 @@ check refuses them; rarely only their order differs, as that of the products of 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,27 +170,36 @@ def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
     if equations is not None:
         return equations
     similar = known.similar_traces(lengths)
-    failure: _Failure | None = None
-    if similar:
-        try:
-            template = _new_template(kernel, avals, lengths, similar)
-        except Exception as error:
-            # JAX and the kernel may raise anything for a length that is not an int.
-            if is_unrelated_error(error) and not isinstance(error, RecursionError):
-                raise
-            failure = _Failure(f"{type(error).__name__}: {error}", isinstance(error, _OtherGuardsError))
-        else:
-            known.add_template(template, similar)
-            equations = template.equations_for(lengths)
-            if equations is not None:
-                return equations
+    attempt = _try_template(kernel, avals, lengths, similar) if similar else None
+    if type(attempt) is ShapeTemplate:
+        known.add_template(attempt, similar)
+        equations = attempt.equations_for(lengths)
+        if equations is not None:
+            return equations
     # It raises what the operation raises if the operands do not fit. That says nothing of other lengths.
     equations = trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
-    if failure is not None:
-        log.add(f"no template for the shapes of {kernel.name}: {failure.reason}")
-        known.note_failure(failure)
+    if type(attempt) is _Failure:
+        log.add(f"no template for the shapes of {kernel.name}: {attempt.reason}")
+        known.note_failure(attempt)
     known.note_trace(lengths, equations)
     return equations
+
+
+def _try_template(
+    kernel: Kernel, avals: tuple[Aval, ...], lengths: Lengths, similar: list[tuple[Lengths, Equations]]
+) -> ShapeTemplate | _Failure:
+    """A new template, or why there is none."""
+    try:
+        return _new_template(kernel, avals, lengths, similar)
+    except Exception as error:
+        # JAX and the kernel may raise anything for a length that is not an int.
+        if is_unrelated_error(error) and not isinstance(error, RecursionError):
+            raise
+        return _Failure(f"{type(error).__name__}: {error}", isinstance(error, _OtherGuardsError))
+    finally:
+        # JAX tries each length as an int, and keeps the exception in a local variable. This cycle would keep
+        # all frames of the program, with what they hold, until the next collection.
+        gc.collect(1)
 
 
 def _filled(known: ShapeTemplates, lengths: Lengths) -> Equations | None:
