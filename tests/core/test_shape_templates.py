@@ -1,5 +1,8 @@
 """Equations for new shapes: from a template where they are those of a trace, else by a trace."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -136,6 +139,26 @@ def test_filled_equations_are_those_of_a_trace(name, monkeypatch):
 def _traced(kernel, avals):
     with preserved_tracing():
         return trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
+
+
+def test_a_template_keeps_no_frame_of_the_program():
+    """Neither one that is made, nor one that cannot be made (of cumsum, whose axis has to be an int)."""
+
+    class Local:
+        pass
+
+    def step(n):
+        held = Local()
+        x = paddle.ones([n, 3])
+        float((paddle.tanh(x) + paddle.cumsum(x, axis=0)).sum())
+        return weakref.ref(held)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert [step(n)() for n in (21, 22, 23, 24)] == [None] * 4
+    finally:
+        gc.enable()
 
 
 def test_wrong_shapes_raise_and_do_no_harm():
