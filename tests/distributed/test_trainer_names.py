@@ -43,6 +43,30 @@ def test_parts_of_a_model(found):
     np.testing.assert_allclose(rows, program.TABLE[program.INDEX], rtol=1e-6)
 
 
+def test_divided_classes(found):
+    rows = np.arange(4)
+    angles = np.arccos(program.COSINES.astype("float64"))[rows, program.CLASSES]
+    scores = 16 * program.COSINES.astype("float64")
+    scores[rows, program.CLASSES] = 16 * (np.cos(angles + 0.3) - 0.1)
+    exponents = np.exp(scores)
+    softmax = exponents / exponents.sum(1, keepdims=True)
+    loss = -np.log(softmax[rows, program.CLASSES]).sum()
+    slopes = 16 * (softmax - np.eye(9)[program.CLASSES])
+    # The chain rule through cos(arccos(x) + 0.3).
+    slopes[rows, program.CLASSES] *= np.sin(angles + 0.3) / np.sin(angles)
+    picked = []
+    for rank, one in enumerate(found):
+        parts = one["classes"]
+        columns = program.COLUMNS[rank]
+        np.testing.assert_allclose([parts["loss"], parts["alone"]], loss, rtol=1e-5)
+        np.testing.assert_allclose(parts["softmax"], softmax[:, columns], rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(parts["slope"], slopes[:, columns], rtol=1e-4, atol=1e-5)
+        assert len(set(parts["own"])) == len(parts["own"]) == 2 + rank
+        picked += [columns.start + number for number in parts["own"]]
+    for one in found:
+        assert [picked[position] for position in one["classes"]["positions"]] == program.CLASSES.tolist()
+
+
 def test_inputs_and_parameters_of_the_first_process(found):
     for rank, one in enumerate(found):
         assert one["inputs"] == [[0, 0], [5], [7], [[rank], [rank]], [0]]

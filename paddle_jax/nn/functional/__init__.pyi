@@ -14,6 +14,7 @@ from paddle_jax.nn.functional import convolve as convolve
 from paddle_jax.nn.functional import convolve_cpu as convolve_cpu
 from paddle_jax.nn.functional import cudnn_attention as cudnn_attention
 from paddle_jax.nn.functional import distance as distance
+from paddle_jax.nn.functional import divided_classes as divided_classes
 from paddle_jax.nn.functional import drop as drop
 from paddle_jax.nn.functional import extension as extension
 from paddle_jax.nn.functional import flash_attention as flash_attention

@@ -15,6 +15,12 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.random import next_key
 from paddle_jax._core.tensors.tensor import host_value, wrap
+from paddle_jax.nn.functional.divided_classes import (
+    counts_of_all,
+    divided_cross_entropy,
+    group_of_classes,
+    reduced_losses,
+)
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 from paddle_jax.tensor.axes import number
@@ -118,6 +124,36 @@ def hsigmoid_loss(
     return _tree_loss(input, label, weight, bias, path_table, path_code, int(num_classes))
 
 
+def _margin_scores(
+    logits: jax.Array,
+    label: jax.Array,
+    margin1: float,
+    margin2: float,
+    margin3: float,
+    scale: float,
+) -> tuple[jax.Array, jax.Array]:
+    """(scaled cosines with the margins, which of them are of the label). A label outside has no column."""
+    is_label = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
+    # Other classes have 0, whose arccos has a finite slope.
+    cos = jnp.clip(jnp.where(is_label, logits, 0), -1, 1)
+    # ArcFace (Deng and others, 2019) in its general form, with three margins.
+    moved = jnp.cos(margin1 * jnp.arccos(cos) + margin2) - margin3
+    return scale * jnp.where(is_label, moved, logits), is_label
+
+
+@known_as(amp="margin_cross_entropy")
+@op("logits label", method=False, register=False)
+def _scores_of_part(
+    logits: jax.Array,
+    label: jax.Array,
+    margin1: float,
+    margin2: float,
+    margin3: float,
+    scale: float,
+) -> tuple[jax.Array, jax.Array]:
+    return _margin_scores(logits, label, margin1, margin2, margin3, scale)
+
+
 @known_as(amp="margin_cross_entropy", code="decomposed_losses:sphere")
 @op("logits label", method=False, register=False)
 def _sphere_margin(
@@ -129,12 +165,7 @@ def _sphere_margin(
     scale: float,
     reduction: str | None,
 ) -> Any:
-    is_label = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
-    # Other classes have 0, whose arccos has a finite slope.
-    cos = jnp.clip(jnp.where(is_label, logits, 0), -1, 1)
-    # ArcFace (Deng and others, 2019) in its general form, with three margins.
-    moved = jnp.cos(margin1 * jnp.arccos(cos) + margin2) - margin3
-    scores = scale * jnp.where(is_label, moved, logits)
+    scores, is_label = _margin_scores(logits, label, margin1, margin2, margin3, scale)
     logs = jax.nn.log_softmax(scores, -1)
     loss = -jnp.sum(jnp.where(is_label, logs, 0), 1, keepdims=True)
     return (loss if reduction is None else reduced("margin_cross_entropy", loss, reduction)), jnp.exp(logs)
@@ -164,10 +195,12 @@ def margin_cross_entropy(
 
     Args:
         logits: Tensor [N, C]: cosines between features and class centres.
-        label: int Tensor [N] or [N, 1].
+        label: int Tensor [N] or [N, 1]. With several processes: numbers of all classes, the same labels on
+            each process.
         margin1, margin2, margin3: factor, angle and cosine margins.
         scale: factor of the cosines.
-        group: accepted; the classes are not distributed here.
+        group: the Group whose processes have the classes, each those of its columns, in order of rank.
+            Default None: all processes. False: this process has all classes.
         return_softmax: also return the softmax of the scaled cosines.
         reduction: "mean", "sum", "none" or None.
     Returns:
@@ -182,10 +215,17 @@ def margin_cross_entropy(
 
     See: Deng et al., ArcFace, 2018, equation 4.
     """
-    check_ids("margin_cross_entropy", "label", label, logits.shape[1])
-    loss, probabilities = _sphere_margin(
-        logits, label, float(margin1), float(margin2), float(margin3), float(scale), reduction
-    )
+    members = group_of_classes("margin_cross_entropy", group)
+    settings = (float(margin1), float(margin2), float(margin3), float(scale))
+    if members is None:
+        check_ids("margin_cross_entropy", "label", label, logits.shape[1])
+        loss, probabilities = _sphere_margin(logits, label, *settings, reduction)
+    else:
+        counts = counts_of_all(members, logits.shape[1])[:, 0]
+        check_ids("margin_cross_entropy", "label", label, int(counts.sum()))
+        scores, is_label = _scores_of_part(logits, label - int(counts[: members.rank].sum()), *settings)
+        losses, probabilities = divided_cross_entropy(scores, is_label, members)
+        loss = reduced_losses("margin_cross_entropy", losses, reduction)
     if return_softmax:
         return (loss, probabilities)
     return loss
@@ -293,9 +333,11 @@ def class_center_sample(
         label: int Tensor [N].
         num_classes: int, or a Tensor of one.
         num_samples: int, how many classes to keep (all that occur are kept in any case).
-        group: accepted; the classes are not distributed here.
+        group: the Group whose processes have the classes, in order of rank. Labels are numbers of all
+            classes then, the same on each process; `num_classes` and `num_samples` are those of this
+            process. Default None: all processes. False: this process has all classes.
     Returns:
-        (labels as positions in the picked classes [N], picked classes).
+        (labels as positions in the picked classes of all processes [N], picked classes of this process).
     Raises:
         ValueError: a label does not exist or num_samples exceeds num_classes.
     Example:
@@ -310,16 +352,28 @@ def class_center_sample(
         raise ValueError(
             f"class_center_sample: num_samples: got {num_samples}; there are only {num_classes} classes"
         )
-    check_ids("class_center_sample", "label", label, num_classes)
+    members = group_of_classes("class_center_sample", group)
+    if members is None:
+        counts = np.array([[num_classes, num_samples]])
+        rank = 0
+    else:
+        counts = counts_of_all(members, num_classes, num_samples)
+        rank = members.rank
+    starts = np.concatenate([[0], np.cumsum(counts[:, 0])])
+    check_ids("class_center_sample", "label", label, int(starts[-1]))
     array = host_value(label, "class_center_sample")
-    # Renumbered by rank among the classes that occur.
-    present, renumbered = np.unique(array, return_inverse=True)
-    rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
-    drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")[
-        # All classes that occur stay, even when they are more than asked for.
-        : max(0, num_samples - present.size)
-    ]
+    present = np.unique(array)
+    owners = np.searchsorted(starts, present, side="right") - 1
+    # All classes that occur stay, even when they are more than asked for.
+    picked_counts = np.maximum(counts[:, 1], np.bincount(owners, minlength=len(counts)))
+    before = np.concatenate([[0], np.cumsum(picked_counts)])
+    # Renumbered by rank among the classes that occur on the process that has them.
+    positions = before[owners] + np.arange(present.size) - np.searchsorted(owners, owners)
+    renumbered = positions[np.searchsorted(present, array)]
+    own = (present[owners == rank] - starts[rank]).astype(array.dtype)
+    rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), own)
+    drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")
     return (
-        wrap(jnp.asarray(renumbered.reshape(array.shape).astype(array.dtype))),
-        wrap(jnp.asarray(np.concatenate([present, drawn]))),
+        wrap(jnp.asarray(renumbered.astype(array.dtype))),
+        wrap(jnp.asarray(np.concatenate([own, drawn[: picked_counts[rank] - own.size]]))),
     )

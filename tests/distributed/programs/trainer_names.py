@@ -9,11 +9,16 @@ from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.layers.mpu import mp_ops
 from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, mix_precision_utils
 from paddle_jax.incubate.distributed.models.moe import utils as experts
+from paddle_jax.nn import functional
 
 LOGITS = np.random.default_rng(0).normal(size=(4, 6)).astype("float32")
 LABELS = np.array([[0], [4], [5], [-1]])
 TABLE = np.random.default_rng(1).normal(size=(8, 3)).astype("float32")
 INDEX = np.array([[0, 5], [7, 3]])
+COSINES = np.random.default_rng(2).uniform(-0.9, 0.9, (4, 9)).astype("float32")
+CLASSES = np.array([8, 0, 4, 3])
+COLUMNS = (slice(0, 4), slice(4, 9))
+MARGINS = {"margin1": 1.0, "margin2": 0.3, "margin3": 0.1, "scale": 16.0}
 CHOSEN = [[1, 0, 3, 3], [3, 2, 3, -1]]
 FIVE = ["dp", "pp", "sharding", "sep", "mp"]
 
@@ -43,6 +48,24 @@ def parts_of_a_model(hcg, rank):
     rows.sum().backward()
     values = {"losses": losses, "softmax": softmax, "slope": logits.grad, "rows": rows, "used": table.grad}
     return {name: value.numpy().tolist() for name, value in values.items()}
+
+
+def divided_classes(hcg, rank):
+    """ArcFace's loss of classes in unequal parts, its slope, and classes drawn from parts."""
+    group = hcg.get_model_parallel_group()
+    labels = paddle.to_tensor(CLASSES)
+    cosines = leaf(COSINES[:, COLUMNS[rank]])
+    losses, softmax = functional.margin_cross_entropy(
+        cosines, labels, **MARGINS, group=group, return_softmax=True, reduction="sum"
+    )
+    losses.backward()
+    alone = functional.margin_cross_entropy(
+        paddle.to_tensor(COSINES), labels, **MARGINS, group=False, reduction="sum"
+    )
+    count = COLUMNS[rank].stop - COLUMNS[rank].start
+    positions, own = functional.class_center_sample(labels, count, 2 + rank)
+    values = {"loss": losses, "softmax": softmax, "slope": cosines.grad, "positions": positions, "own": own}
+    return {name: value.tolist() for name, value in (values | {"alone": alone}).items()}
 
 
 def same_inputs(hcg, rank):
@@ -97,6 +120,7 @@ if __name__ == "__main__":
         "names": topology.get_hybrid_group_names(),
         "rank": topology.get_rank(data=0, pipe=0, sharding=0, sep=0, model=1),
         "parts": parts_of_a_model(hcg, rank),
+        "classes": divided_classes(hcg, rank),
         "inputs": same_inputs(hcg, rank),
         "tokens": tokens(rank),
         "copies": copies_of_a_model(started(dp_degree=2, mp_degree=1), rank),
