@@ -93,6 +93,28 @@ def test_one_process_alone():
         rpc.rpc_sync("alone", len, args=([],))
 
 
+def test_a_call_before_init_rpc_has_returned(monkeypatch):
+    """A call that arrives early finds this process ready to call others."""
+    accept = agent.Agent.accept_calls
+    futures = []
+
+    def call_early(self):
+        futures.append(self.call("alone", rpc.get_current_worker_info, (), {}, 60))
+        # The server of this process has the call by then.
+        futures.append(self.call("alone", len, ([],), {}, 60))
+        with pytest.raises(grpc.FutureTimeoutError):
+            futures[1]._call.result(timeout=0.2)
+        accept(self)
+
+    grpc = agent.grpc_module()
+    monkeypatch.setattr(agent.Agent, "accept_calls", call_early)
+    rpc.init_rpc("alone", rank=0, world_size=1, master_endpoint=f"127.0.0.1:{pairs.free_port()}")
+    try:
+        assert futures[0].wait().name == "alone" and futures[1].wait() == 0
+    finally:
+        rpc.shutdown()
+
+
 def test_arguments(monkeypatch):
     monkeypatch.delenv("PADDLE_TRAINER_ID", raising=False)
     with pytest.raises(KeyError, match="rank: got None, and PADDLE_TRAINER_ID is not set"):

@@ -143,12 +143,14 @@ class Agent:
     Attributes:
         info: WorkerInfo of this process.
         infos: those of all processes, by rank.
+        _accepting: set once functions may be called here.
     """
 
     def __init__(self, name: str, rank: int, size: int, master: str, own: str | None, token: str) -> None:
         self._metadata = (("token", token),)
         self._channels: dict[str, Any] = {}
         self._lock = threading.Lock()
+        self._accepting = threading.Event()
         self._master_server = None
         if rank == 0:
             state = _Master(size)
@@ -172,8 +174,15 @@ class Agent:
             for _ in self._watch:
                 pass
 
-    @staticmethod
-    def _answer(request: bytes, context: Any) -> bytes:
+    def accept_calls(self) -> None:
+        """Answers calls from now on; those that have come before have waited."""
+        self._accepting.set()
+
+    def _answer(self, request: bytes, context: Any) -> bytes:
+        # Others may call as soon as all have come, and what they call may call others from here.
+        while not self._accepting.wait(0.5):
+            if not context.is_active():
+                return b""
         function, args, kwargs = serialization.loaded(request)
         return serialization.answer(function, args, kwargs)
 

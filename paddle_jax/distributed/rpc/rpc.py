@@ -73,7 +73,9 @@ def init_rpc(
         raise ValueError(f"init_rpc: master_endpoint: got {master!r}; it must be host:port")
     token = job_token(master, rank, launch_variables.integer("FLAGS_stop_check_timeout", 900))
     own = os.environ.get("PADDLE_WORKER_ENDPOINT")
-    _Current.agent = Agent(name, rank, world_size, master, own, token)
+    agent = Agent(name, rank, world_size, master, own, token)
+    _Current.agent = agent
+    agent.accept_calls()
 
 
 def _variable(argument: str, name: str) -> str:
