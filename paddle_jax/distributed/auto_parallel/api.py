@@ -159,8 +159,9 @@ def reshard(dist_tensor: Tensor, mesh: Any, placements: Any) -> Any:
     if not isinstance(dist_tensor, Tensor):
         raise AttributeError(f"reshard: dist_tensor: got {type(dist_tensor).__name__}; it must be a Tensor")
     layout = parse_layout("reshard", mesh, placements, dist_tensor.ndim)
-    # where a traced value lies is not known
-    if not (dist_tensor.is_dist() or holds_tracer(dist_tensor)):
+    # Where a traced value lies is not known, and on a mesh of one device a result is as any other Tensor.
+    fits = dist_tensor.is_dist() or holds_tracer(dist_tensor) or layout.mesh.size == 1
+    if not fits:
         raise ValueError("reshard: dist_tensor: got a Tensor on one device; use shard_tensor")
     return reshard_tensor(dist_tensor, layout)
 

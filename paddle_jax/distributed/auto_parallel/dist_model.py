@@ -242,6 +242,10 @@ class DistModel:
         self.network.set_state_dict({key: value for key, value in state_dict.items() if key in own})
         rest = {key: value for key, value in state_dict.items() if key not in own}
         if rest and self._optimizer is not None:
+            # `state_dict` has Tensors alone, so the scheduler stays as it is.
+            scheduler = self._optimizer.state_dict().get("LR_Scheduler")
+            if scheduler is not None:
+                rest = {"LR_Scheduler": scheduler} | rest
             self._optimizer.set_state_dict(rest)
 
 

@@ -20,6 +20,7 @@ from paddle_jax.jit import save as save_program
 from paddle_jax.metric import Metric
 from paddle_jax.nn import Layer
 from paddle_jax.optimizer import Optimizer
+from paddle_jax.static import InputSpec
 from paddle_jax.tensor.creation import to_tensor
 
 _MODES = ("train", "eval", "predict")
@@ -39,6 +40,7 @@ class Engine:
         _mode: str, "train", "eval" or "predict", or None.
         _split: int, how many fields of a batch are inputs, or None.
         _specs: list of InputSpecs, or None.
+        _seen_specs: list of InputSpecs, of the last inputs; None before the first step.
         dist_model: DistModel, which runs the steps.
         network: Layer, the model.
         _optimizer: Optimizer, sharded; or None.
@@ -94,6 +96,7 @@ class Engine:
         self._mode = None
         self._split = None
         self._specs = None
+        self._seen_specs = None
         self.dist_model: _Steps = _Steps(model, None, loss, optimizer, strategy)
         self.network = model
         self._optimizer = self.dist_model._optimizer
@@ -336,6 +339,7 @@ class Engine:
             )
         fields = _flat(batch)
         inputs = split or self._split or (1 if len(fields) > 1 or self._mode != "predict" else len(fields))
+        self._seen_specs = [_any_batch(field) for field in fields[:inputs]]
         if self._mode == "predict":
             return {"outputs": self.dist_model(*fields[:inputs])}
         self.dist_model.labels = len(fields) - inputs
@@ -476,22 +480,24 @@ class Engine:
         Args:
             path: str, without an ending.
             training: bool; False writes a program that runs without the code of the model, as
-                `paddle.jit.save` does, for the `inputs_spec` of `prepare`.
+                `paddle.jit.save` does, for the `inputs_spec` of `prepare`; without it for inputs like
+                those of the last step, and any batch size.
         Raises:
-            RuntimeError: training=False, and `prepare` was not called with `inputs_spec`.
+            RuntimeError: training=False, no step has run, and `prepare` was not called with `inputs_spec`.
         """
         if training:
             save_file(self.network.state_dict(), f"{path}.pdparams")
             if self._optimizer is not None:
                 save_file(self._optimizer.state_dict(), f"{path}.pdopt")
             return
-        if self._specs is None:
+        specs = self._specs or self._seen_specs
+        if specs is None:
             raise RuntimeError(
                 "Engine.save: training: shapes of the inputs are not known; "
-                "call prepare(inputs_spec=...) first"
+                "run a step, or call prepare(inputs_spec=...) first"
             )
         self.network.eval()
-        save_program(self.network, path, input_spec=self._specs)
+        save_program(self.network, path, input_spec=specs)
 
     def load(self, path: str, strict: bool = True, load_optimizer: bool = True) -> tuple[Any, dict[Any, Any]]:
         """Loads what `save` has saved, into the layout that the model has.
@@ -563,6 +569,11 @@ def _flat(batch: Any) -> list[Tensor] | list[Any]:
     return [
         tensor for part in (batch.values() if isinstance(batch, dict) else batch) for tensor in _flat(part)
     ]
+
+
+def _any_batch(tensor: Tensor) -> InputSpec:
+    """The InputSpec of a Tensor, with any number of rows."""
+    return InputSpec([None, *tensor.shape[1:]], tensor.dtype)
 
 
 def _length(data: Any, batch_size: Any) -> Any:

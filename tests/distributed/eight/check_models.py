@@ -208,6 +208,22 @@ def test_compiled_models(want, stage):
     assert np.allclose(model(*batches(1)[0]), after, rtol=1e-5)
 
 
+def test_state_of_a_compiled_model_with_a_scheduler():
+    net = dist.shard_layer(paddle.nn.Linear(2, 1), MESH)
+    scheduler = paddle.optimizer.lr.StepDecay(0.5, step_size=1)
+    optimizer = paddle.optimizer.Momentum(scheduler, parameters=net.parameters())
+    model = dist.to_static(net, None, paddle.nn.MSELoss(), optimizer)
+    model.train()
+    batch = shard_tensor(paddle.ones([8, 2]), MESH, [Shard(0)]), paddle.zeros([8, 1])
+    model(*batch)
+    scheduler.step()
+    state = {key: paddle.to_tensor(value.numpy()) for key, value in model.state_dict().items()}
+    losses = [model(*batch) for _ in range(2)]
+    model.set_state_dict(state)
+    assert scheduler.last_epoch == 1
+    np.testing.assert_allclose([model(*batch) for _ in range(2)], losses, rtol=1e-5)
+
+
 def test_merged_gradients():
     whole, halves = tokens(1, 8)[0], []
     for merged in (False, True):

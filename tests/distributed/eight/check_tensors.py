@@ -290,6 +290,16 @@ def test_what_is_refused():
     assert shard_tensor(x, MESH, [Shard(0), Replicate()]) is x
 
 
+def test_a_result_on_a_mesh_of_one_device_changes_its_layout():
+    one = ProcessMesh([0], ["x"])
+    x = shard_tensor(paddle.full([2], 3.0), one, [Replicate()])
+    x.stop_gradient = False
+    y = reshard(x * 2, one, [Shard(0)])
+    assert y.placements == [Shard(0)] and y.tolist() == [6.0, 6.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
 # the real Paddle says for each that the result is distributed as x is
 LIKE = {
     "full_like": lambda x: paddle.full_like(x, 2.0),

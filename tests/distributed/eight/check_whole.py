@@ -64,6 +64,9 @@ def test_engine(tmp_path):
     batches = engine.predict(DATA, batch_size=16, verbose=0)
     assert [len(out) for (out,) in batches] == [16, 16, 8]
     assert np.allclose(np.concatenate([out for (out,) in batches]), logits, rtol=1e-4, atol=1e-6)
+    engine.save(str(tmp_path / "program"), training=False)
+    saved = paddle.jit.load(str(tmp_path / "program"))
+    assert np.allclose(saved(DATA.tensors[0][:5]).numpy(), logits[:5], rtol=1e-4, atol=1e-6)
     engine.save(str(tmp_path / "net"))
     other = Engine(*[(made := fresh())[0], paddle.nn.CrossEntropyLoss(), made[1]])
     other.load(str(tmp_path / "net"))
