@@ -251,3 +251,17 @@ def test_arguments_that_come_back_count_as_changed_with_reentrant(oracle):
         x.stop_gradient = False
         with pytest.raises(ValueError, match="that doesn't stop gradient|counts as a change in place"):
             functions(module, "recompute")[0](lambda a: a, x, preserve_rng_state=False)
+
+
+def test_a_slice_of_tensors_and_a_list_to_write_into():
+    recompute = functions(paddle_jax, "recompute")[0]
+    seen = []
+
+    def part(x, rows, notes):
+        notes.append(int(rows.stop))
+        return (x[rows] * x[rows]).sum()
+
+    x = paddle_jax.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
+    recompute(part, x, slice(paddle_jax.to_tensor(0), paddle_jax.to_tensor(2)), seen).backward()
+    # The second run is that of the backward pass.
+    assert x.grad.tolist() == [2.0, 4.0, 0.0] and seen == [2, 2]

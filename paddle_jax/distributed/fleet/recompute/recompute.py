@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local, state
+from paddle_jax._core.execution.python_state import make_sequence, tensors_in
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
 from paddle_jax._core.tensors.random import get_rng_state, set_rng_state
@@ -63,7 +64,7 @@ class _Recompute(PyLayer):
     @staticmethod
     def forward(ctx: Any, *tensors: Any, run: Callable[..., Any], keep_random: bool) -> tuple[Tensor, ...]:
         ctx.run, ctx.tensors, ctx.conditions = run, tensors, _Conditions(keep_random)
-        return tuple(_tensors_in(run(tensors)))
+        return tuple(tensors_in(run(tensors)))
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any | Tensor | None, ...] | tuple[Any | None, ...]:
@@ -74,7 +75,7 @@ class _Recompute(PyLayer):
             inputs = [_detached(t) for t in ctx.tensors]
         first = next_serial()
         with enable_grad(), ctx.conditions.restore():
-            results = _tensors_in(ctx.run(inputs))
+            results = list(tensors_in(ctx.run(inputs)))
         wanted = [(t, ct) for t, ct in zip(results, cotangents, strict=True) if not t.stop_gradient]
         outputs = [t for t, _ in wanted]
         starts = [ct for _, ct in wanted]
@@ -108,33 +109,21 @@ def _detached(tensor: Tensor) -> Tensor:
     return detached
 
 
-def _tensors_in(value: Any) -> list[Tensor] | list[Any]:
-    """The Tensors in lists, tuples and dicts in each other, from the left."""
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list | tuple):
-        return []
-    return [tensor for item in value for tensor in _tensors_in(item)]
-
-
-def _with_tensors(value: Any, tensors: Any) -> Any:
-    """The same lists, tuples and dicts with other Tensors, taken from an iterator; what has none stays the
-    object it is."""
+def _with_tensors(value: Any, tensors: Iterator[Tensor]) -> Any:
+    """The same lists, tuples, dicts and slices with other Tensors, from an iterator. What has no Tensor stays
+    the object it is, since a function may write into it."""
     if isinstance(value, Tensor):
         return next(tensors)
-    if not _tensors_in(value):
+    if next(tensors_in(value), None) is None:
         return value
+    if isinstance(value, slice):
+        return slice(*[_with_tensors(part, tensors) for part in (value.start, value.stop, value.step)])
     if isinstance(value, dict):
         copied = copy.copy(value)
         for key, item in value.items():
             copied[key] = _with_tensors(item, tensors)
         return copied
-    items = [_with_tensors(item, tensors) for item in value]
-    if hasattr(value, "_fields"):  # a namedtuple
-        return type(value)(*items)
-    return type(value)(items)
+    return make_sequence(type(value), [_with_tensors(item, tensors) for item in value])
 
 
 class _FirstRun:
@@ -160,7 +149,7 @@ class _FirstRun:
         """Runs the function with these Tensors in place of its own; gives the Tensors that it computes."""
         replaced_args, replaced_kwargs = _with_tensors(self.given, iter(inputs))
         result = self.function(*replaced_args, **replaced_kwargs)
-        found = _tensors_in(result)
+        found = list(tensors_in(result))
         if self.returned is None:
             self.result = result
             self.returned = {} if self.reentrant else self._returned_arguments(found, inputs)
@@ -183,7 +172,7 @@ class _FirstRun:
         computed = iter(outputs)
         tensors = [
             self.returned[position] if position in self.returned else next(computed)
-            for position in range(len(_tensors_in(result)))
+            for position, _ in enumerate(tensors_in(result))
         ]
         return _with_tensors(result, iter(tensors))
 
@@ -213,7 +202,7 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
     reentrant = kwargs.pop("use_reentrant", True)
     kwargs.pop("offload_indices", None)
     given = (args, kwargs)
-    tensors = _tensors_in(given)
+    tensors = list(tensors_in(given))
     traced = not state.frame.eager  # a compiled program keeps what XLA finds best
     if traced or all(t.stop_gradient for t in tensors):
         return function(*args, **kwargs)
@@ -277,7 +266,7 @@ def check_recompute_necessary(inputs: Any) -> None:
         >>> x = paddle.ones([2]); x.stop_gradient = False
         >>> check_recompute_necessary((x, 3))
     """
-    if all(t.stop_gradient for t in _tensors_in(list(inputs))):
+    if all(t.stop_gradient for t in tensors_in(list(inputs))):
         _logger.warning("[Recompute]: no input of this block wants a gradient; it need not be computed again")
 
 
