@@ -96,6 +96,12 @@ def test_the_rest(found):
         far, named, places, inner, kept = found[rank]["dygraph sharding"]
         assert far < 2e-6 and named and places == [0, 1] and inner and kept < 140
         assert found[rank]["second stage"] < 2e-6 and found[rank]["second stage, refused"][0] == "TypeError"
+        for name, parameters in {"third stage": 66, "by elements": 127}.items():
+            far, sizes, kept = found[rank][name]
+            assert far < 2e-6 and sizes == parameters and kept == 2 * 66, name
+        np.testing.assert_allclose(
+            np.concatenate(found[rank]["clipped in the grid"]), np.array([3, 4, 12]) * 5 / 13
+        )
         *names, gradient = found[rank]["by a trainer"]
         assert names == ["DygraphShardingOptimizer", "AdamW", True, False]
         assert gradient == [[3.0] * 3] * 4  # two rows of ones, and of twos on the other process

@@ -31,6 +31,7 @@ from paddle_jax.optimizer.optimizer import Optimizer
 __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
 
 _LEVELS = ("os", "os_g", "p_g_os")
+_BUFFER = 2**23  # bytes of gradients that travel together
 
 
 class GroupSharded(Layer):
@@ -247,6 +248,61 @@ class GroupShardedStage2(GroupSharded):
         super().__init__(layer, level, group, int(buffer_max_size), dp_group)
         for optimizer in optimizers:
             optimizer._model = self
+
+
+class _StepOfPieces(GroupShardedOptimizer):
+    """The step of an optimizer whose own `step` is this one's, for programs that keep the optimizer."""
+
+    def _update(self) -> None:
+        self._parts.release()
+        type(self._inner).step(self._inner)
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Forgets the gradients; see `Optimizer.clear_grad`."""
+        type(self._inner).clear_grad(self._inner, set_to_zero)
+        self._model._kept.clear()
+
+
+class GroupShardedStage3(GroupSharded):
+    """A Layer for data parallel training of which each process keeps pieces of parameters, gradients and
+    states. The optimizer stays the program's own: its `step` and `clear_grad` work on the pieces.
+
+    Args:
+        layer: Layer.
+        optimizer: Optimizer of its parameters that treats each element for itself.
+        group: Group. Default None: all processes.
+        sync_buffers, device, segment_size, pretrain_sync_models, offload, sync_comm, exclude_layer: accepted.
+        dp_group: Group of processes that have the same part in other groups; gradients are averaged over it
+            as well. Default None: there is one group.
+    Raises:
+        TypeError: the optimizer is none. RuntimeError: there is no group of all processes. ValueError: this
+            process is not in the group, or the optimizer's rule cannot be followed in pieces.
+    Differs from Paddle: CPUs as well; all parameters are gathered at once, before the forward pass.
+    """
+
+    def __init__(
+        self,
+        layer: Layer,
+        optimizer: Optimizer,
+        group: Any = None,
+        sync_buffers: bool = False,
+        device: str = "gpu",
+        segment_size: int = 2**20,
+        pretrain_sync_models: bool = True,
+        offload: bool = False,
+        sync_comm: bool = False,
+        dp_group: Any = None,
+        exclude_layer: Any = None,
+    ) -> None:
+        group = member_of("GroupShardedStage3", group)
+        super().__init__(layer, "p_g_os", group, _BUFFER, dp_group)
+        try:
+            self._optim = _StepOfPieces(optimizer, self._parts, self)
+        except (TypeError, ValueError):
+            self.get_all_parameters()
+            raise
+        for name in ("step", "minimize", "clear_grad", "clear_gradients", "_found_everywhere"):
+            setattr(optimizer, name, getattr(self._optim, name))
 
 
 def group_sharded_parallel(

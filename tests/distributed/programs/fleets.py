@@ -458,6 +458,35 @@ def sharded(P, D, fleet, rank):
         return sharding.group_sharded_stage2.GroupShardedStage2(net, divided), divided
 
     FOUND["second stage"] = float(np.abs(values(trained(P, second_stage, rank)[1]) - want).max())
+    stage3 = fleet.meta_parallel.sharding.group_sharded_stage3.GroupShardedStage3
+
+    def third_stage(net, optimizer):
+        return stage3(net, optimizer, sync_buffers=True), optimizer
+
+    net, model, optimizer = trained(P, third_stage, rank, P.amp.GradScaler(init_loss_scaling=8.0))
+    FOUND["third stage"] = [
+        float(np.abs(values(model) - want).max()),
+        sum(p.size for p in net.parameters()),
+        sum(v.size for name, v in optimizer.state_dict().items() if "moment" in name),
+    ]
+    grid = fleet.meta_optimizers.dygraph_optimizer
+    hcg = fleet.get_hybrid_communicate_group()
+
+    def by_elements(net, optimizer):
+        made = grid.DygraphShardingOptimizerV2(optimizer, hcg)
+        step = made.step
+        made.step = lambda: (made.reduce_gradients(net.parameters(), hcg), step())
+        return net, made
+
+    net, _, optimizer = trained(P, by_elements, rank)
+    FOUND["by elements"] = [
+        float(np.abs(values(net) - want).max()),
+        sum(p.size for p in net.parameters()),
+        sum(v.size for name, v in optimizer.state_dict().items() if "moment" in name),
+    ]
+    norm = grid.hybrid_parallel_optimizer.HybridParallelClipGrad(P.nn.ClipGradByGlobalNorm(5.0), hcg)
+    pairs = norm([(net[0].weight, P.to_tensor([3.0, 4.0])), (net[0].bias, P.to_tensor([12.0]))])
+    FOUND["clipped in the grid"] = [gradient.tolist() for _, gradient in pairs]
     FOUND["second stage, refused"] = refused(
         lambda: fleet.meta_parallel.sharding.group_sharded_stage2.GroupShardedStage2(net, 3)
     )

@@ -1,3 +1,4 @@
 from paddle_jax.distributed.fleet.meta_parallel.sharding import *
 from paddle_jax.distributed.fleet.meta_parallel.sharding import group_sharded_optimizer_stage2 as group_sharded_optimizer_stage2
 from paddle_jax.distributed.fleet.meta_parallel.sharding import group_sharded_stage2 as group_sharded_stage2
+from paddle_jax.distributed.fleet.meta_parallel.sharding import group_sharded_stage3 as group_sharded_stage3

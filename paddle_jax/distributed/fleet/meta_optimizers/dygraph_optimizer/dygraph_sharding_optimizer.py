@@ -4,15 +4,65 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.data_parallel import averaged
-from paddle_jax.distributed.sharding.optimizers import OwnedRound, _squares, anywhere, summed
+from paddle_jax.distributed.sharding.optimizers import (
+    GroupShardedOptimizer,
+    OwnedRound,
+    Pieces,
+    _squares,
+    anywhere,
+    member_of,
+    summed,
+)
 
 if TYPE_CHECKING:
     from paddle_jax.optimizer.optimizer import Optimizer
 
 
 __all__ = []
+
+
+def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
+    """The sum of squares of all gradients of the model.
+
+    Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
+    weight that several stages share counts once. Experts are added over the group of the clipping rule.
+
+    Args:
+        params: list of Parameters of this process.
+        grads: list of their gradients, arrays.
+        hcg: HybridCommunicateGroup.
+        clip: the clipping rule.
+    """
+    whole = []
+    cut = []
+    experts = []
+    for parameter, gradient in zip(params, grads, strict=True):
+        if getattr(parameter, "no_sync", False):
+            experts.append(gradient)
+        elif getattr(parameter, "is_distributed", False):
+            cut.append(gradient)
+        elif getattr(parameter, "is_firstly_shared", True):
+            whole.append(gradient)
+    total = _squares(whole) + summed(_squares(cut), hcg.get_model_parallel_group())
+    # Each process of this group has other experts, and the norm is that of all of them.
+    moe_group = getattr(clip, "moe_group", None)
+    total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
+    return summed(total, hcg.get_pipe_parallel_group())
+
+
+def found_in_grid(found: Any, hcg: Any) -> Any:
+    """Whether something was found on one of the processes that make a step together."""
+    return anywhere(
+        found,
+        hcg.get_sharding_parallel_group(),
+        hcg.get_data_parallel_group(),
+        hcg.get_model_parallel_group(),
+        hcg.get_pipe_parallel_group(),
+    )
 
 
 class GridOptimizer(OwnedRound):
@@ -29,35 +79,10 @@ class GridOptimizer(OwnedRound):
         self._hcg = hcg
 
     def _total(self, params: Any, grads: Any) -> Any:
-        """The sum of squares of all gradients of the model.
-
-        Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
-        weight that several stages share counts once. Experts are added over the group of the clipping rule.
-        """
-        whole = []
-        cut = []
-        experts = []
-        for parameter, gradient in zip(params, grads, strict=True):
-            if getattr(parameter, "no_sync", False):
-                experts.append(gradient)
-            elif getattr(parameter, "is_distributed", False):
-                cut.append(gradient)
-            elif getattr(parameter, "is_firstly_shared", True):
-                whole.append(gradient)
-        total = _squares(whole) + summed(_squares(cut), self._hcg.get_model_parallel_group())
-        # Each process of this group has other experts, and the norm is that of all of them.
-        moe_group = getattr(self._clip, "moe_group", None)
-        total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
-        return summed(total, self._hcg.get_pipe_parallel_group())
+        return squares_in_grid(params, grads, self._hcg, self._clip)
 
     def _found_everywhere(self, found: Any) -> Any:
-        return anywhere(
-            found,
-            self._hcg.get_sharding_parallel_group(),
-            self._hcg.get_data_parallel_group(),
-            self._hcg.get_model_parallel_group(),
-            self._hcg.get_pipe_parallel_group(),
-        )
+        return found_in_grid(found, self._hcg)
 
 
 class DygraphShardingOptimizer(GridOptimizer):
@@ -83,7 +108,6 @@ class DygraphShardingOptimizer(GridOptimizer):
             return {p.name: 0 for p in self._parameter_list}
         return {p.name: place for place, params in enumerate(self._parts.lists()) for p in params}
 
-    @no_grad()
     def reduce_gradients(self, parameter_list: Any, hcg: Any) -> None:
         """Replaces gradients by their mean over the sharding group. All processes must call it.
 
@@ -91,6 +115,67 @@ class DygraphShardingOptimizer(GridOptimizer):
             parameter_list: list of Parameters.
             hcg: HybridCommunicateGroup.
         """
-        group = hcg.get_sharding_parallel_group()
-        if group.is_member():
-            averaged([p._grad for p in parameter_list if p._grad is not None], group)
+        _average_gradients(parameter_list, hcg)
+
+
+class DygraphShardingOptimizerV2(GroupShardedOptimizer):
+    """An optimizer of which each process of the sharding group updates a piece of every parameter, and keeps
+    the states of it. Parameters are whole outside of the step. Gradients are averaged by `reduce_gradients`
+    only.
+
+    Args:
+        optimizer: Optimizer that treats each element for itself.
+        hcg: HybridCommunicateGroup with a sharding degree above 1.
+    Raises:
+        TypeError: optimizer is none. ValueError: the sharding degree is 1, or the optimizer's rule cannot be
+            followed in pieces.
+    """
+
+    def __init__(self, optimizer: Optimizer, hcg: Any) -> None:
+        group = member_of("DygraphShardingOptimizerV2", hcg.get_sharding_parallel_group())
+        parts = Pieces(getattr(optimizer, "_parameter_list", None) or (), group)
+        super().__init__(optimizer, parts, None)
+        self._hcg = hcg
+
+    @property
+    def _inner_opt(self) -> Optimizer:
+        return self._inner
+
+    def reduce_gradients(self, parameter_list: Any, hcg: Any) -> None:
+        """Replaces gradients by their mean over the sharding group. All processes must call it.
+
+        Args:
+            parameter_list: list of Parameters.
+            hcg: HybridCommunicateGroup.
+        """
+        _average_gradients(parameter_list, hcg)
+
+    @no_grad()
+    def step(self) -> None:
+        """Updates pieces, and puts the parameters together. All processes must call it."""
+        whole = [(p, p._grad) for p in self._parts.params if p._grad is not None]
+        for parameter, gradient in whole:
+            parameter._grad = wrap(put(self._parts.piece(parameter, gradient._value)))
+        try:
+            super().step()
+        finally:
+            for parameter, gradient in whole:
+                parameter._grad = gradient
+
+    def _total(self, params: Any, grads: Any) -> Any:
+        total = squares_in_grid(params, grads, self._hcg, self._clip)
+        return summed(total, self._parts.group)
+
+    def _found_everywhere(self, found: Any) -> Any:
+        return found_in_grid(found, self._hcg)
+
+    def _update(self) -> None:
+        super()._update()
+        self._parts.gather()
+
+
+@no_grad()
+def _average_gradients(parameter_list: Any, hcg: Any) -> None:
+    group = hcg.get_sharding_parallel_group()
+    if group.is_member():
+        averaged([p._grad for p in parameter_list if p._grad is not None], group)

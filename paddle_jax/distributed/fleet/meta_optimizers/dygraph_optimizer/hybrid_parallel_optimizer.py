@@ -10,15 +10,58 @@ from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer import (
     DygraphShardingOptimizer,
     GridOptimizer,
+    squares_in_grid,
 )
 from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import reduce_gradients
 from paddle_jax.distributed.parallel import ParallelMode
+from paddle_jax.distributed.sharding.optimizers import _scaled
+from paddle_jax.nn.clip import ClipGradByGlobalNorm
 
 if TYPE_CHECKING:
     from paddle_jax.optimizer.optimizer import Optimizer
 
 
 __all__ = []
+
+
+class HybridParallelClipGrad:
+    """`ClipGradByGlobalNorm` for a process in a grid: the norm is that of the whole model.
+
+    Args:
+        clip: ClipGradByGlobalNorm.
+        hcg: HybridCommunicateGroup.
+        split_norm_comm, timers: accepted.
+    Attributes:
+        _clip, _hcg: as given.
+    Raises:
+        TypeError: clip is another rule.
+    """
+
+    def __init__(self, clip: Any, hcg: Any, split_norm_comm: bool = False, timers: Any = None) -> None:
+        if not isinstance(clip, ClipGradByGlobalNorm):
+            raise TypeError(
+                f"HybridParallelClipGrad: clip: got {type(clip).__name__}; it must be a ClipGradByGlobalNorm"
+            )
+        self._clip = clip
+        self._hcg = hcg
+
+    @property
+    def clip_norm(self) -> float:
+        """The largest common norm."""
+        return self._clip.clip_norm
+
+    @no_grad()
+    def __call__(self, params_grads: Any) -> list[tuple[Any, Any]]:
+        """The pairs with clipped gradients. All processes must call it."""
+        pairs = [(parameter, gradient) for parameter, gradient in params_grads if gradient is not None]
+        chosen = [pair for pair in pairs if getattr(pair[0], "need_clip", True)]
+        params = [parameter for parameter, _ in chosen]
+        arrays = [gradient._value for _, gradient in chosen]
+        total = squares_in_grid(params, arrays, self._hcg, self._clip)
+        if arrays:
+            for (_, gradient), array in zip(chosen, _scaled(arrays, total, self.clip_norm), strict=True):
+                gradient._rebind(array)
+        return pairs
 
 
 class HybridParallelOptimizer(GridOptimizer):
