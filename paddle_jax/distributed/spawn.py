@@ -148,8 +148,7 @@ def spawn(
             f"spawn: gpus: got {','.join(devices)}; there must be one for each of the {count} processes"
         )
     main = _main()
-    # Pickled once, and read only when the new process has its environment and `paddle` set.
-    payload = bytes(ForkingPickler.dumps((func, tuple(args))))
+    payload = _Payload((func, tuple(args)))
     context = multiprocessing.get_context("spawn")
     processes = []
     errors = []
@@ -177,6 +176,21 @@ def spawn(
             started.end()
             raise
     return started
+
+
+class _Payload:
+    """A function and its arguments, which a new process reads only when it has its environment and `paddle`
+    set. They are pickled while it starts: queues, locks and events can travel only then.
+
+    Args:
+        content: what travels.
+    """
+
+    def __init__(self, content: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
+        self.content = content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return bytes, (bytes(ForkingPickler.dumps(self.content)),)
 
 
 def _variables(count: Any, devices: Any, options: Any) -> Iterator[Any]:
@@ -254,8 +268,8 @@ def _main_later() -> Iterator[None]:
         multiprocessing.spawn.get_preparation_data = prepared
 
 
-def _run(payload: Any, main: Any, alias: Any, errors: Any) -> None:
-    """Runs in a new process."""
+def _run(payload: bytes, main: Any, alias: Any, errors: Any) -> None:
+    """Runs in a new process, where a _Payload is the bytes that it was pickled as."""
     try:
         if alias:
             install_as_paddle()
