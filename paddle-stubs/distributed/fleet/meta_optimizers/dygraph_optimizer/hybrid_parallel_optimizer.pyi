@@ -1,2 +1,3 @@
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import *
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import HybridParallelClipGrad as HybridParallelClipGrad
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import HybridParallelOptimizer as HybridParallelOptimizer
