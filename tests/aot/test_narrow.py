@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.interpreters import mlir
 
 import paddle_jax as paddle
 from paddle_jax._core.kernels import loop_counts, random_counts
@@ -26,13 +27,22 @@ def dropped(x):
     return F.dropout(x, 0.5)
 
 
+def placed(x):
+    """Rows by numbers that are made in the program."""
+    weight = paddle.ones([16, 4])
+    weight.stop_gradient = False
+    numbers = paddle.arange(x.shape[0])
+    rows = F.embedding(numbers, weight) + F.embedding(numbers.flip(0), weight)
+    return paddle.grad((rows * x).sum(), weight)
+
+
 def gathered(x, source, target):
     x.stop_gradient = False
     found = pooled(rows_at(x, source), target, 8, "mean")  # what send_u_recv does once it has checked
     return found, paddle.grad((found * found).sum(), x)[0]
 
 
-CASES = [(dropped, [ROWS]), (gathered, [ROWS, NUMBERS, NUMBERS])]
+CASES = [(dropped, [ROWS]), (placed, [ROWS]), (gathered, [ROWS, NUMBERS, NUMBERS])]
 
 
 @pytest.mark.parametrize("shape", [(1,), (7,), (2, 3, 5), (1, 4), (0, 3)])
@@ -73,6 +83,31 @@ def test_many_counters_keep_64_bits():
     struct = jax.eval_shape(lambda: jax.random.key(0))
     text = draw.trace(struct).lower(lowering_platforms=("cuda",)).as_text()
     assert "65536x65536xui64" in text
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        np.arange(6),
+        np.array([[3, -1], [2**31 - 1, -(2**31)]]),
+        np.array([2**31, -(2**31) - 1, 2**40 + 5, -(2**63), 2**63 - 1]),
+        np.full((2, 3), 7),
+        np.zeros((0, 2), "int64"),
+    ],
+)
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_constant_indices(monkeypatch, platform, numbers):
+    """The halves of constants are constants, with the values that NumPy gives."""
+    monkeypatch.setattr(lowering, "on_cpu", lambda: False)
+    kept = []
+    constant = mlir.ir_constant
+    monkeypatch.setattr(mlir, "ir_constant", lambda value: kept.append(value) or constant(value))
+    traced = jax.jit(lambda: lowering.narrowed(jnp.asarray(numbers))).trace()
+    assert "bitcast_convert" not in traced.lower(lowering_platforms=(platform,)).as_text()
+    np.testing.assert_array_equal(kept[-1], numbers[..., None].view("int32"))
+    fits = numbers == numbers.astype("int32")
+    found = jax.jit(lambda: lowering.narrowed(jnp.asarray(numbers)))()
+    np.testing.assert_array_equal(found, np.where(fits, numbers, np.iinfo("int32").min))
 
 
 @pytest.mark.parametrize("platform", ["cuda", "tpu"])

@@ -1,6 +1,10 @@
 """Attention by the fused kernels of GPUs and TPUs: what is lowered, values, gradients and memory."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 import types
 
 import jax
@@ -133,17 +137,66 @@ def test_without_kernels(platform):
     assert f"{CUDNN}ScaleBiasSoftmaxBackward" not in lowered(with_gradients(False, True), mask, platform)
 
 
+# (names of the mesh axes of 2 and 4, cuts of the input, cuts of the weight, heads of keys, shape of the
+# queries on one device or None for the plain formula)
+DIVISIONS = [
+    (("dp", "mp"), ("dp",), (None, "mp"), 8, (4, 128, 2, 64)),
+    (("dp", "mp"), ("dp",), (None, "mp"), 2, (4, 128, 2, 64)),  # two devices share a head of keys
+    (("x", "y"), ("x",), (None, "y"), 8, (4, 128, 2, 64)),
+    (("dp", "sharding"), (("dp", "sharding"),), ("sharding",), 8, (1, 128, 8, 64)),
+    (("pp", "mp"), (), (None, "mp"), 8, (8, 128, 2, 64)),
+    (("dp", "mp"), (), (), 8, None),
+]
+
+
 @pytest.mark.parametrize("platform", ["cuda", "tpu"])
-def test_several_devices_have_the_plain_formula(platform):
-    mesh = jax.sharding.AbstractMesh((2,), ("x",))
-    layout = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
-    struct = jax.ShapeDtypeStruct((2, 128, 4, 64), jnp.bfloat16, sharding=layout)
+@pytest.mark.parametrize(("names", "of_input", "of_weight", "key_heads", "part"), DIVISIONS)
+def test_kernels_of_several_devices(platform, names, of_input, of_weight, key_heads, part):
+    """Each device runs the kernels with its part of the batch and of the heads."""
+    mesh = jax.sharding.AbstractMesh((2, 4), names)
+
+    def struct(shape, cuts):
+        layout = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*cuts))
+        return jax.ShapeDtypeStruct(shape, jnp.bfloat16, sharding=layout)
+
+    def loss(x, weight):
+        made = (x @ weight).reshape(8, 128, 8 + 2 * key_heads, 64)
+        q, k, v = jnp.split(made, [8, 8 + key_heads], axis=2)
+        return fused_attention.fused_attention(q, k, v, None, True, None)
+
+    operands = struct((8, 128, 512), of_input), struct((512, (8 + 2 * key_heads) * 64), of_weight)
+    text = jax.jit(loss).trace(*operands).lower(lowering_platforms=(platform,)).as_text()
+    kernel = CUDNN if platform == "cuda" else PALLAS
+    assert (kernel in text) == (part is not None)
+    if part is not None:
+        entered = re.search(r"sdy.manual_computation.*?\n? *\(%\w+: tensor<([\dx]+)xbf16>", text)
+        assert tuple(map(int, entered[1].split("x"))) == part
+
+
+def test_heads_that_do_not_divide():
+    """Four heads on three devices: the plain formula, which XLA divides."""
+    mesh = jax.sharding.AbstractMesh((3,), ("mp",))
+    layout = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "mp"))
+    struct = jax.ShapeDtypeStruct((2, 129, 4, 64), jnp.bfloat16, sharding=layout)
 
     def attend(q, k, v):
         return fused_attention.fused_attention(q, k, v, None, True, None)
 
-    text = jax.jit(attend).trace(struct, struct, struct).lower(lowering_platforms=(platform,)).as_text()
-    assert CUDNN not in text and PALLAS not in text
+    text = jax.jit(attend).trace(*[struct] * 3).lower(lowering_platforms=("cuda",)).as_text()
+    assert CUDNN not in text
+
+
+def test_values_on_several_devices():
+    """Attention and its gradients by parts, in a process with four devices, against the whole."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.nn.divided_attention"],
+        timeout=200,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def operands_of(length, heads, key_heads, width, seed=0):
@@ -242,3 +295,28 @@ def test_compiled_programs(chip, calls):
     assert long < 4.5 * short
     products = 7 * 0.5 * 2 * 2 * 2 * 1024**2 * 64  # seven products of a batch of 2 with 2 heads, half of them
     assert reports[0].products == {"bf16": products}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("chip", "calls"),
+    [("h100:8", ["__cudnn$fmhaSoftmax", "__cudnn$fmhaSoftmaxBackward"]), ("v5e:2x4", [PALLAS])],
+)
+def test_compiled_programs_of_several_devices(chip, calls):
+    """A step with dp 2 and mp 4 runs the kernels with 2 of 4 rows and 2 of 8 heads; only gradients travel."""
+    lacking = compilers.missing(CHIPS[chip.partition(":")[0]].platform)
+    if lacking:
+        pytest.skip(f"the compiler for {chip} is not installed ({', '.join(lacking)})")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.nn.divided_attention", chip],
+        timeout=280,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert set(calls) <= set(found["calls"])
+    assert "bf16[2,2,256,64]" in found["shapes"]
+    assert found["collectives"] == ["all-reduce"]

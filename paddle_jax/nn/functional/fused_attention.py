@@ -18,16 +18,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax._src.core import Primitive  # jax.extend takes 0.05 s to import
-from jax._src.sharding_impls import ShardingContext  # how many devices a program is lowered for
+from jax._src.sharding_impls import ShardingContext, SPMDAxisContext  # what a program is lowered for
 from jax.core import ShapedArray
 from jax.interpreters import ad, batching, mlir
 
 from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.reverse import LINEARIZE_RULES
 from paddle_jax._core.lazy.devices import traced_for
-from paddle_jax.nn.functional import cudnn_attention, pallas_attention
+from paddle_jax.nn.functional import cudnn_attention, pallas_attention, partitioned_attention
 
 _FEWEST = 64  # queries and keys from which on a fused kernel is worth its call
+_MORE_IN_GRADIENTS = 3  # operands of the gradient besides those of attention: result, log, cotangent
 _REFERENCE: dict[str, Callable[..., Any]] = {}  # "attention": the plain formula, which sdpa.py fills in
 
 
@@ -128,21 +129,51 @@ def _fused_grad(kernels: Any) -> Callable[..., list[Any]]:
     return backward
 
 
-def _lowering(platform: str, fused: Callable[..., Any] | None, plain: Callable[..., Any]) -> Any:
+def _lowering(platform: str, kernels: Any, fused: Callable[..., Any], plain: Any) -> Any:
     """The rule that lowers a primitive for a platform.
 
-    A program of several devices has the plain formula, which XLA can partition.
+    Args:
+        platform: of the lowering.
+        kernels: module of the platform's kernels, or None.
+        fused, plain: the functions with and without kernels.
     """
 
     def rule(context: Any, *operands: Any, **params: Any) -> Any:
-        axes = context.module_context.axis_context
-        several = isinstance(axes, ShardingContext) and axes.num_devices > 1
-        # A kernel of one device cannot be parted over several.
-        function = plain if fused is None or several else fused
         with traced_for(platform):
+            if kernels is None:
+                function = plain
+            elif _is_of_one_device(context):
+                function = fused
+            else:
+                # Where kernels cannot be divided XLA divides the plain formula.
+                function = _divided(kernels, context, fused) or plain
             return mlir.lower_fun(function, multiple_results=True)(context, *operands, **params)
 
     return rule
+
+
+def _is_of_one_device(context: Any) -> bool:
+    """Whether the program that a primitive is lowered in is that of one device."""
+    axes = context.module_context.axis_context
+    if isinstance(axes, SPMDAxisContext):
+        # Within `shard_map` each device has its own part, but for axes that are left to XLA.
+        return set(axes.manual_axes) == set(axes.mesh.axis_names)
+    return not isinstance(axes, ShardingContext) or axes.num_devices == 1
+
+
+def _divided(kernels: Any, context: Any, fused: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The function by kernels, divided over the devices of the program; None where that cannot be."""
+    if not isinstance(context.module_context.axis_context, ShardingContext):
+        return None
+    q, k, v, *rest = context.avals_in
+    is_gradient = len(rest) >= _MORE_IN_GRADIENTS
+    masks = rest[:-_MORE_IN_GRADIENTS] if is_gradient else rest
+    if not kernels.takes(q, k, v, masks[0] if masks else None):
+        return None
+    layout = partitioned_attention.layout_for(context, q, k)
+    if layout is None:
+        return None
+    return partitioned_attention.divided(fused, layout, is_gradient)
 
 
 def _primitive(name: str, plain: Callable[..., Any], fused: Callable[[Any], Any], shapes_of: Any) -> Any:
@@ -153,7 +184,7 @@ def _primitive(name: str, plain: Callable[..., Any], fused: Callable[[Any], Any]
     made.def_abstract_eval(lambda *operands, **params: shapes_of(*operands))
     mlir.register_lowering(made, mlir.lower_fun(plain, multiple_results=True))
     for platform, kernels in (("cuda", cudnn_attention), ("tpu", pallas_attention), ("rocm", None)):
-        rule = _lowering(platform, kernels and fused(kernels), plain)
+        rule = _lowering(platform, kernels, fused(kernels), plain)
         mlir.register_lowering(made, rule, platform=platform)
 
     def batched(operands: Any, axes: Any, **params: Any) -> tuple[Any, ...]:
