@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
+from paddle_jax._core.kernels import value_checks
 from paddle_jax._core.kernels.value_checks import PendingChecks
+from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._program.guards.operand_guards import HostValueGuard
 
 F = paddle.nn.functional
 
@@ -214,3 +217,39 @@ def test_index_kept_outside():
     Kept.index.set_value(ids(3, 0))
     with pytest.raises(IndexError, match="3"):
         step(x).numpy()
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+def test_checks_of_a_program_that_is_done_before_an_earlier_one(monkeypatch, failed):
+    """Checks of three numbers are found in the queue behind others, which still wait."""
+    monkeypatch.setattr(PendingChecks, "queue", [])
+    waiting = LazyArray.__new__(LazyArray)
+    waiting.array = None
+    checks = [(2, lambda least, greatest: ValueError(f"embedding: {least} to {greatest}"), "here")]
+    value_checks.enqueue_results(waiting, checks)
+    if failed:
+        with pytest.raises(ValueError, match="embedding: 3 to 9; at here"):
+            value_checks.enqueue_results(np.array([1, 3, 9]), checks)
+    else:
+        value_checks.enqueue_results(np.array([0, 3, 9]), checks)
+    assert [raw for raw, _ in PendingChecks.queue] == [waiting]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "holds"),
+    [
+        (np.array([0.5, 7.0]), np.array([0.5, 7.0]), True),
+        (np.array([0.5, 7.0]), np.array([0.5, 8.0]), False),
+        (np.array([0.5, 7.0]), np.array([0.5, 7.0], "float32"), False),
+        (np.array([0.5, 7.0]), np.array([0.5]), False),
+        (np.array([0.5, 7.0]), 0.5, False),
+        ([1.0, np.ones(2)], [2.0, np.ones(2)], False),
+        ([1.0, np.ones(2)], [1.0, np.zeros(2)], False),
+        ((1.0, "a", None), (1.0, "a", None), True),
+        (float("nan"), float("nan"), True),
+    ],
+)
+def test_values_of_the_host_may_be_arrays(before, now, holds):
+    """Rates of a scheduler and choices of parameters are compared at each call, whatever they are."""
+    reason = HostValueGuard([(lambda: now, before)]).check()
+    assert (reason is None) == holds

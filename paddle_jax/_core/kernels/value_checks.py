@@ -143,5 +143,16 @@ def poll(wait: bool) -> None:
             continue
         if not wait and isinstance(array, jax.Array) and not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
             continue
-        PendingChecks.queue.remove(entry)
-        raise_if_failed(array, checks)
+        if _take_out(entry):
+            raise_if_failed(array, checks)
+
+
+def _take_out(entry: Any) -> bool:
+    """Removes an entry of the queue. Returns whether it was there: another thread may have been first."""
+    queue = PendingChecks.queue
+    for index, other in enumerate(queue):
+        # By identity: `==` compares the arrays of other entries, which has no truth value.
+        if other is entry:
+            del queue[index]
+            return True
+    return False

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.base.state import LayerVersion
-from paddle_jax._core.execution.python_state import same_objects
+from paddle_jax._core.execution.python_state import same_objects, same_value
 from paddle_jax._core.lazy.lazy_array import is_zero
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors.held_values import computed_array, held_value, holds_tracer
@@ -39,11 +39,16 @@ class HostValueGuard:
     def check(self) -> Reason | None:
         """None while all values are equal to those of the run."""
         for get, value in self.values:
-            now = get()
-            # `is` first: the value may be an array, for which `!=` is none.
-            if now is not value and now != value:
+            if not _is_same_host_value(get(), value):
                 return Reason("host value", "a value that the function read on the host has changed")
         return None
+
+
+def _is_same_host_value(now: Any, before: Any) -> bool:
+    """Whether a value of the host is as it was. Arrays are compared by their elements."""
+    if isinstance(now, np.ndarray) and isinstance(before, np.ndarray):
+        return now.dtype == before.dtype and np.array_equal(now, before)
+    return same_value(now, before)
 
 
 class DistinctGuard:
