@@ -36,7 +36,13 @@ from paddle_jax._core.base import (  # noqa: E402
     memory_flags,
     traceback_displays,
 )
-from paddle_jax._core.kernels import index_halves, loop_counts, product_precision, random_counts  # noqa: E402
+from paddle_jax._core.kernels import (  # noqa: E402
+    constant_updates,
+    index_halves,
+    loop_counts,
+    product_precision,
+    random_counts,
+)
 from paddle_jax._core.numpy_backend import host_calls  # noqa: E402
 from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
 from paddle_jax._core.process_group import startup_barrier  # noqa: E402
@@ -58,5 +64,6 @@ product_precision.start()
 host_calls.start()
 random_counts.start()
 index_halves.start()
+constant_updates.start()
 loop_counts.start()
 metrics.start_from_environment()

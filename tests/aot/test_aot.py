@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 
 import paddle_jax as paddle
 import paddle_jax.aot as aot
-from paddle_jax.aot import commands, compilers, hlo, target
+from paddle_jax.aot import capture, commands, compilers, hlo, target
 from paddle_jax.aot.chips import CHIPS
 from paddle_jax.static import InputSpec
 
@@ -204,6 +205,34 @@ def test_elsewhere(chip):
     assert report.seconds is not None and report.seconds > 0
     assert losses[1] < losses[0] and jax.devices() == devices
     assert "libtpu" not in sys.modules and "jax_plugins.xla_cuda12" not in sys.modules
+
+
+WEIGHT = np.arange(16, dtype="float32").reshape(2, 8)
+
+
+def second_derivative(x):
+    """The second derivatives by the first of two columns, as a PINN has them."""
+    x.stop_gradient = False
+    u = paddle.tanh(x @ paddle.to_tensor(WEIGHT)).sum()
+    (first,) = paddle.grad(u, x, create_graph=True)
+    return paddle.grad(first[:, 0].sum(), x)[0]
+
+
+@pytest.mark.parametrize(("platform", "hidden"), [("tpu", 1), ("cuda", 0), ("cpu", 0)])
+def test_constants_in_constants_are_hidden_on_tpus(platform, hidden):
+    """A column of ones in a matrix of zeros, whose product the compiler for TPUs cannot fold."""
+    traced = capture.trace(second_derivative, [InputSpec([64, 2], "float32")], {}, platform).traced
+    text = traced.lower(lowering_platforms=(platform,)).as_text()
+    assert "dynamic_update_slice" in text
+    assert text.count("stablehlo.optimization_barrier") == hidden
+
+
+def test_second_derivatives_on_a_tpu():
+    lacking = compilers.missing("tpu")
+    if lacking:
+        pytest.skip(f"the compiler for v5e is not installed ({', '.join(lacking)})")
+    report = aot.compile(second_derivative, InputSpec([64, 2], "float32"), target="v5e")
+    assert report.compiles, report.error
 
 
 @pytest.mark.slow
