@@ -28,6 +28,7 @@ from paddle_jax.nn.functional import moe as moe
 from paddle_jax.nn.functional import norm as norm
 from paddle_jax.nn.functional import padding as padding
 from paddle_jax.nn.functional import pallas_attention as pallas_attention
+from paddle_jax.nn.functional import partitioned_attention as partitioned_attention
 from paddle_jax.nn.functional import pool_windows as pool_windows
 from paddle_jax.nn.functional import pooling as pooling
 from paddle_jax.nn.functional import quantization as quantization
