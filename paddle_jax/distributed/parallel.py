@@ -35,6 +35,10 @@ def init_parallel_env(nccl_config: Any = None) -> Any:
     Raises:
         ValueError: the launcher has not said where the processes meet. RuntimeError: a device was in use
             before the launcher's variables were set.
+    Example:
+        >>> group = paddle.distributed.init_parallel_env()  # doctest: +SKIP
+        >>> paddle.distributed.get_world_size()  # in each of two processes  # doctest: +SKIP
+        2
     """
     if 0 in Groups.known:
         return Groups.known[0]

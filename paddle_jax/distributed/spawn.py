@@ -122,6 +122,9 @@ def spawn(
     Raises:
         Exception: a process has failed (with join); its traceback is the text. ValueError: an option is
             unknown, or does not fit.
+    Example:
+        >>> if __name__ == "__main__":  # doctest: +SKIP
+        ...     paddle.distributed.spawn(train, args=("data",), nprocs=2)
     """
     unknown = set(options) - _OPTIONS
     if unknown:

@@ -36,6 +36,16 @@ class Imdb(Dataset):
     Raises:
         AssertionError: the mode is unknown, or there is no file.
         FileNotFoundError: there is no such file.
+    Example:
+        >>> import io, tarfile
+        >>> with tarfile.open("reviews.tar.gz", "w:gz") as archive:
+        ...     for kind, text in (("pos", b"a good film"), ("neg", b"a bad film")):
+        ...         member = tarfile.TarInfo(f"aclImdb/train/{kind}/0.txt")
+        ...         member.size = len(text)
+        ...         archive.addfile(member, io.BytesIO(text))
+        >>> reviews = paddle.text.Imdb("reviews.tar.gz", cutoff=1)
+        >>> len(reviews), [words.tolist() for words, _ in reviews]
+        (2, [[0, 2, 1], [0, 2, 1]])
     """
 
     def __init__(

@@ -67,6 +67,17 @@ class Cifar10(Dataset):
         AssertionError: another mode, or the archive is not given and download is False.
         RuntimeError: the archive is neither there nor to be downloaded.
         ValueError: another backend, or a pickle is damaged or asks for what data do not need.
+    Example:
+        >>> import io, pickle, tarfile
+        >>> content = pickle.dumps({b"data": np.zeros([2, 3072], "uint8"), b"labels": [3, 5]})
+        >>> with tarfile.open("archive.tar.gz", "w:gz") as archive:
+        ...     member = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
+        ...     member.size = len(content)
+        ...     archive.addfile(member, io.BytesIO(content))
+        >>> images = paddle.vision.datasets.Cifar10("archive.tar.gz", backend="cv2")
+        >>> image, kind = images[1]
+        >>> len(images), image.shape, int(kind)
+        (2, (32, 32, 3), 5)
     """
 
     backend: str
@@ -120,6 +131,17 @@ class Cifar100(Cifar10):
 
     Args:
         data_file, mode, transform, download, backend: as for `Cifar10`.
+    Example:
+        >>> import io, pickle, tarfile
+        >>> content = pickle.dumps({b"data": np.zeros([2, 3072], "uint8"), b"fine_labels": [3, 5]})
+        >>> with tarfile.open("archive.tar.gz", "w:gz") as archive:
+        ...     member = tarfile.TarInfo("cifar-100-python/train")
+        ...     member.size = len(content)
+        ...     archive.addfile(member, io.BytesIO(content))
+        >>> images = paddle.vision.datasets.Cifar100("archive.tar.gz", backend="cv2")
+        >>> image, kind = images[1]
+        >>> len(images), image.shape, int(kind)
+        (2, (32, 32, 3), 5)
     """
 
     data_md5: str

@@ -139,6 +139,15 @@ class FashionMNIST(MNIST):
 
     Args:
         image_path, label_path, mode, transform, download, backend: as for `MNIST`.
+    Example:
+        >>> import gzip
+        >>> for name, head, count in (("images.gz", [2051, 100, 28, 28], 78400),
+        ...                           ("labels.gz", [2049, 100], 100)):
+        ...     with gzip.open(name, "wb") as file:
+        ...         _ = file.write(np.array(head, ">i4").tobytes() + bytes(count))
+        >>> clothes = paddle.vision.datasets.FashionMNIST("images.gz", "labels.gz", backend="cv2")
+        >>> len(clothes), clothes[0][0].shape
+        (100, (28, 28))
     """
 
     NAME = "fashion-mnist"
