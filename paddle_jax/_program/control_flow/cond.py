@@ -211,7 +211,7 @@ def _select(
     return filled
 
 
-class ListGrows(Mismatch):
+class ListLengthDiffers(Mismatch):
     """A list that may become the rows of a Tensor has other lengths after the branches.
 
     Attributes:
@@ -233,7 +233,7 @@ def _joined_contents(joined: BranchJoin, container: Container, contents: list[An
         # Lists that may become rows of a Tensor may have other lengths; the caller tries that.
         if not isinstance(container.store, RowsOrItems) or container.store.rows is not None:
             raise
-        raise ListGrows(mismatch, container, contents) from None
+        raise ListLengthDiffers(mismatch, container, contents) from None
 
 
 def _with_contents(code: Callable[[], Any], containers: Sequence[Container]) -> Callable[[], Any]:

@@ -17,6 +17,7 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.python_state import RowsOrItems
 from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lengths import expression_of
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.cond import cond
@@ -36,18 +37,31 @@ class GrowingList(RowsOrItems):
         if self.rows is None:
             # Rows of one array have one dtype.
             return super().append(item)
+        self._add_row(item, lambda rows, new: [rows, new])
+        return None
+
+    def insert(self, index: Any, item: Any) -> None:
+        if self.rows is None:
+            return super().insert(index, item)
+        # Other positions are known to the program alone.
+        if index != 0:
+            raise _refusal("insert() at another index than 0")
+        self._add_row(item, lambda rows, new: [new, rows])
+        return None
+
+    def _add_row(self, item: Any, ordered: Callable[[Tensor, Tensor], list[Tensor]]) -> None:
+        """Adds an item. ordered: gives the rows and the new row in their order."""
         if not isinstance(item, Tensor) or numpy_dtype(item) != numpy_dtype(self.rows):
             raise Unsupported(
                 "a list that grows in a loop holds Tensors of one dtype; cast what is appended to it"
             )
-        rows = self.rows
+        rows = _rows_of(self)
         new = item.unsqueeze(0)
         if self.may_lack_lengths:
             # the first item gives the lengths
-            self.rows = cond(shape(rows)[0] == 0, lambda: new, lambda: concat([rows, new]))
+            self.rows = cond(shape(rows)[0] == 0, lambda: new, lambda: concat(ordered(rows, new)))
         else:
-            self.rows = concat([rows, new])
-        return None
+            self.rows = concat(ordered(rows, new))
 
     def extend(self, items: Any) -> None:
         # A list of open length: its rows are appended, and the items of this list become rows first.
@@ -153,7 +167,7 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 # Defined in the class and not inherited, as Python looks up dunder methods there.
-_OTHERS = "insert remove sort reverse index count clear __setitem__ __delitem__ __contains__ __eq__ __ne__ "
+_OTHERS = "remove sort reverse index count clear __setitem__ __delitem__ __contains__ __eq__ __ne__ "
 _OTHERS += "__lt__ __le__ __gt__ __ge__ __mul__ __rmul__ __imul__ __reduce_ex__"
 for _name in _OTHERS.split():
     setattr(GrowingList, _name, _refused(_name))
@@ -230,7 +244,7 @@ def started(before: list, after: Any) -> tuple[GrowingList, tuple, bool] | None:
 
 
 def opened(items: GrowingList, before: list, contents: list) -> bool:
-    """Lets a list hold rows, because a branch makes it longer; returns whether it can.
+    """Lets a list hold rows, because a branch makes it longer or shorter; returns whether it can.
 
     Args:
         items: the list.
@@ -239,16 +253,36 @@ def opened(items: GrowingList, before: list, contents: list) -> bool:
     """
     # The longest shows which items are appended.
     longest = max(contents, key=lambda held: -1 if is_open(held) else list.__len__(held))
-    start = None if is_open(longest) else started(before, longest)
-    if start is None:
+    if is_open(longest):
         return False
-    made, _, _ = start
-    # Paddle's engine refuses the branch that such an `append` needs
-    if made.may_lack_lengths:
+    if len(longest) <= len(before):
+        # The branches only take items away.
+        rows = _stacked_alike(before)
+    else:
+        rows = _rows_before_growth(before, longest)
+    if rows is None:
         return False
     list.clear(items)
-    items.rows = made.rows
+    items.rows = rows
     return True
+
+
+def _stacked_alike(items: list) -> Tensor | None:
+    """The items as the rows of a Tensor; None where they are no Tensors of one shape and dtype."""
+    if not items or not all(isinstance(one, Tensor) for one in items):
+        return None
+    if len({(numpy_dtype(one), tuple(map(expression_of, one.shape))) for one in items}) != 1:
+        return None
+    return stack(list(items))
+
+
+def _rows_before_growth(before: list, after: list) -> Tensor | None:
+    """The items before a branch that appends some, as the rows of a Tensor; None where that cannot be."""
+    start = started(before, after)
+    # Without items the lengths are unknown: Paddle's engine refuses the branch that such an `append` needs.
+    if start is None or start[0].may_lack_lengths:
+        return None
+    return start[0].rows
 
 
 def stacked(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
@@ -265,6 +299,15 @@ def concatenated(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
     return rows.moveaxis(0, at).flatten(at, at + 1)
 
 
+def _sum(items: GrowingList, start: Any = 0) -> Any:
+    """Python's `sum` of such a list; of no items, zeros of the lengths of an item."""
+    rows = _rows_of(items)
+    # Bools become numbers at the first addition, and the first item is added to a number, too.
+    if numpy_dtype(rows).kind == "b" or items.may_lack_lengths:
+        raise _refusal("sum(); use paddle.stack(items).sum(axis=0)")
+    return rows.sum(axis=0, dtype=numpy_dtype(rows).name) + start
+
+
 def _rows_of(items: GrowingList) -> Tensor:
     if items.rows is None:
         raise ValueError("a list as any other has no rows; ask is_open(items) first")
@@ -277,6 +320,8 @@ def call_with_open_list(function: Any, args: Sequence[Any], kwargs: Any) -> Any:
     if function is len:
         # The number of rows is a Length.
         return _rows_of(args[0]).shape[0]
+    if function is sum and is_open(args[0]):
+        return _sum(*args, **kwargs)
     if not is_ours(getattr(function, "__globals__", {})):
         return NotImplemented
     way = {"stack": stacked, "concat": concatenated}.get(function.__name__)

@@ -17,7 +17,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import lengths
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, wrap
-from paddle_jax._program.control_flow.cond import ListGrows, TryState, cond, select, truth
+from paddle_jax._program.control_flow.cond import ListLengthDiffers, TryState, cond, select, truth
 from paddle_jax._program.control_flow.growing_lists import is_open, opened
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import as_host_value, numeral
@@ -181,12 +181,12 @@ def if_stmt(
         return lambda: tuple(variables.run(code, values)[1])
 
     codes = [branch(orelse, 1), branch(body, 0)]
-    # Once more for each list that turns out to grow.
+    # Once more for each list whose length turns out to differ.
     while True:
         try:
             results = select(truth(test), codes, names, roots=(body, orelse))
             break
-        except ListGrows as error:
+        except ListLengthDiffers as error:
             container = error.container
             if not opened(container.store, list(container.before), error.contents):
                 raise

@@ -29,6 +29,7 @@ from malt.pyct.static_analysis import activity, liveness, reaching_definitions, 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import Observing
 from paddle_jax._program.control_flow import lookups, statements
+from paddle_jax._program.control_flow.comprehensions import list_of
 from paddle_jax._program.control_flow.growing_lists import new_list
 from paddle_jax._program.control_flow.region import Undefined, Unreturned, is_traced
 from paddle_jax._program.guards.observer_view import ObserverView
@@ -118,6 +119,7 @@ def _with_scope(code: Any, name: str, options: Any) -> Any:
 _OPERATORS = {
     **{name: getattr(statements, name) for name in _STATEMENTS},
     **{name: getattr(lookups, name) for name in lookups.__all__},
+    "list_of": list_of,
     "new_list": new_list,
     "FunctionScope": Scope,
     "with_function_scope": _with_scope,

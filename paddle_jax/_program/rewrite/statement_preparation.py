@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any, NoReturn, TypeVar
 
 from paddle_jax._core.base.errors import Unsupported
@@ -57,12 +58,28 @@ class StatementPreparation(ast.NodeTransformer):
 
     def visit_Assign(self, node: Any) -> Any:
         self.generic_visit(node)
-        # Each list of `a, b = [], []` may grow in a loop.
-        if isinstance(node.value, ast.Tuple):
-            node.value.elts = list(map(_growing, node.value.elts))
-        else:
-            node.value = _growing(node.value)
+        node.value = _growing(node.value)
         return node
+
+    def visit_ListComp(self, node: Any) -> Any:
+        self.generic_visit(node)
+        loop = node.generators[0]
+        # Python's own comprehension remains for nested loops, and for names that outlive it.
+        is_plain = len(node.generators) == 1 and not loop.is_async
+        if not is_plain or any(isinstance(n, ast.NamedExpr | ast.Yield | ast.Await) for n in ast.walk(node)):
+            return node
+        names = _target_names(loop.target)
+        if names is None:
+            return node
+        if loop.ifs:
+            condition = loop.ifs[0] if len(loop.ifs) == 1 else ast.BoolOp(ast.And(), loop.ifs)
+            test: ast.expr = _function_of(names, copy.deepcopy(condition))
+        else:
+            test = ast.Constant(None)
+        item = _function_of(names, copy.deepcopy(node.elt))
+        over = loop.iter
+        loop.iter = ast.Name("over_", ast.Load())
+        return _like(node, operator_call("list_of", over, _function_of(["over_"], node), item, test))
 
     def visit_Attribute(self, node: Any) -> Any:
         self.generic_visit(node)
@@ -125,11 +142,43 @@ class _Breaks(ast.NodeTransformer):
 
 
 def _growing(value: Any) -> Any:
-    """The expression of a new list as one that may grow; others as they are."""
+    """An expression in which new lists may grow, also those in new tuples, lists and dicts."""
+    # Each list of `a, b = [], []` may grow in a loop.
+    if isinstance(value, ast.Tuple | ast.List):
+        value.elts = list(map(_growing, value.elts))
+    # `found = {"boxes": [], "scores": []}`.
+    if isinstance(value, ast.Dict):
+        value.values = list(map(_growing, value.values))
     # As text, since there are several forms of the same node.
     if isinstance(value, ast.List) or ast.unparse(value) == "list()":
         return _like(value, operator_call("new_list", value))
     return value
+
+
+def _target_names(target: ast.expr) -> list[str] | None:
+    """The names that a loop assigns: one, or those of `for a, b in`; None for other targets."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if isinstance(target, ast.Tuple) and all(isinstance(one, ast.Name) for one in target.elts):
+        # Packed, to tell `for a, in` from `for a in`.
+        return ["", *[one.id for one in target.elts if isinstance(one, ast.Name)]]
+    return None
+
+
+def _function_of(names: list[str], body: ast.expr) -> ast.expr:
+    """A function of one element of a loop, as syntax. names: as `_target_names` gives them."""
+    if names[0]:
+        return ast.Lambda(_positional(names), body)
+    call = ast.Call(
+        ast.Lambda(_positional(names[1:]), body), [ast.Starred(ast.Name("item_", ast.Load()), ast.Load())], []
+    )
+    return ast.Lambda(_positional(["item_"]), call)
+
+
+def _positional(names: list[str]) -> ast.arguments:
+    arguments = no_arguments()
+    arguments.args = [ast.arg(name) for name in names]
+    return arguments
 
 
 def _like(old: ast.AST, new: _Node) -> _Node:
