@@ -32,12 +32,13 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import without_recording
 from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.export_rules import ExportRules
+from paddle_jax._program.fitting_lengths import fitting_operands
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.program import Program
 from paddle_jax._program.recorded_gradients import recorded_gradients
 from paddle_jax._program.recorder import Recorder
-from paddle_jax._program.shape_inference import Inferred, results_of, varying_results
-from paddle_jax._program.symbolic_shapes import Call
+from paddle_jax._program.shape_inference import Inferred, varying_results
+from paddle_jax._program.symbolic_shapes import Call, equal_ones, results_of_both
 from paddle_jax._program.variable import Variable, variable
 from paddle_jax.tensor.joining import stack
 
@@ -229,6 +230,12 @@ class LengthRecorder(Recorder):
         # Other turns use other values, so that a length which only happened to be equal is found out.
         return _HINTS[(number + self.turn) % len(_HINTS)]
 
+    def _count_hints(self, symbols: Sequence[Symbol]) -> tuple[int, int]:
+        """The two values of a length that depends on the values of these operands."""
+        # `masked_select` and `nonzero` of one mask count the same elements, and code joins what they give.
+        mask = next((one for one in symbols if one.dtype.kind == "b"), None)
+        return self._hints(len(self.numbered) if mask is None else self.number_of(mask))
+
     def _hints_of(self, symbol: Symbol) -> tuple[np.ndarray, np.ndarray]:
         """Values for a Tensor of sizes that nothing is known of."""
         shape = symbol.avals[0].shape
@@ -309,6 +316,7 @@ class LengthRecorder(Recorder):
     def filled(self, shape: Sequence[Any], value: Any, dtype: Any) -> Symbol:
         """What an array of one value holds, of a shape with Lengths."""
         # One array for each of the two values of the Lengths.
+        shape = self._possible(list(shape))
         pair = tuple([aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
         nodes = [ls.expression_of(n) if ls.is_length(n) else None for n in shape]
         if ls.is_length(value):
@@ -320,6 +328,16 @@ class LengthRecorder(Recorder):
         if pair[0] == pair[1]:
             pair = pair[0], pair[0]
         return self.add_symbol(Symbol(pair, "constant", self.program, value=filled), nodes)
+
+    def _possible(self, sizes: Any) -> Any:
+        """Nested sizes, in which Lengths with a negative value have the same expression and other values."""
+        # `if n < 8: zeros([8 - n])` is recorded for an n of 97, too. The file computes the expression.
+        others = self._other_sizes()
+        return ls.mapped(sizes, lambda one: ls.raised(one, others))
+
+    def _other_sizes(self) -> tuple[int, int]:
+        """Values of a size whose own values are impossible."""
+        return _HINTS[self.turn % len(_HINTS)]
 
     def filled_outside(self, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor | None:
         """A Variable of one value, of a shape with Lengths; None where a length is not known before a loop in
@@ -390,7 +408,8 @@ class LengthRecorder(Recorder):
         kernel, attrs = operation.call(tensors, settings)
         # Lengths that depend on values (as of `nonzero`) have no expression: two possible lengths stand for
         # them.
-        hints = self._hints(len(self.numbered))
+        symbols = [self.symbol(t) for t in tensors]
+        hints = self._count_hints(symbols)
         pairs = []
         nodes = []
         for dtype, shape in results:
@@ -401,7 +420,6 @@ class LengthRecorder(Recorder):
             # The same object twice marks a shape without open lengths.
             pairs.append((first, first if first == second else second))
             nodes.append([None if n is None else ls.expression_of(n) for n in shape])
-        symbols = [self.symbol(t) for t in tensors]
         variables = self.add(
             kernel,
             symbols,
@@ -445,6 +463,17 @@ class LengthRecorder(Recorder):
     def call_with_lengths(self, op: Any, operands: Any, attrs: Any) -> Any:
         """Calls an op whose attributes hold Lengths or Variables."""
         attrs = tuple(map(freeze, attrs))
+        position = self.position()
+        try:
+            return self._call_with_lengths(op, operands, attrs)
+        except ValueError:
+            # A negative size; other attributes may be negative.
+            if all(min(one.pair) >= 0 for one in ls.lengths_in(attrs)):
+                raise
+            self.roll_back(position)
+            return self._call_with_lengths(op, operands, self._possible(attrs))
+
+    def _call_with_lengths(self, op: Any, operands: Any, attrs: tuple[Any, ...]) -> Any:
         flat, layout = op._flatten(operands)
         amp = local.ctx.amp
         if amp is not None:
@@ -549,20 +578,16 @@ class LengthRecorder(Recorder):
         if cached is not None:
             return cached
         try:
-            many, outs = results_of(first, operands[0])
-            is_same = second is first and operands[0] == operands[1]
-            if is_same:
-                # With equal operands the second trace would repeat the first.
-                others = outs
-            elif is_alike:
-                others = call.second(outs)
-            else:
-                others = None
-            if others is None:
-                others = results_of(second, operands[1])[1]
+            many, outs, others = results_of_both(first, second, operands, call if is_alike else None)
         # The shape depends on values: samples show which lengths vary.
         except TracedValueError:
-            return varying_results(first, symbols, self._hints(len(self.numbered)))
+            return varying_results(first, symbols, self._count_hints(symbols))
+        except ValueError:
+            # Code of a branch that these lengths do not enter, or lengths that are equal at run time.
+            fitting = fitting_operands(symbols, [self.lengths_of(s) for s in symbols])
+            if fitting is None:
+                raise
+            return results_of_both(first, second, fitting, None)
         if is_alike and len(outs) == len(others):
             call.note(weak, many, outs, others)
         return many, outs, others
@@ -577,7 +602,7 @@ class LengthRecorder(Recorder):
         # two inputs are added.
         alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
         likely = alike.lengths(inferred.avals)
-        return shapes, _equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
+        return shapes, equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
 
     def add(
         self,
@@ -702,21 +727,6 @@ def _joined_length(yes: Any, no: Any, answers: Any) -> Any:
     if second == first:
         second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
     return first, second
-
-
-def _equal_ones(inferred: Inferred, numbers: Any) -> Any:
-    """For each result its lengths as expressions of Lengths of the same two values, None for others."""
-    known = {}
-    # A pair of equal values may belong to any fixed number.
-    for one in ls.lengths_in(numbers):
-        if one.pair[0] == one.pair[1]:
-            continue  # it may be any number that is the same
-        # None where two expressions have these values: there is no telling which one it is.
-        known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
-    return [
-        [known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
-        for one, other in inferred.avals
-    ]
 
 
 def listed(value: Any) -> Any:

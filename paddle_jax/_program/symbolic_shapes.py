@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._program.shape_inference import Inferred, results_of
 
 _MAX = 4096
 _known: dict[Any, Any] = {}
@@ -187,6 +189,35 @@ class Call:
     def _value(self, node: Any, which: int) -> Any:
         """What an expression of the numbers of Lengths has for their first or second values."""
         return ex.evaluate(node, lambda leaf: self.pairs[leaf[1]][which])
+
+
+def results_of_both(first: Kernel, second: Kernel, operands: Sequence[Any], call: Call | None) -> Any:
+    """(tuple, list or None, avals for the first values of Lengths, avals for the second ones) of a call.
+
+    operands: their avals for both values. call: None for kernels of one call alone."""
+    many, outs = results_of(first, operands[0])
+    if second is first and operands[0] == operands[1]:
+        # With equal operands the second trace would repeat the first.
+        return many, outs, outs
+    others = None if call is None else call.second(outs)
+    if others is None:
+        others = results_of(second, operands[1])[1]
+    return many, outs, others
+
+
+def equal_ones(inferred: Inferred, numbers: Any) -> Any:
+    """For each result its lengths as expressions of Lengths of the same two values, None for others."""
+    known = {}
+    # A pair of equal values may belong to any fixed number.
+    for one in ls.lengths_in(numbers):
+        if one.pair[0] == one.pair[1]:
+            continue  # it may be any number that is the same
+        # None where two expressions have these values: there is no telling which one it is.
+        known[one.pair] = one.node if known.get(one.pair, one.node) == one.node else None
+    return [
+        [known.get(pair) for pair in zip(one.shape, other.shape, strict=True)]
+        for one, other in inferred.avals
+    ]
 
 
 def _marked(value: Any, nodes: dict[Any, Any]) -> Any:

@@ -151,7 +151,8 @@ def sizes(op: str, shape: Any, refusal: Any = ValueError) -> tuple[Any, ...]:
         # A shape may hold Tensors of one element, also with axes.
         shape = [s.reshape([-1])[0] if isinstance(s, Tensor) and s.size > 1 else s for s in shape]
     found = ints(op, shape, "shape")
-    if any(are_known(s) and s < 0 for s in found):
+    # The sign of a length that is not known shows when the program runs.
+    if any(are_known(s) and not is_length(s) and s < 0 for s in found):
         raise refusal(f"{op}: shape: got {list(found)}; lengths are >= 0")
     return found
 

@@ -152,7 +152,81 @@ def counted_down(P, x):
     return x
 
 
+def comprehensions(P, x):
+    rows = [x[:, i] * (i + 1) for i in range(x.shape[1])]
+    pairs = [row + i for i, row in enumerate(x)]
+    return P.stack(rows, axis=1), P.concat(pairs)
+
+
+def lists_in_dicts(P, x):
+    found = {"rows": [], "count": 0, "parts": [x]}
+    for i in range(x.shape[1]):
+        found["rows"].append(x[:, i].tanh())
+        found["count"] += 1
+    if x.shape[2] > 6:
+        found["parts"].append(x * 2)
+    return P.stack(found["rows"]), P.concat(found["parts"]) * found["count"]
+
+
+def shortened_lists(P, x):
+    parts = [x, x * 2, x * 3]
+    if x.shape[1] > 7:
+        parts.pop()
+    return sum(parts), P.concat(parts, axis=2)
+
+
+def inserted_rows(P, x):
+    rows, state = [], P.zeros([x.shape[0], x.shape[2]])
+    for i in range(x.shape[1] - 1, -1, -1):
+        state = P.tanh(x[:, i] + state)
+        rows.insert(0, state)
+    return P.stack(rows, axis=1)
+
+
+def counted_elements(P, x):
+    """`masked_select` and `nonzero` of one mask give as many elements."""
+    mask = x > 0
+    values, positions = P.masked_select(x, mask), P.nonzero(mask)
+    return P.scatter_nd(positions, values, x.shape), x * (values.shape[0] + positions.shape[0])
+
+
+def sizes_of_one_branch(P, x):
+    """Sizes that are negative where the branch is not taken."""
+    n = x.shape[2]
+    if n < 8:
+        x = P.concat([x, P.zeros([x.shape[0], x.shape[1], 8 - n])], axis=2)
+    if x.shape[1] < 5:
+        x = P.concat([x, x[:, :1].expand([-1, 5 - x.shape[1], -1])], axis=1)
+    return x
+
+
+def equal_in_one_branch(P, x):
+    """Lengths that are equal where the branch is taken alone."""
+    if x.shape[1] == x.shape[2]:
+        return x + x.transpose([0, 2, 1])
+    return x * 2
+
+
+def halved_until_one_is_left(P, x):
+    n, size = x.shape[2], 1
+    while size < n:
+        size *= 2
+    x = P.concat([x, P.zeros([x.shape[0], x.shape[1], size - n])], axis=2)
+    while x.shape[2] > 1:
+        half = x.shape[2] // 2
+        x = x[:, :, :half] + x[:, :, half:]
+    return x
+
+
 FUNCTIONS = (
+    comprehensions,
+    lists_in_dicts,
+    shortened_lists,
+    inserted_rows,
+    counted_elements,
+    sizes_of_one_branch,
+    equal_in_one_branch,
+    halved_until_one_is_left,
     counted_down,
     sums_from_zero,
     among_keys,

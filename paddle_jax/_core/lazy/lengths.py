@@ -267,6 +267,14 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     return value
 
 
+def raised(length: Any, others: tuple[int, int]) -> Any:
+    """A number made of lengths, with other values in place of negative ones; its expression stays."""
+    if type(length) is not Length or min(length.pair) >= 0:
+        return length
+    pair = [other if value < 0 else value for value, other in zip(length.pair, others, strict=True)]
+    return Length((pair[0], pair[1]), length.node)
+
+
 def number(pair: tuple[Any, Any], node: ex.Node) -> Any:
     """The number of a pair of values and an expression; a plain one where the expression is constant."""
     if isinstance(node, int | float):

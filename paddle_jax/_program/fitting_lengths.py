@@ -1,0 +1,62 @@
+"""Operands whose open lengths differ while code is recorded, and may be equal when the program runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddle_jax._core.lazy.aval import Aval, aval_of
+from paddle_jax._core.lazy.lengths import is_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_jax._core.lazy.symbol import Symbol
+
+
+def fitting_operands(
+    symbols: Sequence[Symbol], shapes: Sequence[Sequence[Any]]
+) -> list[tuple[Aval, ...]] | None:
+    """The avals of operands for both values of Lengths, where open lengths fit those of other operands.
+
+    `if n == m: x + y` is recorded for an n that is no m, too. The file computes with the real lengths.
+
+    Args:
+        symbols: the operands.
+        shapes: their shapes, with Lengths.
+    Returns:
+        None where the lengths fit as they are.
+    """
+    found = [_fitting(symbols, shapes, which) for which in (0, 1)]
+    if all(found[which] == tuple([s.avals[which] for s in symbols]) for which in (0, 1)):
+        return None
+    return found
+
+
+def _fitting(symbols: Sequence[Symbol], shapes: Sequence[Sequence[Any]], which: int) -> tuple[Aval, ...]:
+    """The avals for the first or second values of Lengths."""
+    wanted = _common_lengths(symbols, shapes, which)
+    avals = []
+    for symbol, lengths in zip(symbols, shapes, strict=True):
+        aval = symbol.avals[which]
+        shape = [
+            wanted[axis - aval.ndim] if is_length(length) and n != 1 else n
+            for axis, (length, n) in enumerate(zip(lengths, aval.shape, strict=True))
+        ]
+        avals.append(aval_of(tuple(shape), aval.dtype, aval.weak))
+    return tuple(avals)
+
+
+def _common_lengths(symbols: Sequence[Symbol], shapes: Sequence[Sequence[Any]], which: int) -> dict[int, int]:
+    """The length of each axis, counted from the last one: a fixed one if an operand has it."""
+    fixed: dict[int, int] = {}
+    opened: dict[int, int] = {}
+    for symbol, lengths in zip(symbols, shapes, strict=True):
+        aval = symbol.avals[which]
+        for axis, (length, n) in enumerate(zip(lengths, aval.shape, strict=True)):
+            # A length of 1 fits any other one.
+            if n != 1:
+                (opened if is_length(length) else fixed).setdefault(axis - aval.ndim, n)
+    return {**opened, **fixed}
+
+
+__all__ = ["fitting_operands"]
