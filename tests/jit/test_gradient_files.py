@@ -150,6 +150,55 @@ def by_value(P, x, w):
     return y * y
 
 
+def positive(P, w):
+    return P.matmul(w, w, transpose_y=True) + P.eye(3) * 2
+
+
+def factors(P, x, w):
+    lower, upper = P.linalg.cholesky(positive(P, w)), P.linalg.cholesky(positive(P, w), upper=True)
+    triangle = P.linalg.qr(w + 4 * P.eye(3))[1]
+    return (lower * w).exp().sum() + (upper**2 * w).sum() + (triangle**2 * w).sum() + (x * w[0]).sum()
+
+
+def eigenvalues(P, x, w):
+    values, vectors = P.linalg.eigh(positive(P, w))
+    largest = P.linalg.eigvalsh(positive(P, w), UPLO="U")[2]
+    return (values * w[0]).sum() + (vectors**2 * w).sum() + largest * (x * x).sum()
+
+
+def singular_values(P, x, w):
+    left, values, right = P.linalg.svd(w)
+    both = (left.unsqueeze(2) * right.t().unsqueeze(1) * w).sum()
+    return (values * w[0]).exp().sum() + both**2 + P.linalg.pinv(w).sum() + (x * w[1]).sum()
+
+
+def solutions(P, x, w):
+    a = w + 4 * P.eye(3)
+    upper = P.linalg.triangular_solve(a, x.t())
+    lower = P.linalg.triangular_solve(a, x.t(), upper=False, transpose=True, unitriangular=True)
+    others = P.linalg.solve(a, w[0]).exp().sum() + P.linalg.slogdet(a)[1]
+    return upper.exp().sum() + lower.tanh().sum() + others + P.linalg.multi_dot([x, w, a]).sum()
+
+
+def solution_by_factor(P, x, w):
+    upper = P.triu(w) + 4 * P.eye(3)
+    lower = P.tril(w) + 4 * P.eye(3)
+    found = P.linalg.cholesky_solve(x.t(), lower, upper=False)
+    return found.exp().sum() + P.linalg.cholesky_solve(x.t(), upper, upper=True).tanh().sum()
+
+
+def solution_of_product(P, x, w):
+    """As `solution_by_factor`: the real Paddle's gradient of the factor is another one."""
+    upper = P.triu(w) + 4 * P.eye(3)
+    lower = P.tril(w) + 4 * P.eye(3)
+    found = P.linalg.solve(P.matmul(lower, lower, transpose_y=True), x.t())
+    return found.exp().sum() + P.linalg.solve(P.matmul(upper, upper, transpose_x=True), x.t()).tanh().sum()
+
+
+NOT_BY_PADDLE.add("solution_by_factor")
+RIGHT["solution_by_factor"] = solution_of_product
+MATRICES = (factors, eigenvalues, singular_values, solutions, solution_by_factor)
+EXPRESSIONS |= {function.__name__: function for function in MATRICES}
 EXPRESSIONS |= {"written": written, "shared_rows": shared_rows}
 BLOCKS = (branched, branched_twice, branched_by_length, over_rows, over_rows_until, halved, by_value)
 EXPRESSIONS |= {function.__name__: function for function in BLOCKS}

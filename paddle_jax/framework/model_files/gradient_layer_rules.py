@@ -220,14 +220,6 @@ def _inv(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     return -P.matmul(turned(out), P.matmul(g, turned(out)))
 
 
-@add_rule("solve")
-def _solve(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
-    if y.ndim < 2 or not a["left"]:
-        raise NotWritable("paddle.grad through solve of a vector cannot be saved; give it a second axis")
-    of_y = P.solve(turned(x), g)
-    return -P.matmul(of_y, turned(out)), of_y
-
-
 @add_rule("prod")
 def _prod(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
     return with_axes(a, g * out, x) / x

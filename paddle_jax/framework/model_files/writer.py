@@ -22,6 +22,7 @@ from paddle_jax.framework.model_files import (  # noqa: F401  they register rule
     gradient_expressions,
     gradient_index_rules,
     gradient_layer_rules,
+    gradient_linalg_rules,
     gradient_window_rules,
 )
 from paddle_jax.framework.model_files.builder import Builder, Value
