@@ -154,10 +154,13 @@ def positive(P, w):
     return P.matmul(w, w, transpose_y=True) + P.eye(3) * 2
 
 
-def factors(P, x, w):
-    lower, upper = P.linalg.cholesky(positive(P, w)), P.linalg.cholesky(positive(P, w), upper=True)
-    triangle = P.linalg.qr(w + 4 * P.eye(3))[1]
-    return (lower * w).exp().sum() + (upper**2 * w).sum() + (triangle**2 * w).sum() + (x * w[0]).sum()
+def with_triangle(triangle_of):
+    def factors(P, x, w):
+        lower, upper = P.linalg.cholesky(positive(P, w)), P.linalg.cholesky(positive(P, w), upper=True)
+        triangle = triangle_of(P, w + 4 * P.eye(3))
+        return (lower * w).exp().sum() + (upper**2 * w).sum() + (triangle**2 * w).sum() + (x * w[0]).sum()
+
+    return factors
 
 
 def eigenvalues(P, x, w):
@@ -172,32 +175,40 @@ def singular_values(P, x, w):
     return (values * w[0]).exp().sum() + both**2 + P.linalg.pinv(w).sum() + (x * w[1]).sum()
 
 
-def solutions(P, x, w):
-    a = w + 4 * P.eye(3)
-    upper = P.linalg.triangular_solve(a, x.t())
-    lower = P.linalg.triangular_solve(a, x.t(), upper=False, transpose=True, unitriangular=True)
-    others = P.linalg.solve(a, w[0]).exp().sum() + P.linalg.slogdet(a)[1]
-    return upper.exp().sum() + lower.tanh().sum() + others + P.linalg.multi_dot([x, w, a]).sum()
+def with_solvers(upper_of, lower_of, ones_of, product_of):
+    """Solutions by functions of a matrix and the right side."""
+
+    def solutions(P, x, w):
+        a, y = w + 4 * P.eye(3), x.t()
+        triangles = (
+            upper_of(P, a, y).exp().sum() + lower_of(P, a, y).tanh().sum() + ones_of(P, a, y).tanh().sum()
+        )
+        products = [product_of(P, P.tril(a), y, False), product_of(P, P.triu(a), y, True) * 2]
+        others = P.linalg.solve(a, w[0]).exp().sum() + P.linalg.slogdet(a)[1]
+        return triangles + P.stack(products).exp().sum() + others + P.linalg.multi_dot([x, w, a]).sum()
+
+    return solutions
 
 
-def solution_by_factor(P, x, w):
-    upper = P.triu(w) + 4 * P.eye(3)
-    lower = P.tril(w) + 4 * P.eye(3)
-    found = P.linalg.cholesky_solve(x.t(), lower, upper=False)
-    return found.exp().sum() + P.linalg.cholesky_solve(x.t(), upper, upper=True).tanh().sum()
-
-
-def solution_of_product(P, x, w):
-    """As `solution_by_factor`: the real Paddle's gradient of the factor is another one."""
-    upper = P.triu(w) + 4 * P.eye(3)
-    lower = P.tril(w) + 4 * P.eye(3)
-    found = P.linalg.solve(P.matmul(lower, lower, transpose_y=True), x.t())
-    return found.exp().sum() + P.linalg.solve(P.matmul(upper, upper, transpose_x=True), x.t()).tanh().sum()
-
-
-NOT_BY_PADDLE.add("solution_by_factor")
-RIGHT["solution_by_factor"] = solution_of_product
-MATRICES = (factors, eigenvalues, singular_values, solutions, solution_by_factor)
+SOLVERS = (
+    lambda P, a, y: P.linalg.triangular_solve(a, y),
+    lambda P, a, y: P.linalg.triangular_solve(a, y, upper=False, transpose=True),
+    lambda P, a, y: P.linalg.triangular_solve(a, y, unitriangular=True),
+    lambda P, a, y, upper: P.linalg.cholesky_solve(y, a, upper=upper),
+)
+BY_INVERSES = (
+    lambda P, a, y: P.linalg.inv(P.triu(a)) @ y,
+    lambda P, a, y: P.linalg.inv(P.tril(a).t()) @ y,
+    lambda P, a, y: P.linalg.inv(P.triu(a, 1) + P.eye(3)) @ y,
+    lambda P, a, y, upper: P.linalg.inv(a.t() @ a if upper else a @ a.t()) @ y,
+)
+factors = with_triangle(lambda P, a: P.linalg.qr(a)[1])
+solutions = with_solvers(*SOLVERS)
+# The real Paddle's gradients of `qr`, `triangular_solve` and `cholesky_solve` are random or end the process.
+NOT_BY_PADDLE |= {"factors", "solutions", "eigenvalues"}
+RIGHT["factors"] = with_triangle(lambda P, a: P.linalg.cholesky(a.t() @ a, upper=True))
+RIGHT["solutions"] = with_solvers(*BY_INVERSES)
+MATRICES = (factors, eigenvalues, singular_values, solutions)
 EXPRESSIONS |= {function.__name__: function for function in MATRICES}
 EXPRESSIONS |= {"written": written, "shared_rows": shared_rows}
 BLOCKS = (branched, branched_twice, branched_by_length, over_rows, over_rows_until, halved, by_value)

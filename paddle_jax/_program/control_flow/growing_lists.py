@@ -35,7 +35,6 @@ class GrowingList(RowsOrItems):
 
     def append(self, item: Any) -> None:
         if self.rows is None:
-            # Rows of one array have one dtype.
             return super().append(item)
         self._add_row(item, lambda rows, new: [rows, new])
         return None
@@ -51,11 +50,11 @@ class GrowingList(RowsOrItems):
 
     def _add_row(self, item: Any, ordered: Callable[[Tensor, Tensor], list[Tensor]]) -> None:
         """Adds an item. ordered: gives the rows and the new row in their order."""
-        if not isinstance(item, Tensor) or numpy_dtype(item) != numpy_dtype(self.rows):
+        rows = _rows_of(self)
+        if not isinstance(item, Tensor) or numpy_dtype(item) != numpy_dtype(rows):
             raise Unsupported(
                 "a list that grows in a loop holds Tensors of one dtype; cast what is appended to it"
             )
-        rows = _rows_of(self)
         new = item.unsqueeze(0)
         if self.may_lack_lengths:
             # the first item gives the lengths

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _SUFFIX = "_grad"
 # the first result that a gradient comes for, where it is not the first one of the operation
 _FIRST_RESULT = {"cross_entropy_with_softmax": 1}
+# the order in which gradients of results come, where it is not that of the results
+_ORDER_OF_GRADIENTS = {"svd": (0, 2, 1)}
 # whose gradient is computed from the result, as that of exp
 _BY_RESULT = frozenset(
     "tanh sigmoid exp expm1 sqrt rsqrt reciprocal relu relu6 softmax log_softmax hardsigmoid erfinv cholesky "
@@ -204,6 +206,8 @@ def pulled_back(pull: Pull, operands: Sequence[Any], inputs: Sequence[Any], appl
         copies = [_copied(value) if k in places else value for k, value in enumerate(inputs)]
         results = [one for one in apply(pull.forward, copies) if isinstance(one, Tensor | list)]
         results = results[_FIRST_RESULT.get(pull.forward.name, 0) :]
+        order = _ORDER_OF_GRADIENTS.get(pull.forward.name, range(len(results)))
+        results = [results[k] for k in order]
         starts = [operands[k] for k in pull.starts]
         # A result may be a list, as of `meshgrid`, and its gradient is one.
         pairs = [
