@@ -20,12 +20,14 @@ class ExportRules:
             `(add, *args, **kwargs)` that records the composite as one operation, or None.
         gradient_rule: function of the name of an operation. It returns a function
             `(call, gradients of its results)` that gives gradients of its operands, or None.
+        complex_gradient_rule: as `gradient_rule`, of an operation that takes or gives complex numbers.
         ones: function of a Tensor that gives ones of its shape and dtype.
     """
 
     decomposition: ClassVar[Callable[..., Callable[[], Any] | None]]
     composite_rule: ClassVar[Callable[..., Callable[..., Any] | None]]
     gradient_rule: ClassVar[Callable[[str], Callable[..., Any] | None]]
+    complex_gradient_rule: ClassVar[Callable[[str], Callable[..., Any] | None]]
     ones: ClassVar[Callable[..., Any]]
 
 
@@ -37,5 +39,6 @@ def _no_rule(*call: Any) -> None:
 ExportRules.decomposition = staticmethod(_no_rule)
 ExportRules.composite_rule = staticmethod(_no_rule)
 ExportRules.gradient_rule = staticmethod(_no_rule)
+ExportRules.complex_gradient_rule = staticmethod(_no_rule)
 
 __all__ = ["ExportRules"]

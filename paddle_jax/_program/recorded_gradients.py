@@ -144,22 +144,32 @@ def _pull(
     of_results = [cotangents.get(symbol) for symbol in op.outputs]
     if all(cotangent is None for cotangent in of_results) or op.kernel.nondiff:
         return
-    rule = ExportRules.gradient_rule(op.name)
-    if rule is None:
-        raise NotWritable(
-            f"paddle.grad through {op.name} cannot be saved; write its derivative, or leave it out of what "
-            "is saved"
-        )
-    if any(symbol.dtype.kind == "c" for symbol in (*op.inputs, *op.outputs)):
-        raise NotWritable(
-            f"paddle.grad through {op.name} of complex numbers cannot be saved; keep real and imaginary "
-            "parts in Tensors of real numbers"
-        )
+    rule = _rule_of(op)
     call = RecordedCall(op, local.ctx.frame.attributes.get(op), create_graph)
     call.wanted = [is_wanted and not stop for is_wanted, stop in zip(wanted, op.stops, strict=True)]
     for symbol, is_wanted, cotangent in zip(op.inputs, call.wanted, rule(call, of_results), strict=False):
         if cotangent is not None and is_wanted and symbol.dtype.kind in INEXACT:
             _add(cotangents, symbol, cotangent)
+
+
+def _rule_of(op: Operation) -> Callable[..., Any]:
+    """The rule of an operation."""
+    is_complex = any(symbol.dtype.kind == "c" for symbol in (*op.inputs, *op.outputs))
+    if is_complex:
+        rule = ExportRules.complex_gradient_rule(op.name)
+    else:
+        rule = ExportRules.gradient_rule(op.name)
+    if rule is None and is_complex:
+        raise NotWritable(
+            f"paddle.grad through {op.name} of complex numbers cannot be saved; keep real and imaginary "
+            "parts in Tensors of real numbers"
+        )
+    if rule is None:
+        raise NotWritable(
+            f"paddle.grad through {op.name} cannot be saved; write its derivative, or leave it out of what "
+            "is saved"
+        )
+    return rule
 
 
 def _ops_between(

@@ -64,6 +64,18 @@ EXPRESSIONS = {
     "repeated_rows": "((x + x.mean(0, keepdim=True) + x[:1]) * (w[0] + x)).sum()",
     "inputs_in_both_places": "P.inner(w, w).exp().sum() + (P.grad([P.inner(x, x).exp().sum()], [x], "
     "create_graph=True)[0] ** 2).sum()",
+    "spectra": "(P.fft.irfft(P.fft.rfft(x) * P.complex(w[0, :2], w[1, :2]), n=3) ** 2).sum() + "
+    "P.fft.rfft(w, axis=0).abs().sum()",
+    "spectra_of_images": "(P.fft.irfft2(P.fft.rfft2(w), s=[3, 3]) * w).exp().sum() + "
+    "P.fft.fft(P.complex(x, x * 2), norm='ortho').real().square().sum()",
+    "complex_parts": "(P.as_real(P.complex(x, w[0] + x)) ** 3).sum() + P.complex(x + 2, x).angle().sum() + "
+    "P.complex(x, x * x).conj().imag().exp().sum()",
+    "complex_products": "((P.complex(x, x + 1) * P.complex(w[0], w[1]) / P.complex(x * x + 1, x)).abs() "
+    "+ P.complex(x, w[2] * x).exp().real()).sum()",
+    "sampled": "F.grid_sample((w * w).reshape([1, 1, 3, 3]), P.stack([w, w.t()], -1)[None]).tanh().sum()"
+    " + F.grid_sample(w.reshape([1, 1, 3, 3]), P.stack([w, w + 1], -1).unsqueeze(0), padding_mode='border', "
+    "align_corners=False).exp().sum() + (x * w[0]).sum()",
+    "turned_images": "(F.affine_grid(w[:2].unsqueeze(0), [1, 1, 4, 5]) ** 3).sum() + (x * w[0]).sum()",
     "norm_of_slope": "(P.grad([(x * x * x * w[0]).sum()], [x], create_graph=True)[0] ** 2).sum()",
 }
 # the real Paddle cannot save it

@@ -21,6 +21,7 @@ from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.framework.model_files.paddle_only_ops import RANDOM
 from paddle_jax.framework.model_files.reading_helpers import P, as_tensor
+from paddle_jax.framework.model_files.transform_adjoints import of_complex, of_half
 
 if TYPE_CHECKING:
     from paddle_jax.framework.model_files.program import Op
@@ -69,6 +70,18 @@ _OF_RESULT: dict[str, Callable[..., Tensor]] = {
     "channel_shuffle_grad": lambda a, g: P.channel_shuffle(
         g, g.shape[1 if a["data_format"] == "NCHW" else 3] // a["groups"], a["data_format"]
     ),
+}
+
+
+def _of_transform(adjoint: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda a, g: adjoint(g, a["axes"], a["normalization"], a["forward"])
+
+
+_OF_RESULT |= {
+    "real_grad": lambda a, g: P.complex(g, P.zeros_like(g)),
+    "imag_grad": lambda a, g: P.complex(P.zeros_like(g), g),
+    "fft_c2c_grad": _of_transform(of_complex),
+    "fft_c2r_grad": _of_transform(of_half),
 }
 
 

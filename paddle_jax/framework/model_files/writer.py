@@ -19,10 +19,12 @@ from paddle_jax._program.merged_recordings import Recording, Step
 from paddle_jax.framework.model_files import (  # noqa: F401  they register rules
     decompositions,
     gradient_blocks,
+    gradient_complex_rules,
     gradient_expressions,
     gradient_index_rules,
     gradient_layer_rules,
     gradient_linalg_rules,
+    gradient_sampling_rules,
     gradient_window_rules,
 )
 from paddle_jax.framework.model_files.builder import Builder, Value
