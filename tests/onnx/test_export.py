@@ -136,6 +136,8 @@ MOVED = [
     (lambda P, F, x: P.addmm(x, x, x, beta=0.5, alpha=2.0), [4, 4]),
     (lambda P, F, x: P.baddbmm(x, x, x, beta=0.5, alpha=2.0), [None, 4, 4]),
     (lambda P, F, x: P.is_empty(x), [None, None]),
+    (lambda P, F, x: P.stack([x, x * 2]).flatten(0, 1), [None, None]),
+    (lambda P, F, x: P.stack([x, x * 2, x], axis=1).flatten(1, 2), [None, None, None]),
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -90,11 +89,9 @@ def _onnx_flatten(g: Graph, op: Any, x: str) -> str:
     head = [0] * start
     if all(n > 0 for n in shape[stop + 1 :]):
         return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
-    return g.node(
-        # One length may be -1: the rest of the elements.
-        "Reshape",
-        [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])],
-    )
+    # One length may be -1, the rest of the elements; those after it are read from the operand.
+    lengths = g.node("Slice", [g.node("Shape", [x]), g.ints([stop + 1]), g.ints([len(shape)])])
+    return g.node("Reshape", [x, g.node("Concat", [g.ints([*head, -1]), lengths], axis=0)])
 
 
 def _onnx_flip(g: Graph, op: Any, x: str) -> str:
