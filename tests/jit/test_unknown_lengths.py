@@ -372,6 +372,20 @@ def test_numbers_that_rarely_change_are_refused(tmp_path, count):
         saved(indices, str(tmp_path / "m"))
 
 
+def test_items_of_other_lengths_are_refused(tmp_path):
+    """A list that grows is one Tensor in the file, in which the last piece has no place."""
+
+    def pieces(P, x):
+        found, i = [], 0
+        while i < x.shape[1]:
+            found.append(x[:, i : min(i + 3, x.shape[1])])
+            i += 3
+        return P.concat(found, axis=1)
+
+    with pytest.raises(ValueError, match="length"):
+        saved(pieces, str(tmp_path / "m"))
+
+
 def by_float(P, x):
     return x * 2 if float(f"{x.shape[0]}.5") < 2 else x
 

@@ -17,7 +17,7 @@ from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.python_state import RowsOrItems
 from paddle_jax._core.lazy.aval import aval_of
-from paddle_jax._core.lazy.lengths import expression_of
+from paddle_jax._core.lazy.lengths import expression_of, values_of
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.control_flow.cond import cond
@@ -56,6 +56,8 @@ class GrowingList(RowsOrItems):
                 "a list that grows in a loop holds Tensors of one dtype; cast what is appended to it"
             )
         new = item.unsqueeze(0)
+        if not _are_alike(rows.shape[1:], item.shape):
+            raise _refusal("items of other lengths")
         if self.may_lack_lengths:
             # the first item gives the lengths
             self.rows = cond(shape(rows)[0] == 0, lambda: new, lambda: concat(ordered(rows, new)))
@@ -296,6 +298,11 @@ def concatenated(items: GrowingList, axis: int = 0, name: Any = None) -> Any:
     # A negative axis counts among the axes of an item, without that of the rows.
     at = axis + rows.ndim - 1 if axis < 0 else axis
     return rows.moveaxis(0, at).flatten(at, at + 1)
+
+
+def _are_alike(lengths: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether two shapes have the same values while the code is recorded."""
+    return list(map(values_of, lengths)) == list(map(values_of, others))
 
 
 def _sum(items: GrowingList, start: Any = 0) -> Any:
