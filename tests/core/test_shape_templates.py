@@ -8,7 +8,6 @@ import pytest
 
 import paddle_jax as paddle
 import paddle_jax.nn.functional as F
-from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import ShapeEnvironment
 from paddle_jax._core.kernels import shape_templates
@@ -60,13 +59,13 @@ def test_values_at_many_lengths(name):
 
 
 def test_the_fourth_length_is_not_traced():
-    before = log.filled_templates
+    before = paddle.explain().filled_templates
     layer = paddle.nn.LayerNorm(6)
     for n in (3, 4, 5, 6, 7, 8):
         x = paddle.to_tensor(numbers(n, 6), stop_gradient=False)
         layer(x).square().mean().backward()
         float(x.grad.sum())
-    assert log.filled_templates > before + 10
+    assert paddle.explain().filled_templates > before + 10
 
 
 @pytest.mark.parametrize("name", ["lstm", "attention", "convolution", "loss"])

@@ -179,7 +179,7 @@ def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
     # It raises what the operation raises if the operands do not fit. That says nothing of other lengths.
     equations = trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
     if type(attempt) is _Failure:
-        log.add(f"no template for the shapes of {kernel.name}: {attempt.reason}")
+        log.add(f"{kernel.name} is traced for each shape: {attempt.reason}")
         known.note_failure(attempt)
     known.note_trace(lengths, equations)
     return equations

@@ -78,6 +78,8 @@ class Explanation:
         seconds: float, time that these compilations took.
         background_seconds: float, the part of it that another thread spent while the program went on.
         interpreted: int, operations that ran in NumPy.
+        filled_templates: int, operations that were not traced for a new shape, since the equations of other
+            shapes hold for it with other numbers.
         refusals: dict from the reason why operations could not run in NumPy to their number.
         guard_failures: dict from the kind of guard that did not hold to how often a function of
             `to_static` was compiled again for it, such as "Python state", "gradients", "shapes".
@@ -92,6 +94,7 @@ class Explanation:
         self.background_seconds: float = log.background_seconds
         self.events: list[str] = list(log.events)
         self.interpreted: int = log.interpreted_ops
+        self.filled_templates: int = log.filled_templates
         self.refusals: dict[str, int] = dict(log.refusals)
         self.guard_failures: dict[str, int] = dict(log.guard_failures)
 
@@ -118,7 +121,7 @@ def explain(reset: bool = False) -> Any:
         reset: bool, start counting at zero afterwards.
     Returns:
         An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`,
-        `background_seconds`, `interpreted`, the dicts `refusals` and `guard_failures`, and the list `events`.
+        `background_seconds`, `interpreted`, `filled_templates`, the dicts `refusals` and `guard_failures`, and the list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments
