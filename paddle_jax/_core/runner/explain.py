@@ -120,8 +120,8 @@ def explain(reset: bool = False) -> Any:
     Args:
         reset: bool, start counting at zero afterwards.
     Returns:
-        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`,
-        `background_seconds`, `interpreted`, `filled_templates`, the dicts `refusals` and `guard_failures`, and the list `events`.
+        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `background_seconds`,
+        `interpreted`, `filled_templates`, the dicts `refusals` and `guard_failures`, and the list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments
