@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import types
 
 import jax
 import pytest
@@ -13,7 +14,7 @@ from paddle_jax._core.process import compile_cache
 PROGRAM = "import paddle_jax as paddle; print(float((paddle.ones([3]) * 2 + 1).sum()))"
 
 
-def run(tmp_path, said="", **env):
+def run(tmp_path, said="", program=PROGRAM, **env):
     """Runs a program with a cache root of its own, which says something in one line on stderr or nothing;
     returns the cached files."""
     names = {
@@ -21,7 +22,7 @@ def run(tmp_path, said="", **env):
     }
     names |= {"XDG_CACHE_HOME": str(tmp_path), "FLAGS_interpreter": "0", **env}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=names, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], env=names, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "9.0"
     assert done.stderr.count("\n") == (1 if said else 0) and said in done.stderr, done.stderr
@@ -33,6 +34,28 @@ def test_a_second_process_finds_what_the_first_compiled(tmp_path):
     first = run(tmp_path)
     assert first
     assert run(tmp_path) == first
+
+
+def test_a_later_process_of_a_job_writes_its_entries(tmp_path):
+    """JAX writes those of the first process alone, and keys for CPUs differ by process."""
+    later = "from jax._src import distributed; distributed.global_state.process_id = 1; "
+    assert run(tmp_path, program=later + PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("process", "platform", "callbacks", "writer"),
+    [(0, "cpu", [], "JAX"), (1, "gpu", [], "JAX"), (1, "cpu", [], "here"), (1, "cpu", [print], None)],
+)
+def test_who_writes_an_entry(monkeypatch, process, platform, callbacks, writer):
+    writers = []
+    monkeypatch.setattr(compile_cache.distributed.global_state, "process_id", process)
+    monkeypatch.setattr(compile_cache, "_write_entry", lambda *entry: writers.append("JAX"))
+    monkeypatch.setattr(
+        compile_cache.compilation_cache, "put_executable_and_time", lambda *entry: writers.append("here")
+    )
+    backend = types.SimpleNamespace(platform=platform)
+    compile_cache.write_entry("key", 1.5, "name", backend, None, callbacks)
+    assert writers == ([writer] if writer else [])
 
 
 def test_switched_off(tmp_path):

@@ -15,16 +15,20 @@ import os
 import platform
 import stat
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import jax
+from jax._src import compilation_cache, compiler, distributed
 
 from paddle_jax._core.base import flags
 
 LIMIT = 1 << 30  # bytes a cache directory may hold when a process ends
 FLAG = "FLAGS_compile_cache"
 flags.declare("compile_cache", "auto", apply=None)
+_write_entry = compiler._cache_write  # JAX's own
 
 
 def folder() -> Path:
@@ -72,7 +76,34 @@ def start() -> None:
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    compiler._cache_write = write_entry
     atexit.register(prune, path)
+
+
+def write_entry(
+    key: str, seconds: float, name: str, backend: Any, executable: Any, host_callbacks: Sequence[Any]
+) -> None:
+    """Writes the entry of a compiled program, in any process of a job on CPUs.
+
+    JAX writes in the first process alone. Its keys for CPUs differ by process, so the others would compile
+    all their programs at each start, and the first one would wait for them.
+
+    Args:
+        key: that of the entry.
+        seconds: that the compilation took.
+        name: that of the program.
+        backend: JAX's client.
+        executable: what was compiled.
+        host_callbacks: functions of this process that the program calls; with some it cannot be kept.
+    """
+    is_later_process = distributed.global_state.process_id > 0
+    if not (is_later_process and backend.platform == "cpu"):
+        _write_entry(key, seconds, name, backend, executable, host_callbacks)
+    elif not host_callbacks:
+        try:
+            compilation_cache.put_executable_and_time(key, name, executable, backend, int(seconds))
+        except Exception as error:  # a full disk, or a client that cannot save programs
+            logging.getLogger(__package__).warning("the compile cache: no entry of %s: %s", name, error)
 
 
 def directory() -> Path | None:
