@@ -2,6 +2,7 @@
 nothing is changed."""
 
 from contextlib import nullcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -247,6 +248,10 @@ def test_checks_of_a_program_that_is_done_before_an_earlier_one(monkeypatch, fai
         ([1.0, np.ones(2)], [1.0, np.zeros(2)], False),
         ((1.0, "a", None), (1.0, "a", None), True),
         (float("nan"), float("nan"), True),
+        (np.array([0.5, np.nan]), np.array([0.5, np.nan]), True),
+        (0.0, -0.0, False),
+        (Fraction(1, 10), Fraction(1, 10), True),
+        (Fraction(1, 10), Fraction(1, 5), False),
     ],
 )
 def test_values_of_the_host_may_be_arrays(before, now, holds):

@@ -46,9 +46,18 @@ class HostValueGuard:
 
 def _is_same_host_value(now: Any, before: Any) -> bool:
     """Whether a value of the host is as it was. Arrays are compared by their elements."""
-    if isinstance(now, np.ndarray) and isinstance(before, np.ndarray):
-        return now.dtype == before.dtype and np.array_equal(now, before)
-    return same_value(now, before)
+    if same_value(now, before):
+        return True
+    if type(now) is not type(before) or isinstance(now, float | list | tuple | dict):
+        return False
+    if isinstance(now, np.ndarray):
+        # By bits, so that NaN is the same as NaN.
+        return now.dtype == before.dtype and now.shape == before.shape and now.tobytes() == before.tobytes()
+    try:
+        # A number of a class that is not known here, as a scheduler of a user may give.
+        return bool(now == before)
+    except (TypeError, ValueError):
+        return False
 
 
 class DistinctGuard:
