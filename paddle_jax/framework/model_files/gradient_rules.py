@@ -111,7 +111,21 @@ add_rule("clone", "assign", "cast")(lambda a, g, out, x: g)
 add_rule("maximum")(lambda a, g, out, x, y: (only_where(x > y, g), only_where(x <= y, g)))
 add_rule("minimum")(lambda a, g, out, x, y: (only_where(x < y, g), only_where(x >= y, g)))
 add_rule("choose")(lambda a, g, out, c, x, y: (None, only_where(c, g), only_where(P.logical_not(c), g)))
-add_rule("clip")(lambda a, g, out, x, low, high: only_where(P.logical_and(x > low, x < high), g))
+
+
+def _clip(call: Any, cotangents: Cotangents) -> Cotangents:
+    """On a bound the gradient passes; NaN gets none. A bound that is left out cuts nothing."""
+    named = call.named()
+    x: Any = named["x"]
+    g: Any = cotangents[0]
+    if named["min"] is not None:
+        g = only_where(x >= named["min"], g)
+    if named["max"] is not None:
+        g = only_where(x <= named["max"], g)
+    return [g]
+
+
+RULES["clip"] = _clip
 
 
 @add_rule("pow")
