@@ -28,7 +28,7 @@ from paddle_jax._core.base import flags
 LIMIT = 1 << 30  # bytes a cache directory may hold when a process ends
 FLAG = "FLAGS_compile_cache"
 flags.declare("compile_cache", "auto", apply=None)
-_write_entry = compiler._cache_write  # JAX's own
+_write_entry: Any = getattr(compiler, "_cache_write", None)  # JAX's own; another version may have none
 
 
 def folder() -> Path:
@@ -76,7 +76,8 @@ def start() -> None:
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    compiler._cache_write = write_entry
+    if _write_entry is not None:
+        compiler._cache_write = write_entry
     atexit.register(prune, path)
 
 
