@@ -44,7 +44,14 @@ def test_a_later_process_of_a_job_writes_its_entries(tmp_path):
 
 @pytest.mark.parametrize(
     ("process", "platform", "callbacks", "writer"),
-    [(0, "cpu", [], "JAX"), (1, "gpu", [], "JAX"), (1, "cpu", [], "here"), (1, "cpu", [print], None)],
+    [
+        (0, "cpu", ([],), "JAX"),
+        (1, "gpu", ([],), "JAX"),
+        (1, "cpu", ([],), "here"),
+        (1, "cpu", ([print],), None),
+        (0, "cpu", (), "JAX"),  # JAX 0.12 passes no list of functions
+        (1, "cpu", (), "here"),
+    ],
 )
 def test_who_writes_an_entry(monkeypatch, process, platform, callbacks, writer):
     writers = []
@@ -54,7 +61,7 @@ def test_who_writes_an_entry(monkeypatch, process, platform, callbacks, writer):
         compile_cache.compilation_cache, "put_executable_and_time", lambda *entry: writers.append("here")
     )
     backend = types.SimpleNamespace(platform=platform)
-    compile_cache.write_entry("key", 1.5, "name", backend, None, callbacks)
+    compile_cache.write_entry("key", 1.5, "name", backend, None, *callbacks)
     assert writers == ([writer] if writer else [])
 
 

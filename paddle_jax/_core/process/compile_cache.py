@@ -82,7 +82,7 @@ def start() -> None:
 
 
 def write_entry(
-    key: str, seconds: float, name: str, backend: Any, executable: Any, host_callbacks: Sequence[Any]
+    key: str, seconds: float, name: str, backend: Any, executable: Any, *callbacks: Sequence[Any]
 ) -> None:
     """Writes the entry of a compiled program, in any process of a job on CPUs.
 
@@ -95,12 +95,13 @@ def write_entry(
         name: that of the program.
         backend: JAX's client.
         executable: what was compiled.
-        host_callbacks: functions of this process that the program calls; with some it cannot be kept.
+        callbacks: in JAX 0.10 a list of the functions of this process that the program calls, nothing in
+            0.12. With some it cannot be kept.
     """
     is_later_process = distributed.global_state.process_id > 0
     if not (is_later_process and backend.platform == "cpu"):
-        _write_entry(key, seconds, name, backend, executable, host_callbacks)
-    elif not host_callbacks:
+        _write_entry(key, seconds, name, backend, executable, *callbacks)
+    elif not any(callbacks):
         try:
             compilation_cache.put_executable_and_time(key, name, executable, backend, int(seconds))
         except Exception as error:  # a full disk, or a client that cannot save programs
