@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from jax import lax
+from jax._src.core import Primitive  # jax.extend takes 0.05 s to import
 from jax.core import ShapedArray
-from jax.extend.core import Primitive
 
 _WEAK_INTEGER = ShapedArray((), np.dtype(np.int64), weak_type=True)
 # It has no operands, the parameter `length`, and gives that length as a number. Equations for known lengths
@@ -119,9 +119,7 @@ class ShapeEnvironment:
 
 
 def _as_integer(x: Any) -> int | None:
-    if isinstance(x, bool | np.bool_):
-        return int(x)
-    if isinstance(x, int | np.integer):
+    if isinstance(x, int | np.integer | np.bool_):
         return int(x)
     return None
 

@@ -9,9 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jax._src.core import DropVar  # a result that nothing reads
+from jax._src.core import (  # jax.extend takes 0.05 s to import
+    ClosedJaxpr,
+    DropVar,  # a result that nothing reads
+    Jaxpr,
+    Literal,
+    Var,
+)
 from jax.core import ShapedArray
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
 from paddle_jax._core.base.symbolic_dims import LengthNumber, SymbolicDim, length_p
 
@@ -82,10 +87,7 @@ def _fill_of_items(items: Any) -> Fill | None:
     if not fills:
         return None
     kind = type(items)
-    if hasattr(items, "_fields"):
-        make: Callable[[list[Any]], Any] = lambda parts: kind(*parts)  # noqa: E731
-    else:
-        make = kind
+    make = getattr(kind, "_make", kind)  # that of a namedtuple
 
     def fill(values: Values) -> Any:
         parts = list(items)

@@ -20,6 +20,8 @@ import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jax.core import ShapedArray
+
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
@@ -243,7 +245,7 @@ def _template(
     for symbol, axes in zip(environment.lengths(), axes_of.values(), strict=True):
         symbols.update(dict.fromkeys(axes, symbol))
     with preserved_tracing():
-        equations = symbolic_equations(kernel, _structs(avals, symbols))
+        equations = trace_function(kernel.fn, kernel.name, _structs(avals, symbols))
         return ShapeTemplate(equations, environment, fixed, list(axes_of.values()))
 
 
@@ -272,27 +274,13 @@ def _check(template: ShapeTemplate, traced: list[tuple[Lengths, Equations]]) -> 
         raise _OtherGuardsError("its guards hold for the lengths at hand alone")
 
 
-class _Struct:
-    """Shape, dtype and weak type of an operand with symbolic lengths.
-
-    Attributes:
-        shape: tuple of int and SymbolicDim.
-        dtype: np.dtype.
-        weak_type: bool.
-    """
-
-    def __init__(self, shape: tuple[Any, ...], dtype: Any, weak_type: bool) -> None:
-        self.shape: tuple[Any, ...] = shape
-        self.dtype: Any = dtype
-        self.weak_type: bool = weak_type
-
-
-def _structs(avals: tuple[Aval, ...], symbols: dict[int, Any]) -> list[_Struct]:
+def _structs(avals: tuple[Aval, ...], symbols: dict[int, Any]) -> list[ShapedArray]:
+    """Shape, dtype and weak type of each operand, with symbolic lengths."""
     structs = []
     first = 0
     for aval in avals:
         shape = tuple([symbols[first + axis] for axis in range(aval.ndim)])
-        structs.append(_Struct(shape, aval.dtype, aval.weak))
+        structs.append(ShapedArray(shape, aval.dtype, aval.weak))
         first += aval.ndim
     return structs
 
