@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jax._src.core import (  # jax.extend takes 0.05 s to import
-    ClosedJaxpr,
+from jax._src import core  # jax.extend takes 0.05 s to import
+from jax._src.core import (
     DropVar,  # a result that nothing reads
     Jaxpr,
     Literal,
@@ -20,6 +20,7 @@ from jax.core import ShapedArray
 
 from paddle_jax._core.base.symbolic_dims import LengthNumber, SymbolicDim, length_p
 
+ClosedJaxpr: Any = getattr(core, "ClosedJaxpr", Jaxpr)  # in JAX 0.12 each Jaxpr has its constants
 Values = Sequence[int]  # the numbers of all nodes of an environment
 Fill = Callable[[Values], Any]
 
