@@ -131,6 +131,11 @@ def load_state_dict_from_url(
         What `paddle.load` gives.
     Raises:
         RuntimeError: it cannot be downloaded, or its MD5 is another one.
+    Example:
+        >>> paddle.save({"w": paddle.ones([2])}, "kept/w.pdparams")  # what is there is not downloaded
+        >>> state = paddle.hub.load_state_dict_from_url("https://example.com/w.pdparams", "kept")
+        >>> state["w"].tolist()
+        [1.0, 1.0]
     """
     if model_dir is not None:
         folder = Path(model_dir)

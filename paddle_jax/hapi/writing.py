@@ -117,6 +117,9 @@ class WandbCallback(_Writer):
         epoch: int, the present one.
     Raises:
         ImportError: wandb is not installed.
+    Example:
+        >>> callback = paddle.callbacks.WandbCallback(project="digits", mode="offline")  # doctest: +SKIP
+        >>> model.fit(data, callbacks=[callback])  # doctest: +SKIP
     """
 
     def __init__(

@@ -49,6 +49,15 @@ class DistModel:
         _pipeline: MicroBatchSteps, or None.
         _gradients, _update, _step, _test, _run: compiled functions for gradients, updates, and steps of
             each mode.
+    Example:
+        >>> from paddle_jax.distributed import to_static
+        >>> net = paddle.nn.Linear(2, 1)
+        >>> adam = paddle.optimizer.AdamW(0.1, parameters=net.parameters())
+        >>> model = to_static(net, None, paddle.nn.MSELoss(), adam)
+        >>> model.train()
+        >>> losses = [float(model(paddle.ones([4, 2]), paddle.zeros([4, 1]))) for _ in range(3)]
+        >>> losses[2] < losses[0]
+        True
     """
 
     labels = 1  # how many of the arguments of a step are labels

@@ -391,6 +391,13 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
         optimizer: the optimizer that it has given. Default None: no states.
     Raises:
         AssertionError: output is a file. ValueError: the model or the optimizer is another one.
+    Example:
+        >>> sharding = paddle.distributed.sharding
+        >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env() in both processes
+        ...     net = paddle.nn.Linear(4, 2)
+        ...     adam = paddle.optimizer.AdamW(parameters=net.parameters())
+        ...     net, adam, scaler = sharding.group_sharded_parallel(net, adam, "os_g")
+        ...     sharding.save_group_sharded_model(net, "model", adam)
     """
     if not isinstance(model, GroupSharded):
         raise ValueError(

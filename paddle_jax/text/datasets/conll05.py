@@ -54,6 +54,21 @@ class Conll05st(Dataset):
         AssertionError: a file is None and download is False.
         FileNotFoundError: there is no such file.
         RuntimeError: the roles are written in another way.
+    Example:
+        >>> import gzip, io, tarfile
+        >>> with tarfile.open("conll.tar.gz", "w:gz") as archive:
+        ...     for kind, text in (("words", b"Dogs\\nbark\\n\\n"), ("props", b"- (A0*)\\nbark (V*)\\n\\n")):
+        ...         text = gzip.compress(text)
+        ...         member = tarfile.TarInfo(f"conll05st-release/test.wsj/{kind}/test.wsj.{kind}.gz")
+        ...         member.size = len(text)
+        ...         archive.addfile(member, io.BytesIO(text))
+        >>> for name, text in (("words", "Dogs\\nbark\\n"), ("verbs", "bark\\n"), ("roles", "B-A0\\nB-V\\n")):
+        ...     with open(name, "w") as file:
+        ...         _ = file.write(text)
+        >>> data = paddle.text.Conll05st("conll.tar.gz", "words", "verbs", "roles", "no vectors")
+        >>> words, *_, roles = data[0]
+        >>> len(data), words.tolist(), roles.tolist()
+        (1, [0, 1], [0, 2])
     Differs from Paddle: roles are numbered in the order of the file; there the numbers change
         from run to run.
     """

@@ -82,6 +82,16 @@ class Imikolov(Dataset):
     Raises:
         AssertionError: the mode or the data type is unknown, "NGRAM" has no window size, or there is no file.
         FileNotFoundError: there is no such file.
+    Example:
+        >>> import io, tarfile
+        >>> with tarfile.open("texts.tgz", "w:gz") as archive:
+        ...     for part in ("train", "valid", "test"):
+        ...         member = tarfile.TarInfo(f"./simple-examples/data/ptb.{part}.txt")
+        ...         member.size = len(b"the the cat cat cat\\n")
+        ...         archive.addfile(member, io.BytesIO(b"the the cat cat cat\\n"))
+        >>> pieces = paddle.text.Imikolov("texts.tgz", window_size=2, min_word_freq=1)
+        >>> [tuple(int(word) for word in piece) for piece in pieces]
+        [(3, 1), (1, 1), (1, 0), (0, 0), (0, 0), (0, 2)]
     """
 
     def __init__(

@@ -129,6 +129,16 @@ class Movielens(Dataset):
     Raises:
         AssertionError: the mode is unknown, or there is no file.
         FileNotFoundError: there is no such file.
+    Example:
+        >>> import zipfile
+        >>> with zipfile.ZipFile("films.zip", "w") as archive:
+        ...     archive.writestr("ml-1m/movies.dat", "7::Heat (1995)::Action|Crime\\n")
+        ...     archive.writestr("ml-1m/users.dat", "1::F::25::3::12345\\n")
+        ...     archive.writestr("ml-1m/ratings.dat", "1::7::4::978300760\\n")
+        >>> ratings = paddle.text.Movielens("films.zip", test_ratio=0.0)
+        >>> user, gender, age, job, film, categories, title, rating = ratings[0]
+        >>> user.tolist(), film.tolist(), rating.tolist()
+        ([1], [7], [3.0])
     Differs from Paddle: words of titles and categories are numbered in the order of their letters (there the
     numbers change from run to run), and NumPy's random generator is left alone.
     """

@@ -59,6 +59,18 @@ class WMT14(Pairs):
         AssertionError: the mode is unknown, dict_size is not positive, the archive has not one dictionary of
             each language, or there is no file.
         FileNotFoundError: there is no such file.
+    Example:
+        >>> import io, tarfile
+        >>> with tarfile.open("wmt14.tgz", "w:gz") as archive:
+        ...     for name, text in (("wmt14/src.dict", b"<s>\\n<e>\\n<unk>\\na\\ncat\\n"),
+        ...                        ("wmt14/trg.dict", b"<s>\\n<e>\\n<unk>\\nun\\nchat\\n"),
+        ...                        ("wmt14/train/train", b"a cat\\tun chat\\n")):
+        ...         member = tarfile.TarInfo(name)
+        ...         member.size = len(text)
+        ...         archive.addfile(member, io.BytesIO(text))
+        >>> pairs = paddle.text.WMT14("wmt14.tgz", dict_size=5)
+        >>> [field.tolist() for field in pairs[0]]
+        [[0, 3, 4, 1], [0, 3, 4], [3, 4, 1]]
     """
 
     src_dict: dict[str, int]

@@ -61,6 +61,15 @@ class WMT16(Pairs):
     Raises:
         AssertionError: the mode is unknown, a size is not positive, or there is no file.
         FileNotFoundError: there is no such file.
+    Example:
+        >>> import io, tarfile
+        >>> with tarfile.open("wmt16.tgz", "w:gz") as archive:
+        ...     member = tarfile.TarInfo("wmt16/train")
+        ...     member.size = len(b"a a cat\\teine eine Katze\\n")
+        ...     archive.addfile(member, io.BytesIO(b"a a cat\\teine eine Katze\\n"))
+        >>> pairs = paddle.text.WMT16("wmt16.tgz", src_dict_size=5, trg_dict_size=5)
+        >>> [field.tolist() for field in pairs[0]]
+        [[0, 3, 3, 4, 1], [0, 3, 3, 4], [3, 3, 4, 1]]
     Differs from Paddle: words of the target are counted in the target's sentences (there in the source's, so
     that nearly all are unknown), `get_dict` respects `reverse`, and no dictionary is kept in a file.
     """

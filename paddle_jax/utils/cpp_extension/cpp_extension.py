@@ -77,6 +77,10 @@ def load(
         RuntimeError: there is no compiler, or it failed.
         ValueError: a source is not C++.
         FileNotFoundError: a source is not there.
+    Example:
+        >>> ops = paddle.utils.cpp_extension.load("ops", ["ops.cc"])  # doctest: +SKIP
+        >>> ops.custom_relu(paddle.to_tensor([-1.0, 2.0])).tolist()  # doctest: +SKIP
+        [0.0, 2.0]
     Differs from Paddle: Tensors have memory, shape and dtype only (there are no operations such as
     `paddle::add`), inputs are not changed in place, and an output is a single Tensor.
     See: docs/custom-ops.md.
@@ -112,6 +116,10 @@ def CppExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 
         setuptools.Extension.
     Raises:
         ModuleNotFoundError: setuptools is not installed.
+    Example:
+        >>> extension = paddle.utils.cpp_extension.CppExtension(["ops.cc"], include_dirs=["include"])
+        >>> extension.sources
+        ['ops.cc']
     """
     _need_setuptools()
     from setuptools import Extension
@@ -134,6 +142,9 @@ def setup(**attr: Any) -> Any:
         ModuleNotFoundError: setuptools is not installed.
         ValueError: the name is missing, or ext_modules is not one CppExtension.
         RuntimeError: there is no compiler, or it failed.
+    Example:
+        >>> from paddle.utils.cpp_extension import CppExtension, setup  # doctest: +SKIP
+        >>> setup(name="ops", ext_modules=CppExtension(["ops.cc"]))  # in setup.py  # doctest: +SKIP
     See: docs/custom-ops.md.
     """
     _need_setuptools()

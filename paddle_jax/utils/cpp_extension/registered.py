@@ -95,6 +95,11 @@ def _run_custom_op(name: str, *args: Any) -> list[Any]:
         list of the outputs.
     Raises:
         RuntimeError: there is no operator of this name.
+    Example:
+        >>> paddle.base.libpaddle.eager._run_custom_op("unheard_of", paddle.ones([2]))
+        Traceback (most recent call last):
+        ...
+        RuntimeError: ...
     """
     found = _known_operator(name, RuntimeError)[1](*args)
     if isinstance(found, list):

@@ -53,6 +53,23 @@ class Flowers(Dataset):
         AssertionError: another mode, or a file is not given and download is False.
         RuntimeError: a file is neither there nor to be downloaded.
         ValueError: another backend, or the archive holds a member that would be written outside its folder.
+    Example:
+        >>> import io, tarfile
+        >>> from PIL import Image
+        >>> from scipy.io import savemat
+        >>> content = io.BytesIO()
+        >>> Image.new("RGB", (6, 5)).save(content, "JPEG")
+        >>> with tarfile.open("flowers.tgz", "w:gz") as archive:
+        ...     member = tarfile.TarInfo("jpg/image_00001.jpg")
+        ...     member.size = content.tell()
+        ...     _ = content.seek(0)
+        ...     archive.addfile(member, content)
+        >>> savemat("labels.mat", {"labels": np.array([[7]], "uint8")})
+        >>> savemat("sets.mat", {name: np.array([[1]], "uint16") for name in ("trnid", "valid", "tstid")})
+        >>> flowers = paddle.vision.datasets.Flowers("flowers.tgz", "labels.mat", "sets.mat")
+        >>> image, kind = flowers[0]
+        >>> len(flowers), image.size, kind.tolist()
+        (1, (6, 5), [7])
     """
 
     indexes: Any

@@ -56,6 +56,24 @@ class VOC2012(Dataset):
         AssertionError: another mode, or the archive is not given and download is False.
         RuntimeError: the archive is neither there nor to be downloaded.
         ValueError: another backend.
+    Example:
+        >>> import io, tarfile
+        >>> from PIL import Image
+        >>> def packed(archive, name, content):
+        ...     member = tarfile.TarInfo("VOCdevkit/VOC2012/" + name)
+        ...     member.size = len(content)
+        ...     archive.addfile(member, io.BytesIO(content))
+        >>> photograph, classes = io.BytesIO(), io.BytesIO()
+        >>> Image.new("RGB", (6, 5)).save(photograph, "JPEG")
+        >>> Image.new("L", (6, 5), 3).save(classes, "PNG")
+        >>> with tarfile.open("voc.tar", "w") as archive:
+        ...     packed(archive, "ImageSets/Segmentation/trainval.txt", b"dog")
+        ...     packed(archive, "JPEGImages/dog.jpg", photograph.getvalue())
+        ...     packed(archive, "SegmentationClass/dog.png", classes.getvalue())
+        >>> data = paddle.vision.datasets.VOC2012("voc.tar", backend="cv2")
+        >>> image, kinds = data[0]
+        >>> len(data), image.shape, int(kinds.max())
+        (1, (5, 6, 3), 3)
     """
 
     data_tar: TarFile

@@ -252,6 +252,20 @@ class NoPipelineParallel(_Batched):
         hcg: HybridCommunicateGroup.
     Raises:
         TypeError: layers is no PipelineLayer.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> strategy = fleet.DistributedStrategy()
+        >>> strategy.pipeline_configs = {"accumulate_steps": 2, "micro_batch_size": 2}
+        >>> _ = fleet.init(is_collective=True, strategy=strategy)
+        >>> parts = [fleet.meta_parallel.LayerDesc(paddle.nn.Linear, 2, 2), paddle.nn.Linear(2, 1)]
+        >>> layers = fleet.meta_parallel.PipelineLayer(parts, 1, loss_fn=paddle.nn.MSELoss())
+        >>> groups = fleet.get_hybrid_communicate_group()
+        >>> net = fleet.meta_parallel.NoPipelineParallel(layers, strategy, groups)
+        >>> sgd = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+        >>> batch = [paddle.ones([4, 2]), paddle.zeros([4, 1])]
+        >>> first = net.train_batch(batch, sgd)
+        >>> bool(net.train_batch(batch, sgd) < first)
+        True
     """
 
 
@@ -286,6 +300,20 @@ class PipelineParallel(_Batched):
         stage_id: which one this process has.
         num_model_chunks: how many parts of the model a stage has.
         callbacks: PipelineParallelMicroStepCallback, the hooks of all pipelines.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> strategy = fleet.DistributedStrategy()
+        >>> strategy.pipeline_configs = {"accumulate_steps": 2, "micro_batch_size": 2}
+        >>> _ = fleet.init(is_collective=True, strategy=strategy)
+        >>> parts = [fleet.meta_parallel.LayerDesc(paddle.nn.Linear, 2, 2), paddle.nn.Linear(2, 1)]
+        >>> layers = fleet.meta_parallel.PipelineLayer(parts, 1, loss_fn=paddle.nn.MSELoss())
+        >>> groups = fleet.get_hybrid_communicate_group()
+        >>> net = fleet.meta_parallel.PipelineParallel(layers, groups, strategy)
+        >>> sgd = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+        >>> batch = [paddle.ones([4, 2]), paddle.zeros([4, 1])]
+        >>> first = net.train_batch(batch, sgd)
+        >>> bool(net.train_batch(batch, sgd) < first)
+        True
     """
 
     _agreed = False  # whether the stages have compared what must be equal on all of them
@@ -532,6 +560,15 @@ class PipelineParallelWithInterleave(PipelineParallel):
         strategy: DistributedStrategy; accumulate_steps must be twice the number of stages at least.
     Raises:
         AssertionError: there are too few stages, chunks or micro-batches.
+    Example:
+        >>> fleet = paddle.distributed.fleet
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init(), with a pp_degree of 2
+        ...     layers = fleet.meta_parallel.PipelineLayer(
+        ...         [fleet.meta_parallel.LayerDesc(paddle.nn.Linear, 2, 2) for _ in range(4)],
+        ...         2, loss_fn=paddle.nn.MSELoss(), seg_method="layer:Linear",
+        ...         num_virtual_pipeline_stages=2)
+        ...     net = fleet.meta_parallel.PipelineParallelWithInterleave(
+        ...         layers, fleet.get_hybrid_communicate_group(), strategy)
     """
 
     _least = 2  # micro-batches for each stage
@@ -562,6 +599,15 @@ class PipelineParallelWithInterleaveFthenB(PipelineParallelWithInterleave):
         strategy: DistributedStrategy; accumulate_steps must be the number of stages at least.
     Raises:
         AssertionError: there are too few stages, chunks or micro-batches.
+    Example:
+        >>> fleet = paddle.distributed.fleet
+        >>> if paddle.distributed.get_world_size() == 2:  # after fleet.init(), with a pp_degree of 2
+        ...     layers = fleet.meta_parallel.PipelineLayer(
+        ...         [fleet.meta_parallel.LayerDesc(paddle.nn.Linear, 2, 2) for _ in range(4)],
+        ...         2, loss_fn=paddle.nn.MSELoss(), seg_method="layer:Linear",
+        ...         num_virtual_pipeline_stages=2)
+        ...     net = fleet.meta_parallel.PipelineParallelWithInterleaveFthenB(
+        ...         layers, fleet.get_hybrid_communicate_group(), strategy)
     """
 
     _least = 1

@@ -31,6 +31,13 @@ class MetaParallelBase(Layer):
         layers: Layer.
         hcg: HybridCommunicateGroup.
         strategy: accepted.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> _ = fleet.init(is_collective=True)
+        >>> groups = fleet.get_hybrid_communicate_group()
+        >>> net = fleet.meta_parallel.MetaParallelBase(paddle.nn.Linear(2, 1), groups)
+        >>> net(paddle.ones([3, 2])).shape
+        paddle.Size([3, 1])
     """
 
     def __init__(
@@ -84,6 +91,13 @@ class TensorParallel(MetaParallelBase):
         layers: Layer.
         hcg: HybridCommunicateGroup.
         strategy: accepted.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> _ = fleet.init(is_collective=True)
+        >>> groups = fleet.get_hybrid_communicate_group()
+        >>> net = fleet.meta_parallel.TensorParallel(paddle.nn.Linear(2, 1), groups)
+        >>> net(paddle.ones([3, 2])).shape
+        paddle.Size([3, 1])
     """
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -103,6 +117,13 @@ class ShardingParallel(MetaParallelBase):
         layers: Layer.
         hcg: HybridCommunicateGroup.
         strategy: accepted.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> _ = fleet.init(is_collective=True)
+        >>> groups = fleet.get_hybrid_communicate_group()
+        >>> net = fleet.meta_parallel.ShardingParallel(paddle.nn.Linear(2, 1), groups)
+        >>> net(paddle.ones([3, 2])).shape
+        paddle.Size([3, 1])
     """
 
 
@@ -115,6 +136,13 @@ class SegmentParallel(MetaParallelBase):
         layers: Layer.
         hcg: HybridCommunicateGroup.
         strategy: accepted.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> _ = fleet.init(is_collective=True)
+        >>> groups = fleet.get_hybrid_communicate_group()
+        >>> net = fleet.meta_parallel.SegmentParallel(paddle.nn.Linear(2, 1), groups)
+        >>> net(paddle.ones([3, 2])).shape
+        paddle.Size([3, 1])
     """
 
 
