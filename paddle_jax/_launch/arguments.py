@@ -51,7 +51,7 @@ def parsed(argv: Sequence[str]) -> Any:
     )
     text("--log_dir", default="log", help="where workerlog.N goes; default ./log")
     text("--log_level", default="INFO", help="what the launcher says about itself: INFO, WARNING or ERROR")
-    text("--log_overwrite", default="False", help="True: start log files anew")
+    text("--log_overwrite", default="False", help="True: overwrite log files")
     text("--job_id", default="default", help="name of the job, in the name of the launcher's log")
     text("--run_mode", default="collective", help="collective; ps: with parameter servers; or rpc")
     _add_elastic_options(text)

@@ -110,12 +110,12 @@ def max_memory_reserved(device: Any = None) -> Any:
 
 
 def reset_max_memory_allocated(device: Any = None) -> None:
-    """Begins to count the most bytes in use anew."""
+    """Restarts the count of the most bytes in use."""
     memory.reset(memory.accelerator(device, "custom_device", "reset_max_memory_allocated"), "allocated")
 
 
 def reset_max_memory_reserved(device: Any = None) -> None:
-    """Begins to count the most bytes held anew."""
+    """Restarts the count of the most bytes held."""
     memory.reset(memory.accelerator(device, "custom_device", "reset_max_memory_reserved"), "reserved")
 
 

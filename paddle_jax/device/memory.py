@@ -115,7 +115,7 @@ def most(device: Any, what: str) -> int:
 
 
 def reset(device: Any, what: str) -> None:
-    """Counts the most anew."""
+    """Restarts the count of the most."""
     _Resets.peaks[device, what] = stat(device, *_MOST[what]), stat(device, *_NOW[what])
 
 

@@ -31,7 +31,7 @@ def reindex_graph(
     index_buffer: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in
+    """Renumbers nodes and their neighbours: first the nodes, then the neighbours in the order in
     which they come up.
 
     Args:

@@ -285,7 +285,7 @@ class DataLoader:
         `load_state_dict`.
 
         The random numbers go on, too: when the iteration begins, the generators of `random`, NumPy and Paddle
-        are set to where they stood when the state was taken. Those that `worker_init_fn` seeds begin anew.
+        are set to where they stood when the state was taken. Those that `worker_init_fn` seeds begin again.
         The number of workers may be another one, but for streams.
 
         Args:

@@ -507,7 +507,7 @@ class Optimizer(ByParameter, States):
         return [getattr(self, name) for name in self._choices], *choices_of(params)
 
     def _restack(self, group: _Group) -> None:
-        """Puts the parameters into stacks anew, with their states, since something was chosen differently."""
+        """Restacks the parameters with their states, since something was chosen differently."""
         states = {}
         # States go along to the new stacks.
         for stack in group.stacks:
@@ -523,7 +523,7 @@ class Optimizer(ByParameter, States):
         self, group: _Group, params: Sequence[Tensor], states: dict[int, dict[str, Any]] | None = None
     ) -> None:
         """Makes stacks and state for parameters that have a gradient for the first time. states: those they
-        have (id to dict), when all are placed anew."""
+        have (id to dict), when all are placed again."""
         # New lists: an interrupt leaves the group as it was.
         stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
         if self._elementwise(group.settings):

@@ -200,7 +200,7 @@ class States:
         for its parameters. new: the stack holds the states that its parameters begin with."""
         if not self._holder:
             return {}
-        # in a function that is being compiled, too: it takes the states as operands, and would begin anew
+        # in a function that is being compiled, too: it takes the states as operands, and would begin again
         # with them at each call
         with eager_evaluation():
             return {

@@ -277,7 +277,7 @@ def read(path: Any) -> ProfilerResult:
     except (KeyError, TypeError, EOFError, gzip.BadGzipFile, ValueError) as error:
         raise ValueError(
             f"load_profiler_result: {path} was not written by Profiler.export(format='pb') of "
-            "paddle_jax; write it anew"
+            "paddle_jax; write it again"
         ) from error
 
 

@@ -51,7 +51,7 @@ def narrowed(index: jax.Array) -> jax.Array:
 
 @jax.custom_jvp
 def computed_once(x: jax.Array) -> jax.Array:
-    """x, which is about to be read many times. XLA:CPU would compute what x comes from anew for every reader,
+    """x, which is about to be read many times. XLA:CPU would compute its operands again for every reader,
     since its fusion copies producers.
 
     A barrier does not keep it from that; a conditional does. The condition always holds, which the

@@ -60,7 +60,7 @@ def test_counts_from_the_next_step_on(kind, change, oracle, paddle):
 
 
 def test_a_function_that_changes_a_rate_itself(paddle):
-    """The state is arranged anew in the middle of a run that is to be compiled, which then runs eagerly;
+    """The state is arranged again in the middle of a run that is to be compiled, which then runs eagerly;
     nothing of it is lost."""
 
     def run(wrap):
@@ -79,7 +79,7 @@ def test_a_function_that_changes_a_rate_itself(paddle):
             step(rate)
         return [v.numpy() for v in (*net.parameters(), *adam.state_dict().values())]
 
-    with pytest.warns(UserWarning, match="arranged anew"):
+    with pytest.warns(UserWarning, match="arranged again"):
         got = run(paddle.jit.to_static)
     for a, b in zip(got, run(lambda f: f), strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-5)

@@ -2019,7 +2019,7 @@ class Tensor:
             x: Tensor of at least 2 axes (with more than 2 the elements whose indices are all equal).
             value: number.
             offset: int, by how many columns the diagonal is shifted.
-            wrap: in a tall matrix begin anew below the square part.
+            wrap: in a tall matrix begin again below the square part.
         Returns:
             x.
         Raises:

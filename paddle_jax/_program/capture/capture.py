@@ -373,7 +373,7 @@ class Capture(Trace):
         entry = self.tensors.get(id(tensor))
         if entry is None or not _holds(entry, tensor):
             raise Unsupported(
-                "the state of an optimizer is made, or arranged anew, after a change of "
+                "the state of an optimizer is made, or arranged again, after a change of "
                 f"{tensor.name} in the same function; run one step before compiling it, "
                 "and change settings of parameters outside"
             )

@@ -69,7 +69,7 @@ class Linear(Layer):
         return Uniform(-bound, bound)
 
     def reset_parameters(self) -> None:
-        """Fills the parameters anew."""
+        """Fills the parameters again."""
         for parameter in self.parameters():
             self._initializer()(parameter)
 

@@ -1,4 +1,4 @@
-"""Tensors on several devices: `shard_tensor`, `reshard` and their kin."""
+"""Tensors on several devices: `shard_tensor`, `reshard` and what belongs to them."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _assembled(
     if filled != out.size:
         raise ValueError(
             f"load_state_dict: path: pieces of {name} are missing in {folder}; "
-            "save it anew, or pass another unique_id"
+            "save it again, or pass another unique_id"
         )
     return out
 

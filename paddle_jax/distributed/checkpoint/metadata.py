@@ -81,6 +81,6 @@ def described(folder: Any, unique_id: Any) -> dict[str, Any]:
     except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError):
         raise ValueError(
             f"load_state_dict: path: {file} is no metadata of this package (the real Paddle's "
-            "are pickles, which are not read); save the checkpoint anew, or bring weights over "
+            "are pickles, which are not read); save the checkpoint again, or bring weights over "
             "with paddle.save"
         ) from None

@@ -25,7 +25,7 @@ def graph_khop_sampler(
     return_eids: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Draws neighbours of nodes, then of the nodes that are new, and so on, and numbers all nodes anew in the
+    """Draws neighbours of nodes, then of the nodes that are new, and so on, and renumbers all nodes in the
     order in which they come up.
 
     Args:

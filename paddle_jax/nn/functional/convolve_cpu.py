@@ -24,7 +24,7 @@ from paddle_jax._core.base.size import are_known
 from paddle_jax.nn.functional.convolution_terms import Way, convolution
 from paddle_jax.tensor.lowering import computed_once
 
-_FEW = 2  # readers up to which computing x anew for each is harmless
+_FEW = 2  # readers up to which computing x again for each is harmless
 _UNROLLED = 128  # kernel elements that are written out at most
 _SUMMED = 32  # kernel elements up to which a sum beats XLA on images of one channel
 _PATCHES = 1 << 21  # elements of all patches together: more do not stay in the cache

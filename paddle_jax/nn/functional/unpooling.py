@@ -460,7 +460,7 @@ def fractional_max_pool2d(
         x: Tensor [N, C, H, W].
         output_size: int or [height, width]; None keeps that length.
         kernel_size: int or [height, width] of overlapping regions. Default: regions that just touch.
-        random_u: float in (0, 1) that fixes the regions. Default: drawn anew.
+        random_u: float in (0, 1) that fixes the regions. Default: drawn at random.
         return_mask: also return where each maximum is.
     Returns:
         Tensor, or (Tensor, int32 Tensor of positions in the flattened H * W).

@@ -108,7 +108,7 @@ class _Histograms(BaseQuantizer):
         self.abs_max_vals[i], self.hists[i] = top, hist if before is None else hist + before
 
     def _stretched(self, old: float, hist: np.ndarray, top: float) -> tuple[Any, Any]:
-        """A range that holds `top`, and the counts so far in its bins: fine bins are put together anew."""
+        """A range that holds `top`, and the counts so far in its bins: fine bins are put together again."""
         if top <= old:
             return old, hist
         fine = old / (self.bins * self.upsample_bins)

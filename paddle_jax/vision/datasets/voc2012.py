@@ -30,7 +30,7 @@ class VOC2012(Dataset):
     """Photographs with the class of every pixel: 2913 for training, 1464 for testing and 1449 for validation.
 
     Images are read from the archive when they are asked for; a copy in another process opens
-    the archive anew.
+    the archive again.
 
     Args:
         data_file: str, the archive (.tar). Default None: it is looked for in

@@ -84,7 +84,7 @@ class MetaParallelBase(Layer):
 
 
 class TensorParallel(MetaParallelBase):
-    """A Layer with parts (ColumnParallelLinear and kin): Parameters that are no parts begin alike, and each
+    """A Layer with parts (such as ColumnParallelLinear): Parameters that are no parts begin alike, and each
     call computes with the input of the first process of the model parallel group.
 
     Args:
