@@ -141,9 +141,11 @@ def test_pytest(tmp_path):
     (tmp_path / "test_it.py").write_text(
         "import paddle_jax as paddle\ndef test_it():\n    paddle.ones([2]).reshape([3])\n"
     )
-    arguments = ["-m", "pytest", "-q", "-p", "paddle_jax_pytest", "test_it.py"]
+    (tmp_path / "test_file.py").write_text("import paddle_jax as paddle\npaddle.ones([2]).reshape([4])\n")
+    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
     text = run(arguments, tmp_path)
-    assert "test_it.py:3: ValueError" in text and "hidden;" in text
+    assert "test_it.py:3: ValueError" in text and "test_file.py:2: in <module>" in text
+    assert text.count("hidden;") == 2
     assert "_core" not in text
     assert "_core" in run([*arguments, "--full-trace"], tmp_path)
 

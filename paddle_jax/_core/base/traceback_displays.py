@@ -12,6 +12,7 @@ import threading
 import traceback
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from paddle_jax._core.base.error_translation import RuntimeErrors
@@ -28,6 +29,7 @@ from paddle_jax._core.base.suggestions import suggestion
 
 _Hook = Callable[[type[BaseException], BaseException, types.TracebackType | None], Any]
 _MARK = "_hides_frames"  # on functions that were replaced already
+_CHECKOUT = Path(__file__).parents[3]  # the folder with the package
 
 
 def _has_hidden(error: BaseException | None) -> bool:
@@ -146,6 +148,7 @@ def install() -> None:
     _replace_function(traceback, "format_exc", _format_handled)
     logging.getLogger("jax._src.debugging").addFilter(_is_not_raised_here)
     install_in_ipython()
+    install_in_pytest()
 
 
 def install_in_ipython() -> None:
@@ -185,11 +188,28 @@ def _index_of_error(lines: list[str], kind: type[BaseException]) -> int:
     return len(lines)
 
 
-def trim_for_pytest(error: BaseException) -> bool:
-    """Trims an exception that a test raised; returns whether its traceback is another one now."""
-    if not _has_hidden(error):
-        return False
-    hidden = Trimmed(error).hidden
-    if hidden:
-        error.add_note(count_line(hidden))
-    return True
+def install_in_pytest() -> None:
+    """Has pytest, where it runs, show the frames of the tests alone."""
+    pytest = sys.modules.get("pytest")
+    for kind in ("Item", "Collector"):
+        owner = getattr(pytest, kind, None)
+        # the one function that the texts of tests, fixtures and files come from: another pytest may lack it
+        if hasattr(owner, "_repr_failure_py"):
+            _replace_function(owner, "_repr_failure_py", _show_failed_test)
+
+
+def _show_failed_test(
+    previous: Callable[..., Any], test: Any, failure: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """What pytest shows of an exception of a test, of a fixture, or of a file of tests.
+
+    All frames are shown for --full-trace, and in the tests of this package.
+    """
+    error = failure.value
+    wants_all = test.config.getoption("fulltrace", False) or test.config.rootpath == _CHECKOUT
+    if not wants_all and _has_hidden(error):
+        hidden = Trimmed(error).hidden
+        if hidden:
+            error.add_note(count_line(hidden))
+        vars(failure).update(vars(type(failure).from_exception(error)))  # --pdb begins at its last frame
+    return previous(test, failure, *args, **kwargs)
