@@ -43,11 +43,31 @@ def test_requirements_agree():
     found = pytest.importorskip("yaml").safe_load(recipe.read_text(encoding="utf-8"))
     assert found["context"]["version"] == project["version"]
     python, *others = (line.replace(" ", "") for line in found["requirements"]["run"])
+    built_with = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["build-system"][
+        "requires"
+    ]
+    assert built_with == [line.replace(" ", "") for line in found["requirements"]["host"][2:]]
     assert python == f"python{project['requires-python']}" and sorted(others) == sorted(needed.values())
     commands = {f"{name} = {place}" for name, place in project["scripts"].items()}
     assert set(found["build"]["python"]["entry_points"]) == commands
     citation = (root / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {project['version']}\n" in citation
+
+
+def test_readme_of_the_index():
+    """It has no link to a file, and keeps its words and addresses."""
+    root = DOCS.parent
+    text = (root / "README.md").read_text(encoding="utf-8")
+    hooks = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["metadata"]
+    shown = text
+    for rule in hooks["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        shown = re.sub(rule["pattern"], rule["replacement"], shown)
+    link = re.compile(r"\]\(([^)]*)\)")
+    addresses = [target for target in link.findall(text) if target.startswith("https://")]
+    assert addresses and link.findall(shown) == addresses
+    words = re.compile(r"\[([^\]]*)\]\(")
+    assert len(words.findall(text)) > len(addresses)
+    assert all(found in shown for found in words.findall(text))
 
 
 @pytest.mark.parametrize(
