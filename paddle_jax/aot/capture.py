@@ -14,6 +14,7 @@ from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import compute
 from paddle_jax._core.lazy.devices import traced_for
+from paddle_jax._core.lazy.stand_ins import StandIns
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.tensor import read_raw
 from paddle_jax._program.input_spec import InputSpec
@@ -64,8 +65,12 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     static = _static(function)
     args, kwargs = jax.tree.map(_without_spec, (list(args), kwargs), is_leaf=_is_leaf)
     lines: list[str] = []
+    stand_ins = StandIns()
     try:
-        with traced_for(platform), swapped_attributes(local.ctx.frame, executor=_naming(lines)):
+        with (
+            traced_for(platform),
+            swapped_attributes(local.ctx.frame, executor=_naming(lines), stand_ins=stand_ins),
+        ):
             program, inputs = static._capture(args, kwargs)
             tensors = program._tensors(inputs)
             operands = [_operand(tensor) for tensor in tensors]
@@ -79,6 +84,8 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
         raise RuntimeError(
             f"compile: {static._name()} cannot be traced as a whole: {text} ({where})"
         ) from error
+    finally:
+        stand_ins.forget()
     return Traced(static._name(), traced, operands, lines, tensors)
 
 

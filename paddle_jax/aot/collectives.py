@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle_jax._core.base.report_text import size_text
-from paddle_jax.aot.hlo import Program, shape_sizes
+from paddle_jax.aot.hlo import Program
 from paddle_jax.aot.scopes import origin
 
 _KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
@@ -51,8 +51,7 @@ def collectives(program: Program, ops: Sequence[str] = ()) -> list[Collective]:
             kind = instruction.opcode.removesuffix("-start")
             if kind not in _KINDS:
                 continue
-            sizes = shape_sizes(instruction.shape)
-            result = sum(sizes) if kind == instruction.opcode else max(sizes)
+            result = instruction.nbytes
             group = _group(instruction.line)
             key = (kind, group, *origin(instruction.op_name, ops))
             each = found.get(key)

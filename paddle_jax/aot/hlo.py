@@ -76,6 +76,9 @@ class Instruction:
     @property
     def nbytes(self) -> int:
         """Bytes of its result."""
+        if self.opcode.endswith("-start") and self.opcode != "all-reduce-start":
+            # The start of an asynchronous instruction has its operands in front of its results.
+            return shape_bytes(top_level(self.shape)[1])
         return shape_bytes(self.shape)
 
     @property
@@ -189,6 +192,19 @@ def shape_sizes(shape: str) -> list[int]:
 def shape_bytes(shape: str) -> int:
     """Bytes of a result."""
     return sum(shape_sizes(shape))
+
+
+def top_level(shape: str) -> list[str]:
+    """The parts of the text of a tuple, which may be tuples themselves."""
+    parts = [""]
+    depth = 0
+    for character in shape.strip()[1:-1]:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def parse(text: str) -> Program:

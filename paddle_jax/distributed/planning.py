@@ -183,8 +183,8 @@ def _describe(
     found: Plan, tensors: Sequence[Tensor], operands: Sequence[Any], communication: list[Any]
 ) -> None:
     """Stores the Tensors and the communication of a step, and warns of what is gathered whole."""
-    found.devices = max([len(t.sharding.device_set) for t in operands], default=1)
-    found.tensors = sorted(map(_described, tensors), key=lambda row: -row[-1])
+    found.devices = max([len(t.sharding.device_set) for t in operands if t.sharding], default=1)
+    found.tensors = sorted(map(_described, tensors, operands), key=lambda row: -row[-1])
     found.collectives = communication
     largest = max([math.prod(t.shape) * t.dtype.itemsize for t in operands], default=0)
     for each in found.collectives:
@@ -268,16 +268,17 @@ def _operand(tensor: Tensor) -> Any:
 
 
 def _described(
-    tensor: Tensor,
+    tensor: Tensor, operand: Any
 ) -> tuple[Any, tuple[Any, ...], Any | ProcessMesh | None, list[Any] | None, Any]:
-    array = to_jax_array(read_raw(tensor))
+    """What a plan says of a Tensor. operand: the shape, dtype and layout of its value."""
     layout = layout_of(tensor)
-    size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
+    shard = operand.shape if operand.sharding is None else operand.sharding.shard_shape(operand.shape)
+    size = math.prod(shard) * operand.dtype.itemsize
     if layout is None:
         placements = None
     else:
         placements = list(layout.placements)
-    return tensor.name, tuple(array.shape), None if layout is None else layout.mesh, placements, size
+    return tensor.name, tuple(operand.shape), None if layout is None else layout.mesh, placements, size
 
 
 def _named(ops: Sequence[Any], layouts: Sequence[Any]) -> Callable[..., Any]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from paddle_jax._core.base.interrupt_safe import set_all
+from paddle_jax._core.base.state import local
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax.optimizer.stack import Call, Stack
 
 
 class _Group:
@@ -33,6 +38,16 @@ class _Group:
         self.chosen = None
         self.zeros = {}
         self.tables = {}
+
+    def take(self, stacks: list[Stack], places: Any, calls: list[Call], chosen: Any) -> None:
+        """Takes over new stacks, with all that depends on them."""
+        names = ("stacks", "places", "calls", "chosen", "ids")
+        # All at once, so that the group is consistent at any time.
+        assign = partial(set_all, partial(setattr, self), names)
+        stand_ins = local.ctx.frame.stand_ins
+        if stand_ins is not None:  # states without values, for a program that never runs
+            stand_ins.undo.append(partial(assign, [getattr(self, name) for name in names]))
+        assign((stacks, places, calls, chosen, []))
 
     def placed(self) -> list[Tensor]:
         """The parameters that are in stacks."""

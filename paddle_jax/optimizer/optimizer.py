@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.interrupt_safe import eager_evaluation, set_all
+from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.execution.python_state import SCALARS
@@ -19,15 +19,24 @@ from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
 from paddle_jax._core.tensors.held_values import held_value, replace_held
-from paddle_jax._core.tensors.layout import layout_of, put, replicated, with_leading_axes
+from paddle_jax._core.tensors.layout import layout_of, replicated, with_leading_axes
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
-from paddle_jax.optimizer.flat import ROWS, joined, rows
+from paddle_jax.optimizer.flat import ROWS, rows
 from paddle_jax.optimizer.group import _Group
 from paddle_jax.optimizer.helpers import in_program, is_rule, zeros_for
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
-from paddle_jax.optimizer.stack import Stack, choices_of, chunks, new_state, pack, run_calls, vectors
+from paddle_jax.optimizer.stack import (
+    Stack,
+    choices_of,
+    chunks,
+    master_weights,
+    new_state,
+    pack,
+    run_calls,
+    vectors,
+)
 from paddle_jax.optimizer.states import LOW, States, outside
 from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
@@ -547,12 +556,7 @@ class Optimizer(ByParameter, States):
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         chosen = self._chosen([param for stack in stacks for param in stack.params])
-        # All at once, so that the group is consistent at any time.
-        set_all(
-            partial(setattr, group),
-            ("stacks", "places", "calls", "chosen", "ids"),
-            (stacks, places, pack(stacks), chosen, []),
-        )
+        group.take(stacks, places, pack(stacks), chosen)
 
     def _elementwise(self, settings: dict[str, Any]) -> bool:
         """Whether the rule treats each element for itself, so that parameters of all shapes can
@@ -596,11 +600,8 @@ class Optimizer(ByParameter, States):
             )
         # The float32 copy of the parameters themselves.
         if self._multi_precision and str(value.dtype) in LOW:
-            values = list(map(outside, params))
-            with eager_evaluation():
-                slots["master"] = wrap(
-                    put(joined(values, flat).astype(wide), self._state_layout("master", params[0], ()))
-                )
+            layout = self._state_layout("master", params[0], ())
+            slots["master"] = master_weights(params, flat, wide, layout)
         return slots
 
     def _state_layout(self, slot: str, param: Tensor, lead: tuple[int, ...] | None) -> Any:

@@ -27,6 +27,7 @@ from paddle_jax._core.tensors.layout import layout_of, put, replicated
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, wrap
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT, ROWS
+from paddle_jax.optimizer.states import outside
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
 if TYPE_CHECKING:
@@ -558,6 +559,9 @@ def new_state(shape: tuple[int, ...], fill: float, dtype: Any, layout: Any = Non
     is being traced."""
     with eager_evaluation():
         small = np.prod(shape, dtype=np.int64) <= SMALL * STACK  # not worth a compilation
+        stand_ins = local.ctx.frame.stand_ins
+        if stand_ins is not None and not small:
+            return wrap(stand_ins.array(shape, dtype, layout))
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
             return wrap(
@@ -568,6 +572,17 @@ def new_state(shape: tuple[int, ...], fill: float, dtype: Any, layout: Any = Non
         return wrap(
             persistent_from_numpy(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype)
         )
+
+
+def master_weights(params: Sequence[Tensor], is_flat: bool, dtype: Any, layout: Any) -> Tensor:
+    """The float32 copy of parameters of low precision."""
+    stand_ins = local.ctx.frame.stand_ins
+    if stand_ins is not None:
+        count, inner = flat.rows(params, is_flat)
+        return wrap(stand_ins.array((count, *inner), dtype, layout))
+    values = list(map(outside, params))
+    with eager_evaluation():
+        return wrap(put(flat.joined(values, is_flat).astype(dtype), layout))
 
 
 def choices_of(params: Sequence[Tensor]) -> tuple[list[Any], list[Any], list[Any]]:

@@ -4,6 +4,7 @@ They are checked on the CPU, and with the compilers for GPUs and TPUs where thes
 (`pip install 'paddle_jax[aot]'`, or PADDLE_JAX_COMPILERS).
 """
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import paddle_jax as paddle
 import paddle_jax.aot as aot
 from paddle_jax.aot import capture, commands, compilers, hlo, target
 from paddle_jax.aot.chips import CHIPS
+from paddle_jax.aot.collectives import collectives
 from paddle_jax.static import InputSpec
 
 
@@ -235,6 +237,64 @@ def test_second_derivatives_on_a_tpu():
     assert report.compiles, report.error
 
 
+def step_of(width, dtype="float32"):
+    """(step, network, optimizer) of a network of one square matrix."""
+    paddle.seed(0)
+    paddle.set_default_dtype(dtype)
+    net = paddle.nn.Linear(width, width)
+    paddle.set_default_dtype("float32")
+    adam = paddle.optimizer.AdamW(parameters=net.parameters(), multi_precision=True)
+
+    def step(x):
+        loss = net(x).square().mean()
+        loss.backward()
+        adam.step()
+        adam.clear_grad()
+        return loss
+
+    return step, net, adam
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_parameters_without_values(dtype):
+    """Parameters made under LazyGuard count as those with values, and stay as they are."""
+    found = []
+    for guard in (contextlib.nullcontext(), paddle.LazyGuard()):
+        with guard:
+            step, net, adam = step_of(8, dtype)
+        traced = capture.trace(step, [InputSpec([2, 8], dtype)], {}, "cuda")
+        found.append([(x.shape, str(x.dtype)) for x in traced.operands])
+    assert found[0] == found[1]
+    assert repr(net.weight).endswith("Tensor(Not initialized)")
+    assert adam.get_opti_var_name_list() == []
+    # afterwards it trains as a network with values from the beginning
+    step_with_values, _, _ = step_of(8, dtype)
+    paddle.seed(0)
+    for parameter in net.parameters():
+        parameter.initialize()
+    x = paddle.ones([2, 8], dtype)
+    assert step(x).item() == step_with_values(x).item()
+    assert len(adam.get_opti_var_name_list()) == 8
+
+
+def test_a_network_larger_than_the_memory():
+    """A matrix of 256 GiB, with two states of the same size."""
+    with paddle.LazyGuard():
+        step, _, _ = step_of(1 << 18)
+    traced = capture.trace(step, [InputSpec([1, 1 << 18], "float32")], {}, "tpu")
+    assert sum(x.size for x in traced.operands) > 3 * 2**36
+
+
+def test_parameters_without_values_that_the_host_reads():
+    with paddle.LazyGuard():
+        net = paddle.nn.Layer()
+        net.count = net.create_parameter(
+            [1], dtype="int32", default_initializer=paddle.nn.initializer.Constant(3)
+        )
+    with pytest.raises(RuntimeError, match="is not initialized: it was made under paddle.LazyGuard"):
+        aot.compile(lambda x: x * int(net.count), InputSpec([2], "float32"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", [needs("cpu:8"), needs("v5e:2x4"), needs("h100:8")])
 def test_sharded(chip):
@@ -345,3 +405,23 @@ def test_check_a_target(capsys):
     assert commands.check_target("cpu") == 0
     assert "step compiles for the processor of this machine" in capsys.readouterr().out
     assert commands.check_target("v9") == 2
+
+
+GROUPS = "replica_groups=mesh['a'=8] {'a'}"
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "result", "received"),
+    [
+        # starts of combined ones: operands, then results
+        ("((f32[64]{0}, bf16[8,4]{1,0}), (f32[8]{0}, bf16[1,4]{1,0}))", "reduce-scatter", 40, 280),
+        ("((f32[8]{0}, bf16[1,4]{1,0}), (f32[64]{0}, bf16[8,4]{1,0}))", "all-gather", 320, 280),
+        ("(f32[8]{0}, f32[64]{0})", "all-gather", 256, 224),
+        ("(f32[8]{0}, /*index=1*/f32[64]{0})", "all-reduce", 288, 504),
+        ("f32[64]{0}", "all-reduce", 256, 448),
+    ],
+)
+def test_bytes_of_asynchronous_collectives(shape, kind, result, received):
+    text = f"ENTRY %main (p: f32[]) -> f32[] {{\n  %x = {shape} {kind}-start(%p), {GROUPS}\n}}"
+    (found,) = collectives(hlo.parse(text))
+    assert (found.kind, found.result, found.nbytes) == (kind, result, received)

@@ -12,13 +12,18 @@ class Uninitialized(jax.ShapeDtypeStruct):
 
     Attributes:
         parameter: str, the name of the parameter.
+        sharding: how the values will lie on several devices; None for one device.
     """
 
     __slots__ = ("parameter",)
 
-    def __init__(self, shape: Any, dtype: Any, parameter: str) -> None:
-        super().__init__(shape, dtype)
+    def __init__(self, shape: Any, dtype: Any, parameter: str, sharding: Any = None) -> None:
+        super().__init__(shape, dtype, sharding=sharding)
         self.parameter = parameter
+
+    def in_layout(self, sharding: Any) -> Uninitialized:
+        """The same in another layout."""
+        return Uninitialized(self.shape, self.dtype, self.parameter, sharding)
 
     def error(self, doing: str, operand: str = "") -> RuntimeError:
         """The exception for a use of the values.

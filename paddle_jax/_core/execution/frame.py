@@ -26,6 +26,7 @@ from paddle_jax._core.kernels.value_checks import poll
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
+from paddle_jax._core.lazy.stand_ins import StandIns
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, pack_operands, source_of
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
@@ -51,6 +52,8 @@ class Frame:
             deferred then.
         packing: None, or (pack, unpack), functions that keep the operands of recorded calls in another form.
             Nothing is deferred then either.
+        stand_ins: None, or the StandIns of a program that is compiled and never run. They stand for
+            parameters without values and for states of optimizers.
     """
 
     eager = True  # whether calls compute values
@@ -71,12 +74,14 @@ class Frame:
         self.outer: Any = None
         self.executor: Executor | None = None
         self.packing: Packing | None = None
+        self.stand_ins: StandIns | None = None
 
     def nest_in(self, outer: Frame) -> Self:
         """Takes over the settings of the Frame around this one, and returns this one."""
         self.outer = outer
         self.executor = outer.executor
         self.packing = outer.packing
+        self.stand_ins = outer.stand_ins
         return self
 
     def on_length(self, node: Any, value: Any) -> None:

@@ -481,6 +481,14 @@ class Parameter(Tensor):
         self.init_func = None
         fill(self)
 
+    def _after_filling(self, change: Callable[[Parameter], Any]) -> None:
+        """Calls `change(parameter)`: now, or for a parameter made under LazyGuard once it has values."""
+        fill = self.init_func
+        if fill is None:
+            change(self)
+        else:
+            self.set_init_func(lambda p: (fill(p), change(p)))
+
     def __repr__(self) -> str:
         return "Parameter containing:\n" + Tensor.__repr__(self)
 

@@ -8,6 +8,7 @@ host, such as the step of a scheduler, are repeated after each call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -268,6 +269,8 @@ class Capture(Trace):
         return self._lifted(entry)
 
     def _meet(self, tensor: Tensor) -> CapturedInput:
+        if self.stand_ins is not None:
+            self._give_stand_in(tensor)
         entry = self.tensors[id(tensor)] = CapturedInput(held_value(tensor), tensor)
         # `end` gives the Tensor its own array and its place on the tape again.
         self.undo_log.save(tensor)
@@ -276,6 +279,16 @@ class Capture(Trace):
         tensor._node = None
         tensor._idx = 0
         return self._keep(entry)
+
+    def _give_stand_in(self, tensor: Tensor) -> None:
+        """Gives a parameter made under LazyGuard an array, for a program that is compiled and never run.
+
+        Whole numbers get none, since the host may read their values.
+        """
+        value = held_value(tensor)
+        if type(value) is Uninitialized and value.dtype.kind in INEXACT:
+            replace_held(tensor, self.stand_ins.array(value.shape, value.dtype, value.sharding))
+            self.stand_ins.undo.append(partial(replace_held, tensor, value))
 
     def _keep(self, entry: CapturedInput) -> CapturedInput:
         self.arrays[id(entry.own)] = entry

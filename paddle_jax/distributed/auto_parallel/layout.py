@@ -20,6 +20,7 @@ from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
 from paddle_jax._core.base.state import local
+from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.devices import default_device, jax_device
@@ -211,6 +212,8 @@ def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array:
             "reshard: a Variable of a static program lies nowhere; "
             "leave static mode, and compile with jit.to_static"
         )
+    if type(raw) is Uninitialized:
+        return raw.in_layout(None if layout is DENSE else layout.sharding(raw.shape))
     if isinstance(raw, jax.core.Tracer):
         if layout is DENSE:
             return raw

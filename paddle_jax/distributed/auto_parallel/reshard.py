@@ -5,12 +5,13 @@ For the tape this is the identity: a gradient goes back to the layout that the v
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import ADD
 from paddle_jax._core.tape.node import GraphFreedError, Node, source_of
-from paddle_jax._core.tensors.held_values import held_value
+from paddle_jax._core.tensors.held_values import held_value, holds_uninitialized, replace_held
 from paddle_jax._core.tensors.tensor import init_tensor, read_raw, wrap
 from paddle_jax.distributed.auto_parallel.layout import (
     DENSE,
@@ -66,7 +67,13 @@ def reshard_tensor(tensor: Any, layout: Any) -> Any:
 
 def move(tensor: Any, layout: Any) -> None:
     """Brings a leaf, such as a Parameter, into another layout in place."""
-    tensor._rebind(put_in_layout(held_value(tensor), layout))
+    value = put_in_layout(held_value(tensor), layout)
+    if holds_uninitialized(tensor):
+        # a parameter made under LazyGuard gets its values later
+        replace_held(tensor, value)
+        tensor._after_filling(partial(move, layout=layout))
+    else:
+        tensor._rebind(value)
     tensor._dist = layout
 
 
@@ -77,4 +84,6 @@ def copy_of(tensor: Tensor, layout: DistLayout, like: Any) -> Tensor:
     made.persistable = tensor.persistable
     made._dist = layout
     made.__dict__.update(tensor.__dict__)
+    if holds_uninitialized(made):
+        made._after_filling(partial(move, layout=layout))
     return made

@@ -182,6 +182,9 @@ def _arguments(context: Any) -> tuple[AbstractMesh, list[_Argument]] | None:
         # Devices in an order of their own, or a form of another version of JAX.
         if mesh is None or cuts is None:
             return None
+        # A mesh without axes: a number of the host, such as the learning rate.
+        if not mesh[1]:
+            continue
         meshes.add(mesh[1])
         names = [_NAME.findall(each) for each in _CUT.findall(cuts[1])]
         arguments.append(_Argument(value.type.shape, names))

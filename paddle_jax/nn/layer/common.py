@@ -33,7 +33,6 @@ from paddle_jax.nn.layer.padding import (
     ZeroPad2D,
     ZeroPad3D,
 )
-from paddle_jax.nn.layer.parameter import after_filling
 from paddle_jax.nn.remote_lookup import RemoteLookup
 
 if TYPE_CHECKING:
@@ -264,7 +263,7 @@ class Embedding(Layer):
         # a static program fills the row as any other, and the lookup gives zeros for it
         recorded = weight is not None and holds_symbol(weight)
         if weight is not None and self._padding_idx is not None and not recorded:
-            after_filling(weight, self._clear_padding)
+            weight._after_filling(self._clear_padding)
         return weight
 
     def _remote_table(self, max_norm: float | None, scale_grad_by_freq: bool) -> Layer:

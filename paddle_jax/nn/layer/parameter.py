@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -145,15 +145,6 @@ def _is_plain(initializer: Initializer) -> bool:
         type(initializer).forward is Initializer.forward
         and type(initializer).__call__ is Initializer.__call__
     )
-
-
-def after_filling(parameter: Parameter, change: Callable[[Parameter], Any]) -> None:
-    """Calls `change(parameter)`: now, or for a parameter made under LazyGuard once it has values."""
-    fill = parameter.init_func
-    if fill is None:
-        change(parameter)
-    else:
-        parameter.set_init_func(lambda p: (fill(p), change(p)))
 
 
 def _fallback(dtype: DType, is_bias: bool) -> Initializer:

@@ -1,10 +1,15 @@
 """`paddle_jax.distributed.plan` says what a compiled step needs and sends."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
+from paddle_jax._core.lazy.devices import lowered_for
+from paddle_jax.aot import capture
+from paddle_jax.aot.chips import CHIPS
 from paddle_jax.aot.collectives import collectives
 from paddle_jax.aot.hlo import parse
 from paddle_jax.distributed import Replicate, Shard, shard_tensor
@@ -125,3 +130,40 @@ def test_counting():
     assert (found["reduce-scatter"].nbytes, found["reduce-scatter"].group) == (12, 4)
     assert (found["all-to-all"].nbytes, found["all-to-all"].group) == (28, 8)
     assert (found["collective-permute"].nbytes, len(found)) == (32, 5)
+
+
+def test_parameters_without_values():
+    """A step with ShardingStage3 of a network made under LazyGuard, for GPUs: its operands are those of one
+    with values, each device runs the fused kernel with its part, and the values that come later are the same.
+    """
+    mesh = dist.ProcessMesh(np.arange(8), dim_names=["dp"])
+    x = shard_tensor(np.ones((8, 64, 64), "float32"), mesh, [Shard(0)])
+    found, values = [], []
+    for guard in (contextlib.nullcontext(), paddle.LazyGuard()):
+        paddle.seed(0)
+        with guard:
+            net = paddle.nn.Linear(64, 3 * 64)
+        adam = paddle.optimizer.AdamW(parameters=net.parameters())
+        net, adam = dist.parallelize(net, adam, mesh, {"dp_config": {"sharding_level": 3}})
+
+        def step(x, net=net, adam=adam):
+            with paddle.amp.auto_cast(dtype="bfloat16"):
+                q, k, v = net(x).reshape([8, 64, 1, 192]).chunk(3, axis=3)
+            loss = paddle.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).sum()
+            loss.backward()
+            adam.step()
+            adam.clear_grad()
+            return loss
+
+        traced = capture.trace(step, [x], {}, "cuda")
+        with lowered_for(CHIPS["h100"].capability):
+            text = traced.traced.lower(lowering_platforms=("cuda",)).as_text()
+        assert "__cudnn$fmhaSoftmax" in text
+        found.append([(x.shape, x.dtype, x.sharding.devices_indices_map(x.shape)) for x in traced.operands])
+        for parameter in net.parameters():
+            if not parameter._is_initialized():
+                parameter.initialize()
+        assert net.weight.placements == [Shard(0)]
+        values.append(net.weight.numpy())
+    assert found[0] == found[1]
+    np.testing.assert_array_equal(*values)
