@@ -32,6 +32,7 @@ from paddle_jax._core.execution.trace import Trace, alias_array, is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
+from paddle_jax._core.lazy.stand_ins import StandIns
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import RowsGrad, either, marks_of
@@ -270,7 +271,7 @@ class Capture(Trace):
 
     def _meet(self, tensor: Tensor) -> CapturedInput:
         if self.stand_ins is not None:
-            self._give_stand_in(tensor)
+            self._give_stand_in(tensor, self.stand_ins)
         entry = self.tensors[id(tensor)] = CapturedInput(held_value(tensor), tensor)
         # `end` gives the Tensor its own array and its place on the tape again.
         self.undo_log.save(tensor)
@@ -280,15 +281,15 @@ class Capture(Trace):
         tensor._idx = 0
         return self._keep(entry)
 
-    def _give_stand_in(self, tensor: Tensor) -> None:
+    def _give_stand_in(self, tensor: Tensor, stand_ins: StandIns) -> None:
         """Gives a parameter made under LazyGuard an array, for a program that is compiled and never run.
 
         Whole numbers get none, since the host may read their values.
         """
         value = held_value(tensor)
         if type(value) is Uninitialized and value.dtype.kind in INEXACT:
-            replace_held(tensor, self.stand_ins.array(value.shape, value.dtype, value.sharding))
-            self.stand_ins.undo.append(partial(replace_held, tensor, value))
+            replace_held(tensor, stand_ins.array(value.shape, value.dtype, value.sharding))
+            stand_ins.undo.append(partial(replace_held, tensor, value))
 
     def _keep(self, entry: CapturedInput) -> CapturedInput:
         self.arrays[id(entry.own)] = entry
