@@ -1,4 +1,4 @@
-"""The timeline of a recording as one HTML page: needs nothing but a browser."""
+"""A recording as one HTML page, with a timeline and tables: needs nothing but a browser."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax.profiler.event_type import TracerEventType as Type
+from paddle_jax.profiler.page_tables import tables
 from paddle_jax.profiler.profiler_statistic import where_the_time_went
 from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, PROGRAM
 
@@ -36,16 +37,20 @@ _WIDTH = 1600
 _PAGE = """<!doctype html><meta charset="utf-8"><title>Profile</title>
 <style>body{{font:13px sans-serif;margin:1em}}rect:hover{{stroke:#000}}td{{padding:0 1em 0 0}}
 i{{display:inline-block;width:1em;height:.8em}}
-div{{overflow-x:auto}}text{{font:11px sans-serif;pointer-events:none}}.w{{fill:#fff}}</style>
+div{{overflow-x:auto}}text{{font:11px sans-serif;pointer-events:none}}.w{{fill:#fff}}
+th{{text-align:left;padding:0 1em 0 0}}h2{{font-size:15px}}.out{{opacity:.12}}tr.out{{display:none}}</style>
 <h1>Profile of process {process}</h1>
 <p>{span:.3f} ms. Wider:
-<a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a></p>
+<a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a>
+<input id="q" type="search" placeholder="search names and lines" oninput="search(this.value)"></p>
 <table>{went}</table><p>{legend}</p>{note}
 <div><svg id="t" width="{width}" height="{height}" viewBox="0 0 {width} {height}"
 preserveAspectRatio="none">
 {shapes}</svg></div>
-<script>function zoom(f){{var t=document.getElementById("t");
-t.setAttribute("width",t.getAttribute("width")*f);return false}}</script>
+{tables}<script>function zoom(f){{var t=document.getElementById("t");
+t.setAttribute("width",t.getAttribute("width")*f);return false}}
+function search(word){{document.querySelectorAll("rect,.s tbody tr").forEach(
+e=>e.classList.toggle("out",!e.textContent.toLowerCase().includes(word.toLowerCase())))}}</script>
 """
 
 
@@ -110,6 +115,7 @@ def page(result: ProfilerResult) -> str:
         width=_WIDTH,
         height=(deepest + 2) * _ROW,
         shapes="\n".join(shapes),
+        tables=tables(result),
     )
 
 

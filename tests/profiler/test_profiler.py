@@ -312,6 +312,10 @@ def test_chrome_trace(recorded, tmp_path):
     page = path.with_suffix(".html").read_text()
     assert "test_profiler.py:" in page
     assert page.count("<rect") >= len(events)
+    slowest = page.partition("<h2>Slowest lines</h2>")[2].partition("</table>")[0]
+    times = [float(cells[1]) for cells in (row.split("<td>")[1:] for row in slowest.split("<tr>")[2:])]
+    assert times == sorted(times, reverse=True) and "test_profiler.py:" in slowest
+    assert "<h2>Compiled, and why</h2>" in page and 'type="search"' in page
 
 
 def test_files_are_read_back(recorded, paddle, tmp_path):
