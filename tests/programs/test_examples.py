@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import recorded
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # Toy sizes: every line runs, the result need not be good.
 TOY = {
@@ -147,8 +149,13 @@ def test_runs_through_the_alias(name, tmp_path):
 @needs_oracle
 @pytest.mark.parametrize("name", [name for name in TOY if name not in OURS_ALONE])
 def test_runs_unchanged_with_the_real_paddle(name, tmp_path):
-    out = run(["-W", "ignore", str(EXAMPLES / f"{name}.py"), *TOY[name]], tmp_path)
-    assert LAST_LINE[name] in out.splitlines()[-1]
+    program = EXAMPLES / f"{name}.py"
+
+    def last_line():
+        return run(["-W", "ignore", str(program), *TOY[name]], tmp_path).splitlines()[-1]
+
+    key = recorded.key_of([program, " ".join(TOY[name])])
+    assert LAST_LINE[name] in recorded.texts(f"example_{name}", key, last_line)
 
 
 @pytest.mark.slow

@@ -8,13 +8,14 @@ depends on a random stream.
 import importlib.util
 import json
 import math
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import recorded
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = sorted((HERE / "tutorials").glob("*.py"))
@@ -41,34 +42,31 @@ def _close(a, b):
     return a == b or math.isnan(a) and math.isnan(b) or abs(a - b) <= TOLERANCE * max(abs(a), abs(b), 0.1)
 
 
-def answers(files, folder):
-    """{engine: {program: cells}}; both engines run at the same time."""
-    running = {}
-    for engine in ("paddle", "paddle_jax"):
-        out = folder / f"{engine}.json"
-        command = [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-m",
-            "tests.programs.notebook",
-            engine,
-            str(out),
-            *map(str, files),
-        ]
-        log = (folder / f"{engine}.log").open("w")
-        running[engine] = (
-            subprocess.Popen(
-                command, cwd=HERE.parents[1], stdout=log, stderr=subprocess.STDOUT, env=os.environ
-            ),
-            log,
-            out,
-        )
-    for process, log, _ in running.values():
-        process.wait(timeout=900)
-        log.close()
-        assert process.returncode == 0, Path(log.name).read_text()[-3000:]
-    return {engine: json.loads(out.read_text()) for engine, (_, _, out) in running.items()}
+def answers(engine, files, folder):
+    """{program: cells} of an engine."""
+    out = folder / f"{engine}.json"
+    command = [sys.executable, "-W", "ignore", "-m", "tests.programs.notebook", engine, out, *files]
+    done = subprocess.run(
+        command, cwd=HERE.parents[1], capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return json.loads(out.read_text())
+
+
+def answers_of_paddle(name, files, folder):
+    """As `answers`, from the record. The first steps are taken each time."""
+    if name == "first_steps":
+        return answers("paddle", files, folder)
+    key = recorded.key_of([HERE / "notebook.py", recorded.FOLDER.parents[1] / "cpu.py", *files])
+
+    def without_tracebacks():
+        found = answers("paddle", files, folder)
+        return {
+            program: [[title, shown, trouble.strip().rpartition("\n")[2]] for title, shown, trouble in cells]
+            for program, cells in found.items()
+        }
+
+    return recorded.texts(f"tutorials_{name}", key, without_tracebacks)
 
 
 def differences(ours, theirs):
@@ -94,12 +92,9 @@ def differences(ours, theirs):
 )
 @pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="not installed: paddle")
 def test_shows_what_paddle_shows(batch, tmp_path):
-    found = answers(BATCHES[batch], tmp_path)
-    problems = [
-        f"{name} {text}"
-        for name in found["paddle"]
-        for text in differences(found["paddle_jax"][name], found["paddle"][name])
-    ]
+    files = BATCHES[batch]
+    theirs, ours = answers_of_paddle(batch, files, tmp_path), answers("paddle_jax", files, tmp_path)
+    problems = [f"{name} {text}" for name in theirs for text in differences(ours[name], theirs[name])]
     assert not problems, "\n".join(problems)
 
 
