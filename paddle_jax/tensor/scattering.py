@@ -16,7 +16,7 @@ from paddle_jax._core.ops.op import check_inplace, composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, ints, one_axis
-from paddle_jax.tensor.creation import clone, fill
+from paddle_jax.tensor.creation import clone, fill, filled
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index
 from paddle_jax.tensor.manipulation import expand, reshape
 
@@ -502,7 +502,7 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
     """
     shape = ints("scatter_nd", shape, "shape")
     _check_updates("scatter_nd", shape, index, updates)
-    return add_points(wrap(jnp.zeros(shape, numpy_dtype(updates))), index, updates)
+    return add_points(wrap(filled(shape, 0, numpy_dtype(updates))), index, updates)
 
 
 # slices along an axis ---------------------------------------------------------------------------------------
