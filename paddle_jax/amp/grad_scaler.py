@@ -18,7 +18,9 @@ from paddle_jax._core.base.state import Precision, local
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
+from paddle_jax._core.lazy.multi_device import read_on_all
 from paddle_jax._core.lazy.recording import extend_step
+from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.layout import by_devices
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -213,7 +215,7 @@ class AmpScaler:
         for grads in on_meshes:
             *new, found = self._unscaled(grads)
             assign_all(grads, new)
-            anywhere = bool(wrap(found)) or anywhere
+            anywhere = bool(read_on_all(to_jax_array(found))) or anywhere
         self._found_inf._rebind(persistent_from_numpy(np.array([anywhere])))
 
     def _guarded(self, optimizer: Any, step: Callable[[], Any]) -> Any:

@@ -18,7 +18,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
-from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.lazy.multi_device import MultiDevice, read_on_all
 from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.runner.run_segment import interpret_now
 from paddle_jax._core.tensors import place as places
@@ -402,7 +402,7 @@ def _scale(work: list[Any], clip_norm: float, apart: bool) -> Any:
     ]
     if apart:
         # Arrays on different meshes cannot meet in one program; the partial sums meet on the host.
-        return np.asarray(scale_of([np.asarray(one) for one in sums], clip_norm))
+        return np.asarray(scale_of([read_on_all(one) for one in sums], clip_norm))
     return scale_of(sums, clip_norm)
 
 
@@ -566,7 +566,7 @@ def new_state(shape: tuple[int, ...], fill: float, dtype: Any, layout: Any = Non
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
             return wrap(
                 MultiDevice.block_if_needed(jax.make_array_from_callback)(
-                    shape, layout, lambda index: whole[index]
+                    shape, layout, lambda index: whole[index], dtype=whole.dtype
                 )
             )
         return wrap(

@@ -10,7 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.freed_value import FREED_VALUE
+from paddle_jax._core.lazy.multi_device import is_here
+from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.held_values import element_count, held_value, holds_uninitialized, numpy_dtype
+from paddle_jax._core.tensors.layout import lies_on_mesh
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, host_elements, read_raw, wrap
 from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
@@ -18,7 +21,9 @@ from paddle_jax.tensor.methods import _attach, _moved
 
 @_attach
 def _is_initialized(self) -> bool:
-    return held_value(self) is not FREED_VALUE and not holds_uninitialized(self)
+    if held_value(self) is FREED_VALUE or holds_uninitialized(self):
+        return False
+    return not lies_on_mesh(held_value(self)) or is_here(to_array(read_raw(self)))
 
 
 @_attach

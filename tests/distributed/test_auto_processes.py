@@ -42,6 +42,42 @@ def main(folder):
     again = dist.shard_tensor(np.zeros_like(data), mesh, [Replicate()])
     dist.load_state_dict({"x": again}, folder)
     assert np.array_equal(again.numpy(), data)
+    stages(data)
+
+
+def stages(data):
+    # A pipeline of two meshes, each on the devices of one process: a step with a clipped norm, by formula.
+    front, back = ProcessMesh([0, 1], ["x"]), ProcessMesh([2, 3], ["x"])
+
+    def weight(values, mesh):
+        initial = paddle.nn.initializer.Assign(np.array(values, "float32"))
+        parameter = paddle.create_parameter([2], "float32", default_initializer=initial)
+        return dist.shard_tensor(parameter, mesh, [])
+
+    w, v = weight([1, 2], front), weight([3, 4], back)
+    hidden = dist.reshard(dist.shard_tensor(data, front, [Shard(0)]) * w, back, [Shard(0)])
+    loss = (hidden * v).sum()
+    clip = paddle.nn.ClipGradByGlobalNorm(1.0)
+    optimizer = paddle.optimizer.SGD(0.5, parameters=[w, v], grad_clip=clip)
+    loss.backward()
+    optimizer.step()
+    slopes = data.sum(0) * [3, 4], data.sum(0) * [1, 2]
+    scale = 0.5 / np.linalg.norm(np.concatenate(slopes))
+    for stage, (one, start, slope) in enumerate([(w, [1, 2], slopes[0]), (v, [3, 4], slopes[1])]):
+        is_here = stage == dist.get_rank()
+        assert one._is_initialized() == is_here
+        if is_here:
+            assert np.allclose(one.numpy(), start - scale * slope, rtol=1e-6)
+    if dist.get_rank() == 1:
+        assert float(loss) == (data * [1, 2] * [3, 4]).sum() and "Not initialized" not in str(loss)
+        return
+    assert loss.numpy().shape == (0,) and str(loss).endswith("GlobalDenseTensor Not initialized)")
+    try:
+        float(loss)
+    except ValueError as error:
+        assert "other processes" in str(error)
+    else:
+        raise AssertionError("a value was read that is not here")
 
 
 if __name__ == "__main__":

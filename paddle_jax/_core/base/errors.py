@@ -86,6 +86,10 @@ class CheckError(AssertionError, ValueError):
     """A check failed that Paddle does with `assert`: an AssertionError for users, a ValueError in meaning."""
 
 
+class NotHereError(ValueError):
+    """A value lies on the devices of other processes alone."""
+
+
 class Unsupported(Exception):
     """Code cannot become part of a compiled program; it can still run operation by operation.
 

@@ -190,7 +190,10 @@ class Trace(AtomicContext, InnerFrame):
 def alias_array(value: Any) -> Any:
     """Another array object with the same memory."""
     return jax.make_array_from_single_device_arrays(
-        value.shape, value.sharding, [shard.data for shard in value.addressable_shards]
+        value.shape,
+        value.sharding,
+        [shard.data for shard in value.addressable_shards],
+        dtype=value.dtype,  # this process may have none of the devices
     )
 
 

@@ -15,6 +15,7 @@ import jax
 from jax._src import (
     xla_bridge,  # JAX has no public way to ask whether a backend is in use, or which there may be
 )
+from jax.sharding import NamedSharding
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.lazy import jax_plugins
@@ -44,11 +45,13 @@ class _Devices:
         default: device that JAX puts arrays on if nothing else is chosen, or None.
         host: device that HOST stands for, None until the client has started.
         stay_on_host: bool, whether this process touches no device before it must.
+        meshes_over_processes: bool, whether there are meshes of one device in a program of several processes.
     """
 
     default: Any = None
     host: Any = None
     stay_on_host = False
+    meshes_over_processes = False
 
 
 # None, or the platform that a program is traced for on a machine without it; a part of JAX's cache keys
@@ -151,11 +154,18 @@ def _start_host() -> Any:
 
 
 def device_of(array: jax.Array) -> Any:
-    """The device of a jax array; a frozenset of several."""
+    """The device of a jax array; a frozenset of those of a mesh."""
     devices = array.sharding.device_set
-    if len(devices) == 1:
+    # a mesh of one device may lie in another process, so results must stay bound to it
+    is_on_mesh = _Devices.meshes_over_processes and isinstance(array.sharding, NamedSharding)
+    if len(devices) == 1 and not is_on_mesh:
         return canonical_device(next(iter(devices)))
     return frozenset(devices)
+
+
+def bind_to_meshes() -> None:
+    """Keeps results of values on a mesh of one device bound to that mesh."""
+    _Devices.meshes_over_processes = True
 
 
 def stay_on_host() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src.array import ArrayImpl
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
+from paddle_jax._core.base.errors import NotHereError
 from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.positions import OP_MASK
@@ -24,18 +27,26 @@ class MultiDevice:
             ends the process.
         placed: bool, whether the program has named a device for some array. Operands may then be on
             different devices.
+        read_on_all: gives each process the elements of an array that lies on the mesh of some processes;
+            None while there are no such meshes.
     """
 
     in_use = False
     blocking = False
     placed = False
+    read_on_all: Callable[[jax.Array], np.ndarray] | None = None
 
     @staticmethod
     def block_if_needed(function: Callable[..., Any]) -> Callable[..., Any]:
-        """A compiled function that returns when its results are there, if `blocking` is set."""
+        """A compiled function that returns when its results are there, if `blocking` is set. With meshes of
+        other processes its operands may lie there."""
+        if MultiDevice.read_on_all is not None:
+            call = ft.partial(_call_with_bound_arrays, function)
+        else:
+            call = function
         if not MultiDevice.blocking:
-            return function
-        return lambda *args: jax.block_until_ready(function(*args))
+            return call
+        return lambda *args, **named: jax.block_until_ready(call(*args, **named))
 
     @staticmethod
     def run(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
@@ -139,17 +150,54 @@ def _replicate(array: Any, mesh: Mesh) -> jax.Array:
     return jax.device_put(array, NamedSharding(mesh, PartitionSpec()))
 
 
+def is_here(array: Any) -> bool:
+    """Whether this process has a device of those that an array lies on."""
+    if not MultiDevice.in_use or type(array) is not ArrayImpl:
+        return True
+    return array.is_fully_addressable or bool(array.addressable_shards)
+
+
+def _call_with_bound_arrays(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Calls a program, which may run on devices of other processes alone.
+
+    JAX moves an array that is bound to no device to where the program runs. It ends the process where it has
+    to move one to a device of another process. NumPy arrays are safe.
+    """
+    flat, tree = jax.tree.flatten(args)
+    if all(map(is_here, flat)):
+        return function(*args, **named)
+    bound = [np.asarray(x) if type(x) is ArrayImpl and not x._committed else x for x in flat]
+    return function(*jax.tree.unflatten(tree, bound), **named)
+
+
+def read_on_all(array: jax.Array) -> np.ndarray:
+    """The elements of an array, wherever its mesh lies. All processes that have the Tensor call it."""
+    if MultiDevice.read_on_all is None or not isinstance(array.sharding, NamedSharding):
+        return np.asarray(array)
+    return MultiDevice.read_on_all(array)
+
+
 def to_addressable(array: Any) -> Any:
     """An array whose elements this process can read.
 
     If some of them are with other processes, all processes have to call this function.
+
+    Raises:
+        NotHereError: this process has no device of its mesh.
     """
     if (
         not MultiDevice.in_use
         or not isinstance(array, jax.Array)
+        or isinstance(array, jax.core.Tracer)
         or array.is_fully_addressable
-        or array.is_fully_replicated
     ):
+        return array
+    if not is_here(array):
+        raise NotHereError(
+            f"got a value of shape {list(array.shape)} on devices of other processes alone; this process "
+            "has no part of it; read it where its mesh lies, or reshard it to a mesh of this process first"
+        )
+    if array.is_fully_replicated:
         return array
     replicated = NamedSharding(array.sharding.mesh, PartitionSpec())  # pyright: ignore[reportAttributeAccessIssue]
     return MultiDevice.block_if_needed(jax.jit(lambda x: x, out_shardings=replicated))(array)

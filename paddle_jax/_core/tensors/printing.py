@@ -13,6 +13,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.kernels.value_checks import after_checks
+from paddle_jax._core.lazy.multi_device import is_here
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, tensor_method
 
@@ -78,7 +79,11 @@ def to_string(tensor: Tensor) -> str:
             f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, "
             f"stop_gradient={tensor.stop_gradient}, traced)"
         )
-    return text_of(to_numpy(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
+    placements = tensor._placements_str()
+    if not is_here(value):  # a stage of a pipeline prints the loss, which another one has
+        head = _head(value, tensor.place, tensor.stop_gradient)
+        return f"{head},{placements.removesuffix('=')} Not initialized)"
+    return text_of(to_numpy(value), tensor.place, tensor.stop_gradient, placements)
 
 
 def text_of(array: np.ndarray, place: Any, stop_gradient: bool, placements: str = "") -> str:
@@ -91,11 +96,15 @@ def text_of(array: np.ndarray, place: Any, stop_gradient: bool, placements: str 
         placements: text about its layout on several devices.
     """
     indent = 7
-    head = (
+    head = _head(array, place, stop_gradient)
+    return f"{head},{placements}\n{' ' * indent}{_format(array, indent)})"
+
+
+def _head(array: np.ndarray | jax.Array, place: Any, stop_gradient: bool) -> str:
+    return (
         f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, "
         f"stop_gradient={stop_gradient}"
     )
-    return f"{head},{placements}\n{' ' * indent}{_format(array, indent)})"
 
 
 def _format(array: np.ndarray, indent: int) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from paddle_jax._core.base import bool_attributes, unique_name
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.errors import ArgumentError, TracedValueError
+from paddle_jax._core.base.errors import ArgumentError, NotHereError, TracedValueError
 from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.size import Size, TensorSize, are_known
 from paddle_jax._core.base.state import local
@@ -265,7 +265,12 @@ class Tensor:
 
     def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16. The arguments change nothing."""
-        return np.array(host_value(self, "numpy"))
+        try:
+            return np.array(host_value(self, "numpy"))
+        except NotHereError:
+            # Programs call this on all processes, and use the result on those of the mesh. Paddle gives
+            # an array without elements, too.
+            return np.empty((*self._raw.shape, 0), self._raw.dtype)
 
     def tolist(x: Tensor) -> Any:
         """The value as nested lists of Python numbers."""

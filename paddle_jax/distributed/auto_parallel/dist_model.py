@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base.state import Observing
+from paddle_jax._core.tensors.layout import by_devices
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp import GradScaler, auto_cast
 from paddle_jax.distributed.auto_parallel import optimizers
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 
 _UNUSED = ("recompute", "dp_optimization")
+
+
+def _value_here(tensor: Tensor) -> np.ndarray | None:
+    """A value as a NumPy array. None where it lies on a mesh of other processes."""
+    return np.asarray(tensor) if tensor._is_initialized() else None
 
 
 class DistModel:
@@ -118,8 +124,10 @@ class DistModel:
     def _compiled(self, function: Any) -> Any:
         """A function as one program; as it is where the model lies on several meshes, whose programs the
         deferred tier makes."""
-        several = self._pipeline is not None and self._pipeline.stages > 1
-        return function if several else compiled(function)
+        return function if self._has_several_meshes() else compiled(function)
+
+    def _has_several_meshes(self) -> bool:
+        return len(by_devices(self.network.parameters())) > 1
 
     def train(self) -> None:
         """A call computes the loss and updates the parameters."""
@@ -146,7 +154,8 @@ class DistModel:
         Args:
             args: the inputs of the model, then the label (not in prediction).
         Returns:
-            The loss as a NumPy array; in prediction a list of the outputs.
+            The loss as a NumPy array; in prediction a list of the outputs. None stands for a value on a mesh
+            of other processes.
         Raises:
             ValueError: no mode is chosen.
         """
@@ -155,19 +164,19 @@ class DistModel:
         if self._mode == "predict":
             out = self._run(*args)
             return [
-                np.asarray(o) if isinstance(o, Tensor) else o
+                _value_here(o) if isinstance(o, Tensor) else o
                 for o in (out if isinstance(out, list | tuple) else [out])
             ]
         if self._mode == "eval":
-            return np.asarray(self._test(*args))
+            return _value_here(self._test(*args))
         merge = self._strategy.gradient_merge
         self._calls = self._calls + 1
         if not merge.enable or merge.k_steps <= 1:
-            return np.asarray(self._step(*args))
+            return _value_here(self._step(*args))
         loss = self._gradients(*args)
         if self._calls % merge.k_steps == 0:
             self._update()
-        return np.asarray(loss)
+        return _value_here(loss)
 
     # what is compiled ---------------------------------------------------------------------------------------
 
@@ -189,7 +198,7 @@ class DistModel:
         out = self._outputs(*args[: len(args) - self.labels])
         outputs = list(out) if isinstance(out, list | tuple) else [out]
         labels = args[len(args) - self.labels :]
-        if self._pipeline is not None and self._pipeline.stages > 1:
+        if self._has_several_meshes():
             labels = moved(tuple(labels), outputs[0].process_mesh)
         return Observing.function(self._loss)(*outputs, *labels).mean(), outputs
 

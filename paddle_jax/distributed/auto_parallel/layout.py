@@ -31,6 +31,7 @@ from paddle_jax._core.lazy.transfer import to_array, to_jax_array
 from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.layout import lies_on_mesh
 from paddle_jax._core.tensors.tensor import read_raw
+from paddle_jax.distributed.auto_parallel.mesh_transfer import has_other_processes, send_to_mesh
 from paddle_jax.distributed.auto_parallel.placement_type import (
     Placement,
     ReduceType,
@@ -224,6 +225,9 @@ def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array:
     if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
         return execute(_constraint(sharding), (raw,))
     array = to_array(raw)
+    # a stage of a pipeline hands its results to the processes of the next one
+    if isinstance(array, jax.Array) and has_other_processes(array, sharding):
+        return send_to_mesh(array, sharding)
     # numbers of the host are a NumPy array
     is_here = not isinstance(array, jax.Array) or array.is_fully_addressable
     if is_here and not sharding.is_fully_addressable:

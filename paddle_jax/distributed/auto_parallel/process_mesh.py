@@ -12,7 +12,9 @@ from jax.sharding import Mesh
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
+from paddle_jax._core.lazy.devices import bind_to_meshes
 from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax.distributed.auto_parallel.mesh_transfer import read_on_all
 from paddle_jax.distributed.communication.mesh_groups import group_along
 from paddle_jax.distributed.parallel import get_rank
 
@@ -264,6 +266,10 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
             f"0..{len(devices) - 1}; start more processes with paddle.distributed.launch, or on "
             "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
         )
+    if len({devices[i].process_index for i in ids}) < jax.process_count():
+        MultiDevice.in_use, MultiDevice.read_on_all = True, read_on_all
+        InterruptSafeCall.wrapper = staticmethod(MultiDevice.block_if_needed)
+        bind_to_meshes()
     if len(ids) > 1:
         MultiDevice.in_use = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:

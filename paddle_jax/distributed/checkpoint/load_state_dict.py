@@ -140,7 +140,7 @@ def _read(folder: Any, name: str, entry: dict[str, Any], tensor: Any, checked: s
                 tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape)
             )
         )
-    return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, read_slice)
+    return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, read_slice, dtype=dtype)
 
 
 def _assembled(
