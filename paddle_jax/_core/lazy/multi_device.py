@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src.array import ArrayImpl
+from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from paddle_jax._core.base.errors import NotHereError
@@ -188,7 +189,7 @@ def to_addressable(array: Any) -> Any:
     if (
         not MultiDevice.in_use
         or not isinstance(array, jax.Array)
-        or isinstance(array, jax.core.Tracer)
+        or isinstance(array, Tracer)
         or array.is_fully_addressable
     ):
         return array

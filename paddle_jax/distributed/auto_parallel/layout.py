@@ -204,7 +204,7 @@ def layout_of_sharding(sharding: Any) -> DistLayout | None:
     return DistLayout(mesh, placements)
 
 
-def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array:
+def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array | Uninitialized:
     """The value of a Tensor in another layout: a DistLayout, or DENSE."""
     if layout is None:
         return raw

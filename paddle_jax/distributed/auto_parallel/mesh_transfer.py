@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as ft
 from collections.abc import Iterable
+from typing import Any
 
 import jax
 import numpy as np
@@ -62,7 +63,7 @@ def _everywhere() -> NamedSharding:
     return NamedSharding(Mesh(np.array([first[i] for i in sorted(first)]), "p"), PartitionSpec())
 
 
-def _processes(devices: Iterable[jax.Device]) -> set[int]:
+def _processes(devices: Iterable[Any]) -> set[int]:
     return {device.process_index for device in devices}
 
 
