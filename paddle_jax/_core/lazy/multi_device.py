@@ -53,7 +53,7 @@ class MultiDevice:
     def run(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
         """Calls a compiled function; copies operands that are committed to one device to the devices of the
         others."""
-        shardings = [getattr(array, "sharding", None) for array in arrays]
+        shardings = [sharding_of(array) for array in arrays]
         meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1]
         if meshes:
             arrays = [
@@ -62,7 +62,19 @@ class MultiDevice:
                 else array
                 for array, sharding in zip(arrays, shardings, strict=True)
             ]
+        # JAX asks tracers for a method that they lack, which takes long; see sharding_of
+        if any(isinstance(array, Tracer) for array in arrays):
+            return function(*arrays)
         return MultiDevice.block_if_needed(function)(*arrays)
+
+
+def sharding_of(array: Any) -> Any:
+    """The sharding of a jax array; None for a tracer and for what has none.
+
+    A tracer is not asked. Its error names all equations that lead to it, so the time of a trace would grow
+    with the square of its length.
+    """
+    return None if isinstance(array, Tracer) else getattr(array, "sharding", None)
 
 
 def on_one_accelerator(name: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -130,7 +142,7 @@ def put_on_mesh(
     left = [
         r for r in results if type(r.array) is ArrayImpl and not isinstance(r.array.sharding, NamedSharding)
     ]
-    shardings = [getattr(leaf.array, "sharding", None) for leaf in leaves]
+    shardings = [sharding_of(leaf.array) for leaf in leaves]
     mesh = next((s.mesh for s in shardings if isinstance(s, NamedSharding)), None)
     if mesh is None or not left:
         return

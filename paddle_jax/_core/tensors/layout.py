@@ -15,7 +15,7 @@ from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.lazy.multi_device import MultiDevice, sharding_of
 from paddle_jax._core.lazy.transfer import to_array
 
 if TYPE_CHECKING:
@@ -61,11 +61,7 @@ def lies_on_mesh(raw: Any) -> bool:
         if raw.array is None:
             return type(raw.segment.device) is frozenset
         raw = raw.array
-    return (
-        isinstance(raw, jax.Array)
-        and isinstance(getattr(raw, "sharding", None), NamedSharding)
-        and not isinstance(raw, jax.core.Tracer)
-    )
+    return isinstance(raw, jax.Array) and isinstance(sharding_of(raw), NamedSharding)
 
 
 def kept_in_layout(tensor: Tensor, raw: Any) -> Any:

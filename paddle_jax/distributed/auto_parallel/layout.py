@@ -25,7 +25,7 @@ from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.devices import default_device, jax_device
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.multi_device import MultiDevice, to_addressable
+from paddle_jax._core.lazy.multi_device import MultiDevice, sharding_of, to_addressable
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_jax_array
 from paddle_jax._core.tensors.held_values import held_value
@@ -261,7 +261,7 @@ def _constraint(sharding: Any) -> Any:
 def devices_of(raw: Any) -> Any:
     """The devices of a value, as far as they are known without running anything; None otherwise."""
     if type(raw) is not LazyArray:
-        return getattr(getattr(raw, "sharding", None), "device_set", None)
+        return getattr(sharding_of(raw), "device_set", None)
     if raw.array is not None:
         return raw.device
     return raw.segment.device

@@ -3,6 +3,7 @@ mixed precision, clipping."""
 
 import gc
 
+import jax
 import numpy as np
 import pytest
 
@@ -35,6 +36,20 @@ def test_a_transformer_on_2x4_equals_one_device(stage, compiled):
             assert np.allclose(param.numpy(), weights[name], rtol=1e-3, atol=2e-5), name
         assert param._value.sharding.is_equivalent_to(param._dist.sharding(param.shape), param.ndim), name
         assert param.placements == before[name]
+
+
+def test_no_tracer_is_asked_for_its_sharding(monkeypatch):
+    """The error of a tracer names all equations so far: a long trace would take hours."""
+    asked = []
+
+    def sharding(tracer):
+        asked.append(tracer)
+        raise AttributeError("sharding")
+
+    monkeypatch.setattr(jax.core.Tracer, "sharding", property(sharding))
+    net, optimizer = make(MESH, 3)
+    train(net, optimizer, MESH, steps=1, compiled=True)
+    assert not asked
 
 
 def test_memory_falls_from_stage_to_stage():
