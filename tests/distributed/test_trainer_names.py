@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from paddle_jax.distributed.communication.group import Group, _warn_cur_rank_not_in_group
+from paddle_jax.distributed.utils.log_utils import get_logger
 from tests.distributed import pairs
 from tests.distributed.programs import trainer_names as program
 
@@ -91,3 +93,20 @@ def test_tokens_of_experts(found):
         assert sent_limited == [[1, 1, 0, 2], [0, 0, 1, 0]][rank]
         assert got_limited == [[1, 1, 0, 0], [0, 2, 1, 0]][rank]
         assert limited == left[rank]
+
+
+def test_a_process_outside_of_a_group():
+    """The values are those of the real Paddle."""
+    with pytest.warns(UserWarning, match="Current global rank 0 is not in group pair"):
+        assert _warn_cur_rank_not_in_group(Group(-1, 5, [1, 2], name="pair"))
+    assert not _warn_cur_rank_not_in_group(Group(0, 5, [0, 1]))
+    assert not _warn_cur_rank_not_in_group(None)
+
+
+def test_loggers():
+    """The level of the first call for a name counts, as in the real Paddle."""
+    logger = get_logger("INFO", "trainer of a test")
+    assert get_logger("DEBUG", "trainer of a test") is logger
+    assert (logger.level, logger.propagate, len(logger.handlers)) == (20, False, 1)
+    record = logger.makeRecord("n", 20, "file.py", 3, "text", None, None)
+    assert logger.handlers[0].format(record).endswith("[    INFO] file.py:3 - text")

@@ -169,6 +169,19 @@ def member(group: Any) -> Any:
     return None
 
 
+def _warn_cur_rank_not_in_group(group: Any) -> bool:
+    """Whether this process has no part in a group, with a warning where that is so.
+
+    Args:
+        group: Group, or None for that of all processes.
+    """
+    if group is None or group.is_member():
+        return False
+    rank = Groups.known[0].rank if 0 in Groups.known else 0
+    warnings.warn(f"Current global rank {rank} is not in group {group.name}", stacklevel=2)
+    return True
+
+
 def get_group(id: int = 0) -> Any:
     """The group of a number, or None with a warning.
 

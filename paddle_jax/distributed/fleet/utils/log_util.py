@@ -6,24 +6,12 @@ import logging
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax.distributed.utils.log_utils import get_logger
 
 __all__ = []
 
 
-def _create_logger() -> Any:
-    found = logging.getLogger("paddle_jax.distributed.fleet")
-    if not found.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(
-            logging.Formatter("[%(asctime)s] [%(levelname)8s] %(filename)s:%(lineno)d - %(message)s")
-        )
-        found.addHandler(handler)
-        found.setLevel(logging.INFO)
-        found.propagate = False
-    return found
-
-
-logger: Any = _create_logger()
+logger: Any = get_logger(logging.INFO, "paddle_jax.distributed.fleet")
 
 
 def set_log_level(level: str) -> None:
