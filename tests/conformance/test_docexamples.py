@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 import paddle_jax
+from tests import recorded
 from tests.conformance.test_conformance import content, data_folder
 from tests.cpu import no_avx512
 
@@ -59,34 +60,29 @@ def records(file):
 
 
 def chosen(blocks, stable):
-    """The examples that are judged."""
+    """The examples that are judged where their names exist."""
     left_out = ABOUT_THE_CPU if no_avx512() else ()
     return [
         block
         for block in blocks
-        if block["id"] in stable
-        and block["id"] not in left_out
-        and not block["ns"].startswith(SLOW)
-        and exists(block["ns"])
+        if block["id"] in stable and block["id"] not in left_out and not block["ns"].startswith(SLOW)
     ]
 
 
-def reference_answers(folder, lab, home, request):
-    """What the real Paddle prints, from pytest's cache or by asking it now."""
-    kept = request.config.cache.mkdir("docexamples") / f"{hash_of(home / 'blocks.jsonl')}.jsonl"
-    if not kept.exists():
+def write_blocks(home, blocks):
+    """Leaves examples where the programs look for them."""
+    (home / "blocks.jsonl").write_text("".join(json.dumps(block) + "\n" for block in blocks))
+
+
+def reference_answers(folder, lab, home):
+    """{id: what the real Paddle prints}, from the record or by asking it now."""
+
+    def ask():
         python(lab, folder / "run.py", "--label", "paddle", "--jobs", str(WORKERS))
-        partial = kept.with_suffix(f".{os.getpid()}")
-        partial.write_bytes((home / "paddle.jsonl").read_bytes())
-        partial.replace(kept)
-    (home / "paddle.jsonl").write_bytes(kept.read_bytes())
-    return kept
+        return {r["id"]: {"status": r["status"], "outs": r["outs"]} for r in records(home / "paddle.jsonl")}
 
-
-def hash_of(file):
-    import hashlib
-
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    key = recorded.key_of([home / "blocks.jsonl", *sorted(folder.glob("*.py"))])
+    return recorded.texts("docexamples", key, ask)
 
 
 def judged(folder, blocks, stable, theirs, ours):
@@ -119,13 +115,13 @@ def test_run_and_print_the_same(tmp_path, request, record_property, monkeypatch)
     monkeypatch.syspath_prepend(str(folder))
     python(tmp_path, folder / "extract.py")
     blocks = chosen(records(home / "blocks.jsonl"), stable)
-    (home / "blocks.jsonl").write_text("".join(json.dumps(block) + "\n" for block in blocks))
-    cache = reference_answers(folder, tmp_path, home, request)
+    write_blocks(home, blocks)
+    theirs = reference_answers(folder, tmp_path, home)
+    blocks = [block for block in blocks if exists(block["ns"])]
+    write_blocks(home, blocks)
     python(tmp_path, folder / "run.py", "--fresh", "--jobs", str(WORKERS), CHECK_CANDIDATE="paddle_jax")
 
-    theirs, ours = (
-        {r["id"]: r for r in records(home / f"{label}.jsonl")} for label in ("paddle", "paddle_jax")
-    )
+    ours = {r["id"]: r for r in records(home / "paddle_jax.jsonl")}
     found = list(judged(folder, blocks, stable, theirs, ours))
     count = {
         verdict: sum(v == verdict for _, v, _ in found)
@@ -136,7 +132,8 @@ def test_run_and_print_the_same(tmp_path, request, record_property, monkeypatch)
         for name, verdict, detail in found
         if verdict in ("differs", "missing", "fails")
     ]
-    (cache.parent / "failures.txt").write_text("\n".join(bad) + "\n")
+    failures = request.config.cache.mkdir("docexamples") / "failures.txt"
+    failures.write_text("\n".join(bad) + "\n")
     ran = count["same"] + count["runs"] + count["differs"]
     runs, matches = ran / (ran + count["fails"]), count["same"] / (count["same"] + count["differs"])
     report = (
@@ -144,7 +141,7 @@ def test_run_and_print_the_same(tmp_path, request, record_property, monkeypatch)
         f"({count['missing']} need others), "
     )
     report += f"{count['same']} print the same = {matches:.2%}"
-    record_property("summary", f"{report}; failures in {cache.parent / 'failures.txt'}")
+    record_property("summary", f"{report}; failures in {failures}")
 
     floor = json.loads((Path(__file__).parent / "floor.json").read_text())["docexamples"]
     assert ran >= floor["run"] and runs >= floor["runs"] and matches >= floor["matches"], (
