@@ -160,16 +160,18 @@ def started(build, name):
     name, _, seed = name.partition("~")
     paddle.seed(7)
     net, file = build(), FOLDER / f"{name}.npz"
-    if not file.exists():
+    if seed:
+        random = np.random.default_rng(int(seed))
+        with np.load(file) as kept:
+            for key in kept:
+                side = random.choice([-np.inf, np.inf], kept[key].shape).astype(kept[key].dtype)
+                net.state_dict()[key].set_value(kept[key] if seed == "0" else np.nextafter(kept[key], side))
+        return net
+    if file.exists():
+        with np.load(file) as kept:
+            net.set_state_dict({key: paddle.to_tensor(kept[key]) for key in kept})
+    else:
         np.savez(file, **{key: value.numpy() for key, value in net.state_dict().items()})
-    random = np.random.default_rng(int(seed or 0))
-    with np.load(file) as kept:
-        for key in kept:
-            value = kept[key]
-            if seed not in ("", "0"):
-                side = random.choice([-np.inf, np.inf], value.shape).astype(value.dtype)
-                value = np.nextafter(value, side)
-            net.state_dict()[key].set_value(value)
     return net
 
 

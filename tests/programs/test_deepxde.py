@@ -22,7 +22,6 @@ ADAM = [
 COMPILED = ["function", "burgers", "beam", "reaction", "operator", "hard"]
 DOUBLE = ["burgers", "beam", "reaction"]
 ENVIRONMENT = {"DDE_BACKEND": "paddle"}
-LIBRARIES = ("deepxde",)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def single(folder):
-    return both("deepxde_problems.py", folder, "100", "float32", *ADAM, libraries=LIBRARIES, **ENVIRONMENT)
+    return both("deepxde_problems.py", folder, "100", "float32", *ADAM, **ENVIRONMENT)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,6 @@ def double(tmp_path_factory):
         "float64",
         "poisson",
         *DOUBLE,
-        libraries=LIBRARIES,
         **ENVIRONMENT,
     )
 

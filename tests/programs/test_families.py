@@ -1,14 +1,10 @@
 """Models of several families train as with the real Paddle: graph networks, autoencoder, flow, Bayesian
 regression, physics, 8 bits."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from tests.programs.both_engines import both, library
-
-PROGRAMS = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 # relative differences allowed: sums over edges and second derivatives are taken in another order; rounding to
 # 8 bits may fall to either side
@@ -27,7 +23,7 @@ TOLERANCE = {
 @pytest.mark.slow
 @library("sklearn")
 def test_families_train_as_in_the_oracle(tmp_path):
-    theirs, ours = both("family_problems.py", tmp_path, libraries=["scikit-learn"], rests_on=PROGRAMS)
+    theirs, ours = both("family_problems.py", tmp_path)
     for name, tolerance in TOLERANCE.items():
         np.testing.assert_allclose(
             ours[name], theirs[name], tolerance, tolerance * np.abs(theirs[name]).max(), err_msg=name

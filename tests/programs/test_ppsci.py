@@ -14,8 +14,7 @@ PROBLEMS = ["laplace", "allen_cahn", "cavity", "beam", "volterra", "deeponet", "
 
 @pytest.fixture(scope="module")
 def losses(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ppsci")
-    return both("ppsci_problems.py", folder, "30", *PROBLEMS, libraries=["paddlesci"])
+    return both("ppsci_problems.py", tmp_path_factory.mktemp("ppsci"), "30", *PROBLEMS)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

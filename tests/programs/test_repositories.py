@@ -4,11 +4,10 @@ from fixed weights."""
 import numpy as np
 import pytest
 
-from tests.programs.both_engines import HERE, both, library
+from tests.programs.both_engines import both, library
 
 # relative to the largest number: sums in another order, and how far training leads them apart
 TOLERANCES = {"segmentation": 1e-4, "translation": 1e-5, "detection": 2e-4, "recognition": 2e-3}
-COMMON = HERE / "repositories" / "common.py"
 EXACT = ("matrix", "names", "index", "counts", "widths", "distances")
 
 
@@ -16,7 +15,7 @@ EXACT = ("matrix", "names", "index", "counts", "widths", "distances")
 @library("PIL")
 @pytest.mark.parametrize("program", TOLERANCES)
 def test_gives_what_the_oracle_gives(program, tmp_path):
-    theirs, ours = both(f"repositories/{program}.py", tmp_path, libraries=["pillow"], rests_on=[COMMON])
+    theirs, ours = both(f"repositories/{program}.py", tmp_path)
     assert theirs.keys() == ours.keys()
     for name, expected in theirs.items():
         found = ours[name]
