@@ -1,2 +1,3 @@
 from paddle_jax.distributed.communication.group import *
 from paddle_jax.distributed.communication.group import _get_global_group as _get_global_group
+from paddle_jax.distributed.communication.group import _warn_cur_rank_not_in_group as _warn_cur_rank_not_in_group
