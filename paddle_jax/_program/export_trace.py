@@ -120,27 +120,12 @@ def _recorded(
             runs.append(task.run([pair[::-1] for pair in probes]))
             runs += _checks(task, probes)
             runs += _changes(task, runs)
-            varying |= _differing(runs)
         # Nothing new has been found to vary, so all recordings have seen the same lengths.
         if len(varying) == known:
             return Merge(runs).recording
     raise NeedsConversion(
         "other results have lengths that vary in each recording; give lengths as numbers in input_spec"
     )
-
-
-def _differing(runs: Sequence[_Run]) -> set[tuple[int, int]]:
-    """(number of a Symbol, axis) of lengths that are fixed in each recording, but not the same in all."""
-    found = set()
-    shapes = [[one.recorder.shapes[symbol] for symbol in one.recorder.numbered] for one in runs]
-    for number, columns in enumerate(zip(*shapes, strict=False)):
-        # Recordings of other operations number their results otherwise. The comparison refuses them.
-        if len(set(map(len, columns))) > 1:
-            break
-        for axis, lengths in enumerate(zip(*columns, strict=True)):
-            if not any(map(ls.is_length, lengths)) and len(set(lengths)) > 1:
-                found.add((number, axis))
-    return found
 
 
 @dataclasses.dataclass(slots=True, eq=False)

@@ -114,17 +114,13 @@ def numpys_floats(P, x):
 
 
 def loop_over_a_rest(P, x):
-    """Slices that are empty for most lengths, or have one length in each recording, and loops by them."""
-    few = x[:, :, x.shape[2] - 1 : 5]
+    """A slice that is empty for most lengths, and a loop by its length."""
     x = x[:, :, x.shape[0] : x.shape[2] // 3]
     n = 1
     while n < x.shape[2]:
         n *= 2
         x = x - n
-    while n > 1:
-        n = n // 4
-        few = few + few.shape[2] % 28
-    return x, few
+    return x
 
 
 def texts(P, x):
