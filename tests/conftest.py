@@ -42,7 +42,6 @@ _server = own_process.Server()
 # memory maps of a process; Linux allows 65 530, a compiled program takes six of them and 1.6 MB
 _MAPS = 12_000
 _TESTS_BETWEEN_COUNTS = 16  # Linux takes 17 ms to list 9000 maps
-_TESTS_BETWEEN_FREEZES = 64
 _ended_tests = itertools.count(1)
 
 
@@ -97,26 +96,16 @@ def pytest_sessionfinish():
 
 @pytest.fixture(autouse=True)
 def _bounded_memory():
-    """Forgets compiled programs before a process that runs thousands of tests has too many of them.
-
-    The collector of garbage skips what older tests left: after thousands of tests it takes 3 s otherwise, and
-    tests that look for garbage call it several times.
-    """
+    """Forgets compiled programs before a process that runs thousands of tests has too many of them."""
     yield
-    ended = next(_ended_tests)
-    if ended % _TESTS_BETWEEN_FREEZES == 0:
-        gc.collect()
-        gc.freeze()
-    if ended % _TESTS_BETWEEN_COUNTS:
+    if next(_ended_tests) % _TESTS_BETWEEN_COUNTS:
         return
     maps = pathlib.Path("/proc/self/maps")
     if "jax" in sys.modules and maps.exists() and maps.read_bytes().count(b"\n") > _MAPS:
         from paddle_jax._core.lazy import signature_cache
 
         signature_cache.drop_all("the process of the tests has many memory maps")
-        gc.unfreeze()
         gc.collect()
-        gc.freeze()
 
 
 _FLAGS = [
