@@ -34,12 +34,8 @@ def layout_of(tensor: Tensor) -> NamedSharding | None:
         array = tensor._raw.array
     else:
         array = tensor._raw
-    if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer):
-        return None
-    sharding = getattr(array, "sharding", None)
-    if isinstance(sharding, NamedSharding):
-        return sharding
-    return None
+    sharding = sharding_of(array) if isinstance(array, jax.Array) else None
+    return sharding if isinstance(sharding, NamedSharding) else None
 
 
 def by_devices(tensors: list[Tensor]) -> list[list[Tensor]]:

@@ -187,9 +187,7 @@ def layout_of(tensor: Tensor) -> DistLayout | None:
 
 def layout_of_array(array: Any) -> DistLayout | None:
     """The DistLayout of an array, None where it is on one device or lies in a way that has no name here."""
-    if isinstance(array, jax.core.Tracer):
-        return None
-    return layout_of_sharding(getattr(array, "sharding", None))
+    return layout_of_sharding(sharding_of(array))
 
 
 def layout_of_sharding(sharding: Any) -> DistLayout | None:
