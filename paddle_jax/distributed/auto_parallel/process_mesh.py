@@ -267,7 +267,9 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
             "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
         )
     if len({devices[i].process_index for i in ids}) < jax.process_count():
-        MultiDevice.in_use, MultiDevice.read_on_all = True, read_on_all
+        # such a mesh may have a single device
+        MultiDevice.in_use = True
+        MultiDevice.read_on_all = read_on_all
         InterruptSafeCall.wrapper = staticmethod(MultiDevice.block_if_needed)
         bind_to_meshes()
     if len(ids) > 1:
