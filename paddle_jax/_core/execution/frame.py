@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools as ft
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -26,11 +26,13 @@ from paddle_jax._core.kernels.value_checks import poll
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
-from paddle_jax._core.lazy.stand_ins import StandIns
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
 from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, pack_operands, source_of
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._core.tensors.views import register_view
+
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.stand_ins import StandIns
 
 Tensors = Sequence[Tensor]
 Executor = Callable[[Kernel, Sequence[Any]], Any]

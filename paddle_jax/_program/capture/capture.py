@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.core
@@ -32,7 +32,6 @@ from paddle_jax._core.execution.trace import Trace, alias_array, is_tensor
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, is_zero
-from paddle_jax._core.lazy.stand_ins import StandIns
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tape.node import Node
 from paddle_jax._core.tape.sparse_rows import RowsGrad, either, marks_of
@@ -44,6 +43,9 @@ from paddle_jax._core.tensors.held_values import (
     replace_held,
 )
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor
+
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.stand_ins import StandIns
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 
