@@ -57,7 +57,7 @@ def answers_of_paddle(name, files, folder):
     """As `answers`, from the record. The first steps are taken each time."""
     if name == "first_steps":
         return answers("paddle", files, folder)
-    key = recorded.key_of([HERE / "notebook.py", recorded.FOLDER.parents[1] / "cpu.py", *files])
+    key = recorded.key_of([HERE / "notebook.py", HERE.parent / "cpu.py", *files])
 
     def without_tracebacks():
         found = answers("paddle", files, folder)
