@@ -75,14 +75,20 @@ def write_blocks(home, blocks):
 
 
 def reference_answers(folder, lab, home):
-    """{id: what the real Paddle prints}, from the record or by asking it now."""
+    """{id: what the real Paddle prints}, from the record or by asking it now.
+
+    `paddle.jsonl` holds the same afterwards: the programs run what the real Paddle ran.
+    """
+    answers = home / "paddle.jsonl"
 
     def ask():
         python(lab, folder / "run.py", "--label", "paddle", "--jobs", str(WORKERS))
-        return {r["id"]: {"status": r["status"], "outs": r["outs"]} for r in records(home / "paddle.jsonl")}
+        return {r["id"]: {"status": r["status"], "outs": r["outs"]} for r in records(answers)}
 
     key = recorded.key_of([home / "blocks.jsonl", *sorted(folder.glob("*.py"))])
-    return recorded.texts("docexamples", key, ask)
+    found = recorded.texts("docexamples", key, ask)
+    answers.write_text("".join(json.dumps({"id": name, **answer}) + "\n" for name, answer in found.items()))
+    return found
 
 
 def judged(folder, blocks, stable, theirs, ours):
