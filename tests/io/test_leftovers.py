@@ -28,9 +28,10 @@ from paddle_jax.io.dataloader import exchange
 from paddle_jax.io.dataloader.process import WorkerError
 from tests.io.test_workers import is_gone
 
-pytestmark = pytest.mark.skipif(
-    not forkserver.available or sys.platform != "linux", reason="looks into /proc"
-)
+pytestmark = [
+    pytest.mark.skipif(not forkserver.available or sys.platform != "linux", reason="looks into /proc"),
+    pytest.mark.usefixtures("quick_garbage_collection"),
+]
 LIMIT = 60  # seconds
 
 

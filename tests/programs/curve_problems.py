@@ -124,16 +124,18 @@ PICTURED = {
         models.vgg11(num_classes=0, with_pool=False), nn.Flatten(), nn.Linear(512, 3)
     ),
 }
-# Sides of the pictures, where not 64: the least that five poolings leave a pixel of.
-SIDES = {"vgg11": 32}
+# Sides of the pictures, where not 64: the least that five halvings leave a pixel of.
+SIDES = {"vgg11": 32, "resnet18": 32}
+# Pictures in a batch, where not 8: a network that normalises nothing over the batch needs no more.
+BATCHES = {"vgg11": 2}
 
 
 def pictured(name, random, dtype="float32"):
     """A network that tells pictures of three shades apart."""
     paddle.set_default_dtype(dtype)
-    side = SIDES.get(name, 64)
-    x = random.standard_normal((STEPS, 8, 3, side, side)).astype(dtype)
-    labels = random.integers(0, 3, (STEPS, 8))
+    side, batch = SIDES.get(name, 64), BATCHES.get(name, 8)
+    x = random.standard_normal((STEPS, batch, 3, side, side)).astype(dtype)
+    labels = random.integers(0, 3, (STEPS, batch))
     x += 2 * np.eye(3, dtype=dtype)[labels][..., None, None]
 
     def loss(net, step):
