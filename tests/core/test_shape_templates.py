@@ -3,15 +3,18 @@
 import gc
 import weakref
 
+import jax
 import numpy as np
 import pytest
 
 import paddle_jax as paddle
 import paddle_jax.nn.functional as F
+from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
-from paddle_jax._core.base.symbolic_dims import ShapeEnvironment
+from paddle_jax._core.base.symbolic_dims import ShapeEnvironment, SymbolicDim
 from paddle_jax._core.kernels import shape_templates
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness
@@ -66,6 +69,71 @@ def test_the_fourth_length_is_not_traced():
         layer(x).square().mean().backward()
         float(x.grad.sum())
     assert paddle.explain().filled_templates > before + 10
+
+
+# Functions with a derivative of their own: name -> (function, its derivative in NumPy)
+DERIVATIVES = {
+    "relu": (F.relu, lambda x: 1.0 * (x > 0)),
+    "softplus": (F.softplus, lambda x: 1 / (1 + np.exp(-x))),
+    "logsigmoid": (F.log_sigmoid, lambda x: 1 / (1 + np.exp(x))),
+    "silu": (F.silu, lambda x: (1 + np.exp(-x) * (1 + x)) / (1 + np.exp(-x)) ** 2),
+    "elu": (F.elu, lambda x: np.where(x > 0, 1, np.exp(x))),
+    "softmax": (lambda x: (F.softmax(x) ** 2) / 2, lambda x: _softmax_slopes(softmax(x), softmax(x))),
+    "cross entropy": (
+        lambda x: F.cross_entropy(x, paddle.zeros([x.shape[0]], "int64"), reduction="sum"),
+        lambda x: softmax(x) - np.eye(x.shape[1])[0],
+    ),
+    "binary cross entropy": (
+        lambda x: F.binary_cross_entropy_with_logits(x, paddle.zeros_like(x), reduction="sum"),
+        lambda x: 1 / (1 + np.exp(-x)),
+    ),
+}
+
+
+def _softmax_slopes(p, cotangents):
+    """The gradient of a softmax with the result p."""
+    return p * (cotangents - (p * cotangents).sum(-1, keepdims=True))
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_functions_with_a_derivative_of_their_own_have_templates(name):
+    function, derivative = DERIVATIVES[name]
+    log.clear()
+    for n in (13, 14, 15, 16):
+        x = numbers(n, 5) - 0.5
+        tensor = paddle.to_tensor(x, stop_gradient=False)
+        filled = paddle.explain().filled_templates
+        function(tensor).sum().backward()
+        np.testing.assert_allclose(tensor.grad.numpy(), derivative(x), rtol=2e-5, atol=1e-6)
+    # of the function, of its gradient, and of those of the sum, if there is one
+    assert paddle.explain().filled_templates >= filled + 2
+    assert not [event for event in log.events if "traced for each shape" in event]
+
+
+@jax.custom_jvp
+def _plain(x):
+    return x * 2
+
+
+@_plain.defjvp
+def _count_as_slope(primals, tangents):
+    """The slope depends on the length, and the rule contains the function again."""
+    return _plain(primals[0]), tangents[0] * float(primals[0].shape[0])
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, lambda f: lambda x: f(jax.nn.relu(x))])
+def test_filled_equations_have_the_rule_of_a_trace(wrap):
+    """The gradient is asked for at a length for which the function itself was never traced."""
+    kernel = Kernel("plain", wrap(_plain))
+    kernel.has_templates = True
+    gradient = kernel.grad((0,), None, 1)
+    for n in (3, 4, 5, 6, 7):
+        equations = kernel.trace((aval_of((n,), np.dtype("float32")),))
+    x = np.ones(n, "float32")
+    assert equations.flat(x)[0].tolist() == [2.0] * n
+    assert gradient.run(x, x).tolist() == [n] * n
+    _, slopes = jax.jvp(equations.flat, (x,), (x,))
+    assert slopes[0].tolist() == [n] * n
 
 
 @pytest.mark.parametrize("name", ["lstm", "attention", "convolution", "loss"])
@@ -214,6 +282,18 @@ def test_arithmetic_of_lengths(expression):
                 expected = eval(expression, dict(zip("nm", lengths, strict=True)))
                 assert (result if fixed else values[result.node]) == expected
         assert held
+
+
+def test_a_cache_of_jax_makes_no_guard(monkeypatch):
+    """It compares a new object with others that share some bits of its hash, by chance. Here all bits."""
+    monkeypatch.setattr(SymbolicDim, "__hash__", lambda self: hash(5))
+    environment = ShapeEnvironment([5, 5])
+    n, m = environment.lengths()
+    others = [jax.core.ShapedArray((length, 3), np.dtype("float32")) for length in (5, m)]
+    aval = jax.core.ShapedArray((n, 3), np.dtype("float32"))
+    assert aval.shape[0] is n
+    assert not any(aval is other for other in others)
+    assert environment.values_for([8, 3]) == [8, 3]
 
 
 def test_a_length_is_no_int():

@@ -9,12 +9,14 @@ the length of an axis.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from jax import lax
 from jax._src.core import Primitive  # jax.extend takes 0.05 s to import
+from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 from jax.core import ShapedArray
 
 _WEAK_INTEGER = ShapedArray((), np.dtype(np.int64), weak_type=True)
@@ -22,6 +24,13 @@ _WEAK_INTEGER = ShapedArray((), np.dtype(np.int64), weak_type=True)
 # have a literal in its place.
 length_p = Primitive("length")
 length_p.def_abstract_eval(lambda *, length: _WEAK_INTEGER)
+
+# Functions of JAX that look for an object in a cache, and compare no lengths themselves. The cache compares
+# the object with others that have nothing to do with it. Which ones depends on addresses in memory.
+_CACHE_USERS = {
+    getattr(function, "__code__", None)
+    for function in (ShapedArray.__new__, getattr(DynamicJaxprTrace, "default_process_primitive", None))
+}
 
 
 class LengthNumber:
@@ -160,9 +169,13 @@ class SymbolicDim:
                 return False
             if other.node == self.node:
                 return True
+            if sys._getframe(1).f_code in _CACHE_USERS:
+                return False
             return self.environment.decide(operator.eq, self, other)
         number = _as_integer(other)
         if number is None or not self.environment.is_tracing:  # a cache of JAX looks for something else
+            return False
+        if sys._getframe(1).f_code in _CACHE_USERS:
             return False
         return self.environment.decide(operator.eq, self, number)
 

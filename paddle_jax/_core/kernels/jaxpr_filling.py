@@ -1,15 +1,17 @@
 """Equations with symbolic lengths, prepared so that numbers can be filled in quickly.
 
-What holds no symbolic length is shared by all copies.
+What holds no symbolic length is shared by all copies. A function with a derivative of its own is not shared.
+JAX keeps its rule as a function, which may hold lengths. A copy takes the rule of a trace for its lengths,
+and makes that trace only if somebody asks for the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from jax._src import core  # jax.extend takes 0.05 s to import
+from jax._src import core, linear_util  # jax.extend takes 0.05 s to import
 from jax._src.core import (
     DropVar,  # a result that nothing reads
     Jaxpr,
@@ -21,8 +23,83 @@ from jax.core import ShapedArray
 from paddle_jax._core.base.symbolic_dims import LengthNumber, SymbolicDim, length_p
 
 ClosedJaxpr: Any = getattr(core, "ClosedJaxpr", Jaxpr)  # in JAX 0.12 each Jaxpr has its constants
-Values = Sequence[int]  # the numbers of all nodes of an environment
+_RULE = "jvp_jaxpr_fun"  # the parameter of an equation that has the rule of its derivative
+
+
+class DerivativeRules:
+    """The rules of derivatives in the equations of a template, for some lengths.
+
+    Attributes:
+        numbers: dict from the id of a rule in the template to its index.
+        trace: function that traces the kernel for these lengths; it gives a jaxpr.
+    """
+
+    __slots__ = ("_rules", "numbers", "trace")
+
+    def __init__(self, numbers: dict[int, int], trace: Callable[[], Any]) -> None:
+        self.numbers: dict[int, int] = numbers
+        self.trace: Callable[[], Any] = trace
+        self._rules: list[Any] | None = None
+
+    def for_lengths(self, rule: Any) -> Any:
+        """The rule that has the place of a rule of the template."""
+        return linear_util.wrap_init(_RuleOfTrace(self, self.numbers[id(rule)]), debug_info=rule.debug_info)
+
+    def traced(self, index: int) -> Any:
+        """The rule with this index in the trace."""
+        if self._rules is None:
+            self._rules = [*derivative_rules(self.trace())]
+        return self._rules[index]
+
+
+class _RuleOfTrace:
+    """A rule that is taken from a trace when it is called."""
+
+    __slots__ = ("_index", "_rules")
+
+    def __init__(self, rules: DerivativeRules, index: int) -> None:
+        self._rules = rules
+        self._index = index
+
+    def __call__(self, *is_zero: bool) -> Any:
+        return self._rules.traced(self._index).call_wrapped(*is_zero)
+
+
+class Values(list[int]):
+    """The numbers of all nodes of an environment.
+
+    Attributes:
+        rules: DerivativeRules for these lengths.
+    """
+
+    __slots__ = ("rules",)
+
+    def __init__(self, numbers: Sequence[int], rules: DerivativeRules) -> None:
+        super().__init__(numbers)
+        self.rules: DerivativeRules = rules
+
+
 Fill = Callable[[Values], Any]
+
+
+def derivative_rules(jaxpr: Any) -> Iterator[Any]:
+    """The rules of derivatives in a jaxpr, in the order of its equations, inner ones included."""
+    for equation in jaxpr.eqns:
+        for name, value in equation.params.items():
+            if name == _RULE:
+                yield value
+            else:
+                yield from _rules_of_value(value)
+
+
+def _rules_of_value(x: Any) -> Iterator[Any]:
+    if isinstance(x, ClosedJaxpr):
+        yield from derivative_rules(x.jaxpr)
+    elif isinstance(x, Jaxpr):
+        yield from derivative_rules(x)
+    elif isinstance(x, tuple | list):
+        for item in x:
+            yield from _rules_of_value(item)
 
 
 def with_literal_numbers(jaxpr: Any) -> Any:
@@ -81,6 +158,12 @@ def fill_of(x: Any) -> Fill | None:
     if isinstance(x, Jaxpr):
         return fill_of_jaxpr(x)
     return None
+
+
+def _fill_of_param(name: str, value: Any) -> Fill | None:
+    if name == _RULE:
+        return lambda values: values.rules.for_lengths(value)
+    return fill_of(value)
 
 
 def _fill_of_items(items: Any) -> Fill | None:
@@ -162,7 +245,7 @@ class _JaxprFilling:
         change, parameters that change)."""
         for v in equation.outvars:
             self._add_variable(v)
-        params = [(name, fill_of(value)) for name, value in equation.params.items()]
+        params = [(name, _fill_of_param(name, value)) for name, value in equation.params.items()]
         params = [(name, fill) for name, fill in params if fill is not None]
         ins = [i for i, v in enumerate(equation.invars) if self._changes(v)]
         outs = [i for i, v in enumerate(equation.outvars) if v in self._changed]
@@ -238,7 +321,7 @@ def same_jaxprs(a: Any, b: Any) -> bool:
             and x.effects == y.effects
             and x.ctx is y.ctx
             and _same_atoms(names, x.invars, y.invars)
-            and _same_values(x.params, y.params)
+            and _same_params(x.params, y.params)
             and _same_variables(names, x.outvars, y.outvars)
         )
         if not same:
@@ -284,11 +367,22 @@ def _same_arrays(a: Any, b: Any) -> bool:
     return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
 
 
+def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(
+        _same_values(a[name], b[name]) or (name == _RULE and _is_of_trace(a[name])) for name in a
+    )
+
+
+def _is_of_trace(rule: Any) -> bool:
+    """Whether a rule comes from a trace for its lengths, so that it is the right one."""
+    return type(rule.f) is _RuleOfTrace
+
+
 def _same_values(a: Any, b: Any) -> bool:
     """Whether two parameters are equal.
 
-    Functions are equal if they are the same object. So a function that was made during a trace, such as the
-    rule of a `custom_jvp`, differs, because a symbolic length may be in it.
+    Functions are equal if they are the same object. So a function that was made during a trace differs,
+    because a symbolic length may be in it.
     """
     if a is b:
         return True

@@ -17,7 +17,7 @@ check refuses them; rarely only their order differs, as that of the products of 
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jax.core import ShapedArray
@@ -26,7 +26,14 @@ from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment
-from paddle_jax._core.kernels.jaxpr_filling import fill_of_jaxpr, same_jaxprs, with_literal_numbers
+from paddle_jax._core.kernels.jaxpr_filling import (
+    DerivativeRules,
+    Values,
+    derivative_rules,
+    fill_of_jaxpr,
+    same_jaxprs,
+    with_literal_numbers,
+)
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, trace_context, trace_function
 
 if TYPE_CHECKING:
@@ -113,11 +120,22 @@ class ShapeTemplate:
         context: the settings of JAX with which it was traced.
     """
 
-    __slots__ = ("_container", "_consts", "_environment", "_fill", "_positions", "_fixed", "context")
+    __slots__ = (
+        "_consts",
+        "_container",
+        "_environment",
+        "_fill",
+        "_fixed",
+        "_positions",
+        "_rule_numbers",
+        "_trace",
+        "context",
+    )
 
     def __init__(
         self,
         equations: Equations,
+        trace: Callable[[Lengths], Equations],
         environment: ShapeEnvironment,
         fixed: list[tuple[int, int]],
         positions: list[list[int]],
@@ -125,16 +143,21 @@ class ShapeTemplate:
         """
         Args:
             equations: as traced with symbolic lengths.
-            environment: that of the trace.
+            trace: function that traces the kernel for other lengths.
+            environment: that of the trace with symbolic lengths.
             fixed: (axis, length) of the lengths that did not vary; axes count through all operands.
             positions: for each symbolic length, the axes that have it.
         """
         self.context: Any = equations.context
         self._container = equations.container
         self._consts = equations.consts
+        self._trace = trace
         self._environment = environment
         self._fixed = fixed
         self._positions = positions
+        self._rule_numbers: dict[int, int] = {}
+        for number, rule in enumerate(derivative_rules(equations.jaxpr)):
+            self._rule_numbers.setdefault(id(rule), number)
         fill = fill_of_jaxpr(equations.jaxpr)
         if fill is None:
             raise NotGeneralError("the equations are the same for all lengths")
@@ -153,10 +176,11 @@ class ShapeTemplate:
                 if lengths[axis] != length:
                     return None
             chosen.append(length)
-        values = self._environment.values_for(chosen)
-        if values is None:
+        numbers = self._environment.values_for(chosen)
+        if numbers is None:
             return None
-        return Equations(self._fill(values), self._consts, self._container, self.context)
+        rules = DerivativeRules(self._rule_numbers, lambda: self._trace(lengths).jaxpr)
+        return Equations(self._fill(Values(numbers, rules)), self._consts, self._container, self.context)
 
 
 def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
@@ -246,7 +270,20 @@ def _template(
         symbols.update(dict.fromkeys(axes, symbol))
     with preserved_tracing():
         equations = trace_function(kernel.fn, kernel.name, _structs(avals, symbols))
-        return ShapeTemplate(equations, environment, fixed, list(axes_of.values()))
+        trace = _trace_of(kernel, avals)
+        return ShapeTemplate(equations, trace, environment, fixed, list(axes_of.values()))
+
+
+def _trace_of(kernel: Kernel, avals: tuple[Aval, ...]) -> Callable[[Lengths], Equations]:
+    """A function that traces a kernel for given lengths of operands of these dtypes."""
+    fn = kernel.fn
+    name = kernel.name
+
+    def trace(lengths: Lengths) -> Equations:
+        with preserved_tracing():
+            return trace_function(fn, name, _structs(avals, lengths))
+
+    return trace
 
 
 def symbolic_equations(kernel: Kernel, structs: Sequence[Any]) -> Equations:
@@ -274,12 +311,12 @@ def _check(template: ShapeTemplate, traced: list[tuple[Lengths, Equations]]) -> 
         raise _OtherGuardsError("its guards hold for the lengths at hand alone")
 
 
-def _structs(avals: tuple[Aval, ...], symbols: dict[int, Any]) -> list[ShapedArray]:
-    """Shape, dtype and weak type of each operand, with symbolic lengths."""
+def _structs(avals: tuple[Aval, ...], lengths: dict[int, Any] | Lengths) -> list[ShapedArray]:
+    """Shape, dtype and weak type of each operand, with other lengths, which may be symbolic."""
     structs = []
     first = 0
     for aval in avals:
-        shape = tuple([symbols[first + axis] for axis in range(aval.ndim)])
+        shape = tuple([lengths[first + axis] for axis in range(aval.ndim)])
         structs.append(ShapedArray(shape, aval.dtype, aval.weak))
         first += aval.ndim
     return structs
