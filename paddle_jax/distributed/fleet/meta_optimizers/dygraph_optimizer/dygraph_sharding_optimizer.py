@@ -41,11 +41,14 @@ def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
     cut = []
     experts = []
     for parameter, gradient in zip(params, grads, strict=True):
+        # A later stage has a copy of this weight, whole or a part, which the first stage counts.
+        if not getattr(parameter, "is_firstly_shared", True):
+            continue
         if getattr(parameter, "no_sync", False):
             experts.append(gradient)
         elif getattr(parameter, "is_distributed", False):
             cut.append(gradient)
-        elif getattr(parameter, "is_firstly_shared", True):
+        else:
             whole.append(gradient)
     total = _squares(whole) + summed(_squares(cut), hcg.get_model_parallel_group())
     # Each process of this group has other experts, and the norm is that of all of them.
