@@ -16,7 +16,7 @@ from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
-from paddle_jax.distributed.checkpoint.save_state_dict import wait
+from paddle_jax.distributed.checkpoint.save_state_dict import ensure_global_group, wait
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
 from paddle_jax.tensor.creation import zeros
 
@@ -65,6 +65,7 @@ def load_state_dict(
             "load_state_dict: aoa_config: names are not translated; "
             "pass None, and a state_dict with the names of the checkpoint"
         )
+    ensure_global_group()
     # A save of this process may still run in the background.
     wait()
     saved = described(path, unique_id)

@@ -21,7 +21,8 @@ from paddle_jax._core.tensors.tensor import Tensor, read_raw
 from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
 from paddle_jax.distributed.communication import all_gather_object, barrier
-from paddle_jax.distributed.parallel import get_rank
+from paddle_jax.distributed.communication.group import is_initialized
+from paddle_jax.distributed.parallel import get_rank, init_parallel_env
 from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.atomic import replace_file
 
@@ -95,6 +96,7 @@ def save_state_dict(
             "save_state_dict: safetensors: got True; checkpoints are written in one format only; use False"
         )
     check_local("save_state_dict", "path", path)
+    ensure_global_group()
     # Two saves at once would take the same number.
     wait()
     tensors = flat(state_dict)
@@ -189,6 +191,12 @@ def _gathered(folder: Any, unique_id: Any, described: Any, rank: Any) -> dict[An
             starts = [piece["start"] for piece in known["pieces"]]
             known["pieces"] += [piece for piece in entry["pieces"] if piece["start"] not in starts]
     return whole
+
+
+def ensure_global_group() -> None:
+    """Makes the group of all processes for programs of sharded Tensors, which need none before."""
+    if launch_variables.size() > 1 and not is_initialized():
+        init_parallel_env()
 
 
 def _together() -> None:
