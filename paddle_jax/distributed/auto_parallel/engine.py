@@ -26,6 +26,26 @@ from paddle_jax.tensor.creation import to_tensor
 _MODES = ("train", "eval", "predict")
 
 
+class History:
+    """What `Engine.fit` found in each epoch.
+
+    Attributes:
+        epoch: list of int, the epochs.
+        history: dict from "loss", names of metrics, and the same with "val_" in front, to lists of
+            numbers, one for each epoch.
+    """
+
+    def __init__(self) -> None:
+        self.epoch: list[int] = []
+        self.history: dict[str, list[Any]] = {}
+
+    def add(self, epoch: int, logs: dict[str, Any]) -> None:
+        """Adds the numbers of an epoch."""
+        self.epoch.append(epoch)
+        for name, value in logs.items():
+            self.history.setdefault(name, []).append(value)
+
+
 class Engine:
     """Trains, evaluates and runs a model on the devices of a mesh, each step as one compiled program.
 
@@ -44,6 +64,7 @@ class Engine:
         dist_model: DistModel, which runs the steps.
         network: Layer, the model.
         _optimizer: Optimizer, sharded; or None.
+        history: History of the last `fit`, or None.
         stop_training: bool, set by callbacks.
     Differs from Paddle: a model on one device will do, and `fit` and `evaluate` return numbers.
 
@@ -61,11 +82,12 @@ class Engine:
         >>> data = paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])])
         >>> engine = paddle.distributed.auto_parallel.Engine(
         ...     net, paddle.nn.MSELoss(), paddle.optimizer.SGD(0.1, parameters=net.parameters()))
-        >>> history = engine.fit(data, batch_size=2, epochs=2, verbose=0)
-        >>> history["loss"][1] < history["loss"][0]
+        >>> losses = engine.fit(data, batch_size=2, epochs=2, verbose=0).history["loss"]
+        >>> losses[1] < losses[0]
         True
     """
 
+    history: History | None  # of the last `fit`
     _config_callbacks: Callable[..., Any]  # paddle_jax.hapi.callbacks fills it in
 
     def __init__(
@@ -97,6 +119,7 @@ class Engine:
         self._split = None
         self._specs = None
         self._seen_specs = None
+        self.history = None
         self.dist_model: _Steps = _Steps(model, None, loss, optimizer, strategy)
         self.network = model
         self._optimizer = self.dist_model._optimizer
@@ -127,7 +150,7 @@ class Engine:
         callbacks: Any = None,
         verbose: Any = 2,
         nvprof_range: Any = (-1, -1),
-    ) -> dict[Any, Any]:
+    ) -> History:
         """Trains the model.
 
         Args:
@@ -143,8 +166,8 @@ class Engine:
             collate_fn: function that makes a batch of samples.
             nvprof_range: accepted for compatibility.
         Returns:
-            dict from "loss", names of metrics, and the same with "val_" in front, to lists of numbers,
-            one for each epoch.
+            History, whose `history` is a dict from "loss", names of metrics, and the same with "val_" in
+            front, to lists of numbers, one for each epoch.
         Raises:
             RuntimeError: there is no loss or no optimizer.
         """
@@ -164,7 +187,7 @@ class Engine:
             metrics=self._names(),
             mode="train",
         )
-        history = {}
+        self.history = History()
         self.stop_training = False
         chosen.on_begin("train")
         for epoch in range(epochs):
@@ -184,12 +207,11 @@ class Engine:
                 logs |= {f"val_{name}": value for name, value in found.items()}
                 self.to_mode("train")
             chosen.on_epoch_end(epoch, logs)
-            for name, value in logs.items():
-                history.setdefault(name, []).append(value)
+            self.history.add(epoch, logs)
             if self.stop_training:
                 break
         chosen.on_end("train", logs)
-        return history
+        return self.history
 
     def evaluate(
         self,

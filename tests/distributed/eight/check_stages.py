@@ -141,7 +141,7 @@ def test_an_engine_runs_micro_batches():
     net, optimizer = make("blocks")
     strategy = dist.Strategy({"pipeline": {"enable": True, "accumulate_steps": 4}})
     engine = dist.auto_parallel.Engine(net, loss_of, optimizer, strategy=strategy)
-    losses = engine.fit(Data(), batch_size=8, epochs=1, verbose=0)["loss"]
+    losses = engine.fit(Data(), batch_size=8, epochs=1, verbose=0).history["loss"]
     np.testing.assert_allclose(losses, [np.mean(alone())], rtol=1e-5)
 
 

@@ -45,7 +45,7 @@ def test_engine(tmp_path):
             seen.append((step, logs["batch_size"]))
 
     engine = Engine(net, paddle.nn.CrossEntropyLoss(), optimizer, paddle.metric.Accuracy())
-    history = engine.fit(DATA, batch_size=16, epochs=2, valid_data=DATA, verbose=0, callbacks=Seen())
+    history = engine.fit(DATA, batch_size=16, epochs=2, valid_data=DATA, verbose=0, callbacks=Seen()).history
     assert np.allclose(history["loss"], means, rtol=1e-5)
     assert (
         seen == [(0, 16), (1, 16)] * 2
