@@ -2,12 +2,16 @@
 parts as whole ones."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import paddle_jax
 from paddle_jax.distributed import fleet
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer import (
+    squares_in_grid,
+)
 from tests.distributed import pairs, spawned
 
 two = pytest.mark.slow
@@ -177,3 +181,60 @@ def test_models_are_saved_for_inference(tmp_path):
     finally:
         paddle_jax.disable_static()
     assert fleet.all_reduce(5) == 5 and fleet.all_reduce(5, "mean") == 5.0
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        (["sharding", "pp", "sep", "dp", "mp"], ["sharding", "pipe", "sep", "data", "model"]),
+        (
+            ["dp", "pp", "sharding", "moe_sharding", "ep", "sep", "mp"],
+            ["data", "pipe", "sharding", "moe_sharding", "expert", "sep", "model"],
+        ),
+    ],
+)
+def test_orders_of_dimensions(oracle, order, names):
+    """The real Paddle gives these names too; it takes them from the strategy as here."""
+    for module in (paddle_jax, oracle):
+        strategy = module.distributed.fleet.DistributedStrategy()
+        strategy.hybrid_configs = {"order": list(order)}
+        assert strategy.hybrid_parallel_order == order
+    strategy = fleet.DistributedStrategy()
+    strategy.hybrid_configs = {"dp_degree": 1, "order": order}
+    fleet.init(is_collective=True, strategy=strategy)
+    assert fleet.get_hybrid_communicate_group().topology().get_hybrid_group_names() == names
+
+
+def test_a_dimension_of_experts_is_refused():
+    strategy = fleet.DistributedStrategy()
+    order = ["dp", "pp", "sharding", "ep", "sep", "mp"]
+    strategy.hybrid_configs = {"dp_degree": 1, "ep_degree": 2, "order": order}
+    with pytest.raises(NotImplementedError, match="ep_degree: got 2"):
+        fleet.init(is_collective=True, strategy=strategy)
+    with pytest.raises(AssertionError, match="order: got"):
+        strategy.hybrid_configs = {"order": ["dp", "dp", "pp", "sharding", "sep", "mp"]}
+
+
+def test_order_of_four_dimensions():
+    """Programs for older releases leave segments out."""
+    strategy = fleet.DistributedStrategy()
+    strategy.hybrid_configs = {"dp_degree": 1, "order": ["dp", "pp", "sharding", "mp"]}
+    fleet.init(is_collective=True, strategy=strategy)
+    names = fleet.get_hybrid_communicate_group().topology().get_hybrid_group_names()
+    assert names == ["data", "pipe", "sharding", "sep", "model"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ([{}, {"is_distributed": True}], 3 * 4 + 3 * 9),
+        # A copy on a later stage counts neither whole nor as a part.
+        ([{"is_firstly_shared": False}, {"is_distributed": True, "is_firstly_shared": False}], 0),
+        ([{"is_firstly_shared": True}, {"is_distributed": True, "is_firstly_shared": False}], 3 * 4),
+    ],
+)
+def test_shared_weights_count_once_in_the_norm(marks, expected):
+    grid = fleet.HybridCommunicateGroup(fleet.CommunicateTopology())
+    params = [SimpleNamespace(**marked) for marked in marks]
+    grads = [paddle_jax.full([3], 2.0)._value, paddle_jax.full([3], 3.0)._value]
+    assert float(squares_in_grid(params, grads, grid, None)) == expected

@@ -474,11 +474,30 @@ def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
         for name, degree in degrees.items():
             others *= degree if name != "dp" else 1
         degrees["dp"] = max(_places(others) // others, 1)
-    order = strategy.hybrid_parallel_order
-    # Programs that name five dimensions ask the topology for places along five.
-    if "cp" not in order and degrees["cp"] > 1:
-        order = [*order[:-1], "cp", order[-1]]
-    return CommunicateTopology([SHORT_NAMES[name] for name in order], [degrees[name] for name in order])
+    order = _order(strategy, degrees)
+    names = SHORT_NAMES | {"ep": "expert", "moe_sharding": "moe_sharding"}
+    return CommunicateTopology([names[name] for name in order], [degrees.get(name, 1) for name in order])
+
+
+def _order(strategy: DistributedStrategy, degrees: dict[str, int]) -> list[str]:
+    """The dimensions of the grid of a strategy, from outside to inside.
+
+    Raises:
+        NotImplementedError: experts have a dimension of their own.
+    """
+    order = list(strategy.hybrid_parallel_order)
+    for name in set(order) - set(SHORT_NAMES):
+        degree = strategy.hybrid_configs[f"{name}_degree"]
+        if degree > 1:
+            raise NotImplementedError(
+                f"fleet.init: {name}_degree: got {degree}; experts have no dimension of their own; leave "
+                f"{name} out of order, and pass MoELayer the group of its experts as moe_group"
+            )
+    # Programs for older releases name four dimensions, those without segments of keys five.
+    for name in SHORT_NAMES:
+        if name not in order and (name != "cp" or degrees["cp"] > 1):
+            order.insert(len(order) - 1, name)
+    return order
 
 
 def _places(others: int) -> int:

@@ -215,7 +215,8 @@ def check_devices(topology: CommunicateTopology) -> None:
     present = jax.local_device_count()
     if wanted <= present:
         return
-    degrees = {_SHORT[name]: topology.get_dim(name) for name in NAMES if topology.get_dim(name) > 1}
+    named = [name for name in NAMES if name in topology.get_hybrid_group_names()]
+    degrees = {_SHORT[name]: topology.get_dim(name) for name in named if topology.get_dim(name) > 1}
     found = ", ".join(f"{name}_degree {size}" for name, size in degrees.items())
     raise CheckError(
         f"fleet.init: strategy: the degrees make up {wanted} devices ({found}), and this process sees "

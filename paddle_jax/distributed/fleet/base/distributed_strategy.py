@@ -12,6 +12,8 @@ from paddle_jax.distributed.fleet.base.nested_configs import NestedConfig, neste
 __all__ = ["DistributedStrategy"]
 
 _ORDER = ["dp", "pp", "sharding", "sep", "cp", "mp"]
+# Dimensions of experts, which programs may name among the others.
+_EXPERT_ORDER = ["ep", "moe_sharding"]
 _DEGREES = {
     "dp_degree": -1,
     "mp_degree": 1,
@@ -256,13 +258,13 @@ class DistributedStrategy:
     def _take_order(self, value: dict[str, Any]) -> None:
         """Takes the order of the dimensions out of a dict, and checks its degrees."""
         if "order" in value:
-            order = value.pop("order")
-            if sorted(order) != sorted(_ORDER) and sorted(order) != sorted(set(_ORDER) - {"cp"}):
+            order = list(value.pop("order"))
+            if len(set(order)) < len(order) or not set(order) <= {*_ORDER, *_EXPERT_ORDER}:
                 raise CheckError(
                     f"DistributedStrategy.hybrid_configs: order: got {order}; "
-                    f"it must have each of {_ORDER} once"
+                    f"it must have each of {_ORDER} once, and may have {_EXPERT_ORDER}"
                 )
-            self._values["hybrid_parallel_order"] = list(order)
+            self._values["hybrid_parallel_order"] = order
         for key in set(value) & set(_DEGREES):
             if isinstance(value[key], bool) or not isinstance(value[key], int):
                 raise TypeError(
