@@ -9,7 +9,7 @@ import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
-from paddle_jax.sparse.coordinates import coordinates, host_integers
+from paddle_jax.sparse.coordinates import coordinates, host_integers, refuse_negative
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.manipulation import unsqueeze
@@ -147,6 +147,7 @@ def sparse_coo_tensor(
     if indices.ndim != 2 or values.ndim < 1 or indices.shape[1] != values.shape[0]:
         shapes = f"got shape {list(indices.shape)} for values of {list(values.shape)}"
         raise ValueError(f"sparse_coo_tensor: indices: {shapes}; they must be [axes, n] and [n]")
+    refuse_negative("sparse_coo_tensor", "indices", indices)
     largest = indices.numpy().max(axis=1, initial=-1) + 1
     if shape is None:
         shape = [*largest.tolist(), *values.shape[1:]]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.tensors.tensor import host_value
+from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather
 from paddle_jax.tensor.manipulation import unsqueeze
@@ -33,6 +34,16 @@ def coordinates(x: Any, name: str = "sparse coordinates") -> np.ndarray:
 def host_integers(tensor: Tensor, name: str) -> np.ndarray:
     """A Tensor of coordinates as an int64 array; an error of `name` while a program is traced."""
     return host_value(tensor, name, _INSTEAD).astype(np.int64)
+
+
+def refuse_negative(name: str, argument: str, numbers: Tensor) -> None:
+    """Raises ValueError for a negative coordinate. NumPy would count it from the end."""
+    known = concrete(numbers)
+    if known is None:
+        return  # while a program is traced
+    least = np.asarray(known).min(initial=0)
+    if least < 0:
+        raise ValueError(f"{name}: {argument}: got {least}; coordinates must not be negative")
 
 
 def flat(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.coo import SparseCooTensor
-from paddle_jax.sparse.coordinates import coordinates, host_integers, joined
+from paddle_jax.sparse.coordinates import coordinates, host_integers, joined, refuse_negative
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 
@@ -129,7 +129,7 @@ def sparse_csr_tensor(
     Returns:
         SparseCsrTensor.
     Raises:
-        ValueError: the numbers of rows or of elements do not fit.
+        ValueError: the numbers of rows or of elements do not fit, or a column is negative.
     Example:
         >>> paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [2.0, 3.0], [2, 2]).to_dense().tolist()
         [[0.0, 2.0], [3.0, 0.0]]
@@ -147,6 +147,7 @@ def sparse_csr_tensor(
             f"{list(values.shape)}"
         )
         raise ValueError(f"sparse_csr_tensor: {shapes}; they must be [rows + 1], [n] and [n]")
+    refuse_negative("sparse_csr_tensor", "cols", cols)
     if shape is None:
         shape = [crows.shape[0] - 1, int(cols.numpy().max(initial=-1)) + 1]
     shape = list(shape)

@@ -563,3 +563,16 @@ def test_a_gradient_at_other_coordinates_is_refused():
     ):
         with pytest.raises(AssertionError, match="same shape and coordinates"):
             y.backward(start)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "S.sparse_coo_tensor([[0, -1]], [1.0, 2.0])",
+        "S.sparse_coo_tensor([[0, -1], [0, 1]], [1.0, 2.0], [2, 2])",
+        "S.sparse_csr_tensor([0, 1, 2], [0, -1], [1.0, 2.0], [2, 2])",
+    ],
+)
+def test_negative_coordinates_are_refused(call):
+    with pytest.raises(ValueError, match="got -1; coordinates must not be negative"):
+        eval(call, {"S": paddle_jax.sparse})  # noqa: S307
