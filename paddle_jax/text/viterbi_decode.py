@@ -76,6 +76,7 @@ def viterbi_decode(
     Raises:
         ValueError: shapes or dtypes do not fit, or an argument is no Tensor.
         IndexError: a length is larger than the number of steps.
+        RuntimeError: all lengths are negative, or the dtypes differ.
     Example:
         >>> potentials = paddle.to_tensor([[[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]])
         >>> scores, paths = paddle.text.viterbi_decode(potentials, paddle.zeros([2, 2]),
@@ -106,9 +107,13 @@ def viterbi_decode(
         raise RuntimeError(
             f"viterbi_decode: potentials and transition_params are {kinds}; both must be float32 or float64"
         )
-    longest = int(
-        host_value(lengths, "viterbi_decode", "run it outside the compiled function").max(initial=0)
-    )
+    counts = host_value(lengths, "viterbi_decode", "run it outside the compiled function")
+    if counts.size:
+        longest = int(counts.max())
+    else:
+        longest = 0
+    if longest < 0:
+        raise RuntimeError(f"viterbi_decode: lengths: the largest is {longest}; it must not be negative")
     if longest > shapes[0][1]:
         raise IndexError(f"viterbi_decode: lengths: the largest is {longest}; there are {shapes[0][1]} steps")
     scores, paths = _decode(potentials, transition_params, lengths, bool(include_bos_eos_tag))

@@ -55,6 +55,7 @@ REFUSED = {
     "batch": lambda p: (p.zeros([2, 2, 3]), p.zeros([3, 3]), p.to_tensor([2])),
     "axes": lambda p: (p.zeros([2, 3]), p.zeros([3, 3]), p.to_tensor([2, 2])),
     "long": lambda p: (p.zeros([1, 2, 3]), p.zeros([3, 3]), p.to_tensor([9])),
+    "negative": lambda p: (p.zeros([1, 2, 3]), p.zeros([3, 3]), p.to_tensor([-1])),
     "integers": lambda p: (p.zeros([1, 2, 3], "int64"), p.zeros([3, 3], "int64"), p.to_tensor([2])),
     "arrays": lambda p: (np.zeros([1, 2, 3], "float32"), np.zeros([3, 3], "float32"), np.array([2])),
 }  # fmt: skip
