@@ -128,6 +128,8 @@ def box_coder(
             "allowed are 'encode_center_size' and 'decode_center_size'"
         )
     encode = code_type == "encode_center_size"
+    if not encode and axis not in (0, 1):
+        raise ValueError(f"(InvalidArgument) box_coder: axis: got {axis}; allowed are 0 and 1")
     if target_box.ndim != (2 if encode else 3):
         raise ValueError(
             f"(InvalidArgument) box_coder: target_box: got shape {list(target_box.shape)}; "

@@ -124,6 +124,9 @@ CASES = {
         P.autograd.jacobian(f(2),f(2))
         P.utils.unique_name.generate(3)
         P.Tensor.is_floating_point(3)
+        P.vision.ops.box_coder(f(2,4), [.1,.1,.2,.2], f(2,2,4), 'decode_center_size', axis=2)
+        P.vision.ops.box_coder(f(2,4), [.1,.1,.2,.2], f(2,2,4), 'decode_center_size', axis=-1)
+        P.vision.ops.box_coder(P.abs(f(2,4)), [.1,.1,.2,.2], P.abs(f(2,4)), axis=2).shape
     """,
     "linear algebra": r"""
         P.linalg.det(f(2,3))
