@@ -103,6 +103,10 @@ def test_the_rest(found):
         for name, parameters in {"third stage": 66, "by elements": 127}.items():
             far, sizes, kept = found[rank][name]
             assert far < 2e-6 and sizes == parameters and kept == 2 * 66, name
+        inner, far, kept = found[rank]["split_param"]
+        assert inner == "DygraphShardingOptimizerV2" and far < 2e-6 and kept == 2 * 66
+        # The scale is half of 8 after the first step, and the second gradient is 8.
+        np.testing.assert_allclose(found[rank]["scaler of the grid"], [[0, 0], [2, 2]], atol=1e-6)
         np.testing.assert_allclose(
             np.concatenate(found[rank]["clipped in the grid"]), np.array([3, 4, 12]) * 5 / 13
         )

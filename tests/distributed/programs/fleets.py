@@ -484,6 +484,18 @@ def sharded(P, D, fleet, rank):
         sum(p.size for p in net.parameters()),
         sum(v.size for name, v in optimizer.state_dict().items() if "moment" in name),
     ]
+    split = fleet.DistributedStrategy()
+    split.hybrid_configs = {"sharding_degree": 2, "sharding_configs": {"split_param": True}}
+    net, _, optimizer = trained(
+        P, lambda net, optimizer: (net, fleet.distributed_optimizer(optimizer, split)), rank, steps=6
+    )
+    state = optimizer.state_dict()
+    optimizer.set_state_dict(state)
+    FOUND["split_param"] = [
+        type(optimizer._inner_opt).__name__,
+        float(np.abs(values(net) - want).max()),
+        sum(v.size for name, v in state.items() if "moment" in name),
+    ]
     norm = grid.hybrid_parallel_optimizer.HybridParallelClipGrad(P.nn.ClipGradByGlobalNorm(5.0), hcg)
     pairs = norm([(net[0].weight, P.to_tensor([3.0, 4.0])), (net[0].bias, P.to_tensor([12.0]))])
     FOUND["clipped in the grid"] = [gradient.tolist() for _, gradient in pairs]
@@ -499,6 +511,21 @@ def sharded(P, D, fleet, rank):
     # the infinite gradients have one owner each: the other process must not step either
     infinite.step(optimizer)
     FOUND["infinite"] = float(np.abs(values(divided) - before).max())
+    # A plain optimizer with the scaler of a grid: one process has an infinite gradient, none steps.
+    scaler = grid.hybrid_parallel_gradscaler.HybridParallelGradScaler(
+        P.amp.GradScaler(init_loss_scaling=8.0), hcg
+    )
+    weight = P.create_parameter([2], "float32")
+    start = weight.numpy()
+    optimizer = P.optimizer.SGD(1.0, parameters=[weight])
+    moved = []
+    for factor in (float("inf") if rank else 1.0, 1.0):
+        (8.0 * (weight * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.clear_grad()
+        moved.append((start - weight.numpy()).tolist())
+    FOUND["scaler of the grid"] = moved
 
 
 def main(engine):

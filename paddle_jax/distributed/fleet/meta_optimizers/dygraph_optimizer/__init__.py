@@ -4,6 +4,9 @@ from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_shar
     DygraphShardingOptimizer as DygraphShardingOptimizer,
     DygraphShardingOptimizerV2 as DygraphShardingOptimizerV2,
 )
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import (
+    HybridParallelGradScaler as HybridParallelGradScaler,
+)
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_optimizer import (
     HybridParallelOptimizer as HybridParallelOptimizer,
 )

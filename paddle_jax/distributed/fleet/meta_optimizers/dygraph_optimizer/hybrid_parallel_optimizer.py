@@ -9,6 +9,7 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer import (
     DygraphShardingOptimizer,
+    DygraphShardingOptimizerV2,
     GridOptimizer,
     squares_in_grid,
 )
@@ -72,9 +73,13 @@ class HybridParallelOptimizer(GridOptimizer):
     Args:
         optimizer: Optimizer.
         hcg: HybridCommunicateGroup.
-        strategy: accepted.
+        strategy: DistributedStrategy. With `sharding_configs.split_param` each process updates a piece of
+            every parameter.
+    Raises:
+        ValueError: parameters are updated in pieces, and the optimizer's rule looks at whole ones.
     Attributes:
         _hcg, _strategy: as given.
+        _split: DygraphShardingOptimizerV2 that updates pieces of parameters, or None.
         _use_dp_mode: bool, whether data parallelism is all there is; the model averages gradients then.
         _need_dp: bool, whether there are data parallel processes.
         _dp_enable: bool, whether a step averages gradients over them.
@@ -83,6 +88,7 @@ class HybridParallelOptimizer(GridOptimizer):
     """
 
     def __init__(self, optimizer: Optimizer, hcg: Any, strategy: Any = None) -> None:
+        self._split = self._in_pieces(optimizer, hcg, strategy)
         super().__init__(optimizer, hcg)
         self._strategy = strategy
         self._use_dp_mode = hcg.get_parallel_mode() == ParallelMode.DATA_PARALLEL
@@ -91,10 +97,21 @@ class HybridParallelOptimizer(GridOptimizer):
         self._sharding_enable = hcg.get_sharding_parallel_world_size() > 1
         self._sep_enable = hcg.get_sep_parallel_world_size() > 1
 
+    @staticmethod
+    def _in_pieces(optimizer: Any, hcg: Any, strategy: Any) -> DygraphShardingOptimizerV2 | None:
+        """The optimizer of pieces, where a strategy asks for it."""
+        if strategy is None or hcg.get_sharding_parallel_world_size() == 1:
+            return None
+        if not strategy.hybrid_configs["sharding_configs"].split_param:
+            return None
+        return DygraphShardingOptimizerV2(optimizer, hcg)
+
     @ft.cached_property
     def _inner_opt(self) -> Any:
         """The optimizer inside, for libraries that open it: with sharding_degree above 1 one that reduces
         gradients over the sharding group and updates a part."""
+        if self._split is not None:
+            return self._split
         if not self._sharding_enable:
             return self._inner
         sharded = DygraphShardingOptimizer(self._inner, self._hcg)
@@ -113,7 +130,7 @@ class HybridParallelOptimizer(GridOptimizer):
             if group.is_member():
                 averaged(grads, group)
             reduce_gradients(grads, self._hcg)
-        super().step()
+        self._step(self._parameter_list)
 
     def _step(self, parameters_list: Any) -> None:
         """The update alone, for trainers that have reduced the gradients.
@@ -121,4 +138,17 @@ class HybridParallelOptimizer(GridOptimizer):
         Args:
             parameters_list: accepted.
         """
-        super().step()
+        if self._split is not None:
+            self._split.step()
+        else:
+            super().step()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of this process; see `Optimizer.state_dict`. Of parameters in pieces: of its pieces."""
+        return (self._split or self._inner).state_dict()
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over a state of this process; see `Optimizer.set_state_dict`."""
+        (self._split or self._inner).set_state_dict(state_dict)
+
+    load_state_dict = set_state_dict
