@@ -1,0 +1,1 @@
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import *
