@@ -4,6 +4,8 @@ import importlib
 
 import pytest
 
+from paddle_jax.distributed.fleet.utils import fs
+
 SCRIPT = """
 mkdirs a/b; mkdirs a/b; touch a/f; touch a/f; touch a/f False; ls_dir a; ls_dir nope; is_file a/f; is_dir a/f
 is_exist zz; list_dirs a; list_dirs zz; mv a/f a/g; mv zz y; mv a/g a/b; touch a/h; mv a/h a/g
@@ -50,3 +52,71 @@ def test_it_is_under_the_name_that_programs_use():
     assert issubclass(LocalFS, FS)
     with pytest.raises(NotImplementedError):
         FS().ls_dir(".")
+
+
+# A stand-in for `hadoop fs`: the same commands on a local folder.
+HADOOP = """#!/bin/sh
+[ "$1" = fs ] && [ "$2" = -Dfs.default.name=hdfs://x ] || exit 9
+shift 2; name=$1; shift; cd "$ROOT" || exit 9
+case $name in
+  -test) test "$@" ;;
+  -ls) for path in "$@"; do [ -d "$path" ] && path="$path/*"; for one in $path; do
+    [ -d "$one" ] && echo "drwxr-xr-x - me us 0 2026-01-01 10:00 $one"
+    [ -f "$one" ] && echo "-rw-r--r-- 1 me us $(wc -c < "$one") 2026-01-01 10:00 $one"
+    done; done; true ;;
+  -put) cp -r "$1" "$2" ;; -get) cp -r "$1" "$2" ;; -touchz) : > "$1" ;; -cat) cat "$1" ;;
+  -mkdir) mkdir "$@" ;; -mv) mv "$1" "$2" ;; -rm) rm "$@" ;; *) exit 9 ;;
+esac
+"""
+
+
+@pytest.fixture
+def hadoop(tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "hadoop"
+    program.write_text(HADOOP, encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "far").mkdir()
+    monkeypatch.setenv("ROOT", str(tmp_path / "far"))
+    configs = {"fs.default.name": "hdfs://x"}
+    return fs.HDFSClient(str(tmp_path), configs, time_out=50, sleep_inter=20)
+
+
+def test_files_of_hadoop(hadoop, tmp_path):
+    far, near = tmp_path / "far", tmp_path / "near"
+    (near / "sub").mkdir(parents=True)
+    (near / "log").write_text("one\ntwo\n", encoding="utf-8")
+    hadoop.mkdirs("a/b")
+    hadoop.touch("a/empty")
+    assert hadoop.ls_dir("a") == (["b"], ["empty"]) and hadoop.list_dirs("nope") == []
+    assert hadoop.is_dir("a/b") and not hadoop.is_file("a/b") and hadoop.is_file("a/empty")
+    hadoop.upload(str(near), "a/b")
+    assert hadoop.cat("a/b/log") == "one\ntwo" and (far / "a/b/sub").is_dir() and hadoop.cat("nope") == ""
+    assert hadoop.list_files_info(["a/b/log"]) == [{"path": "a/b/log", "size": 8}]
+    hadoop.upload_dir(str(near), "c")
+    assert (far / "c/near/log").read_text(encoding="utf-8") == "one\ntwo\n"
+    (tmp_path / "back").mkdir()
+    hadoop.download("a/b", str(tmp_path / "back"))
+    assert sorted(path.name for path in (tmp_path / "back").iterdir()) == ["log", "sub"]
+    hadoop.mv("a/b/log", "a/empty", overwrite=True)
+    assert (far / "a/empty").read_text(encoding="utf-8") == "one\ntwo\n"
+    hadoop.delete("a")
+    assert not (far / "a").exists() and hadoop.need_upload_download()
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (fs.FSFileNotExistsError, lambda client: client.mv("nope", "a")),
+        (fs.FSFileExistsError, lambda client: client.mv("here", "here")),
+        (fs.FSFileExistsError, lambda client: client.touch("here", exist_ok=False)),
+        (fs.FSFileNotExistsError, lambda client: client.download("nope", ".")),
+        (fs.FSFileNotExistsError, lambda client: client.upload("/nope/at/all", "a")),
+        # The command fails until the time is over.
+        (fs.FSTimeOut, lambda client: client.mv("nope", "a", test_exists=False)),
+    ],
+)
+def test_refusals_of_hadoop(hadoop, error, call):
+    hadoop.touch("here")
+    with pytest.raises(error):
+        call(hadoop)

@@ -5,4 +5,5 @@ from paddle_jax.distributed.fleet.utils.fs import FSFileExistsError as FSFileExi
 from paddle_jax.distributed.fleet.utils.fs import FSFileNotExistsError as FSFileNotExistsError
 from paddle_jax.distributed.fleet.utils.fs import FSShellCmdAborted as FSShellCmdAborted
 from paddle_jax.distributed.fleet.utils.fs import FSTimeOut as FSTimeOut
+from paddle_jax.distributed.fleet.utils.fs import HDFSClient as HDFSClient
 from paddle_jax.distributed.fleet.utils.fs import LocalFS as LocalFS

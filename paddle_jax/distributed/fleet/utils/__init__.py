@@ -2,6 +2,6 @@
 
 from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, log_util as log_util
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
-from paddle_jax.distributed.fleet.utils.fs import LocalFS
+from paddle_jax.distributed.fleet.utils.fs import HDFSClient, LocalFS
 
-__all__ = ["LocalFS", "hybrid_parallel_util", "recompute"]
+__all__ = ["HDFSClient", "LocalFS", "hybrid_parallel_util", "recompute"]
