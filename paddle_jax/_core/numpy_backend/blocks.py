@@ -44,6 +44,8 @@ def in_blocks(calls: Sequence[Call], avals: Sequence[Any], results: Iterable[int
         avals: the shape and dtype of each slot.
         results: slots that are read after the last call.
     """
+    if len(calls) < _LEAST_CALLS:
+        return list(calls)
     # A row that is repeated has no elements of its own to cut into blocks.
     repeated = {
         slot

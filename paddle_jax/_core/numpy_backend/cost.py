@@ -7,6 +7,7 @@ about three they hold elsewhere.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -111,7 +112,8 @@ def compile_cost(name: str, run: Run) -> float:
     return inner + COMPILE.get(name, COMPILE_EQUATION)
 
 
-def _weight(dtype: np.dtype) -> Any:
+@functools.cache
+def _weight(dtype: Any) -> float:
     """How much an element costs, compared with float32."""
     if not isinstance(dtype, np.dtype):
         return 2

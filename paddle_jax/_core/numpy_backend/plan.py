@@ -138,8 +138,7 @@ class Plan:
         run = _build(name, params, in_avals, out_avals)
         self.names[name] = self.names.get(name, 0) + 1
         self.compile_cost += costs.compile_cost(name, run)
-        is_small = name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD
-        if is_small and all(slot in flat.constants for slot in ins):
+        if flat.constants.keys() >= set(ins) and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD):
             result = run(*[flat.constants[slot] for slot in ins])
             results = result if primitive.multiple_results else [result]
             for slot, x in zip(outs, results, strict=True):
