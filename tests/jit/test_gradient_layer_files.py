@@ -14,6 +14,9 @@ _FOUR = "P.concat([w, w[:1] * 2], 0).matmul(P.concat([w, w[:, :1]], 1)).unsqueez
 _HEADS = "(x.unsqueeze(0).unsqueeze(2) * w[:2])"  # [1, rows, 2 heads, 3]
 _LABELS = "(x[:, 0] > 0).astype('int64')"
 _WEIGHT = "w.unsqueeze(0).unsqueeze(0)"
+# an image and positions in it, also outside; both depend on both inputs
+_PRODUCT = "(w * x[:1]).unsqueeze(0).unsqueeze(0)"
+_PLACES = "P.stack([w * 3 + x[:1], w - 2], -1).unsqueeze(0)"
 EXPRESSIONS = {
     "max_pool": f"F.max_pool2d({_IMAGE}, 2, 2).exp().sum() + "
     f"(F.max_pool2d(F.relu({_IMAGE}), 3, 2, 1, ceil_mode=True) ** 2 + F.relu({_IMAGE}).sum()).sum()",
@@ -89,6 +92,13 @@ EXPRESSIONS = {
     "P.addmm(w, x.t(), x).tanh().sum() + x.sum()",
     "inverses": "P.linalg.det(w) + P.linalg.inv(w).sum() + P.linalg.matrix_power(w, 3).sum() + "
     "P.linalg.solve(w, w[0].unsqueeze(1)).sum() + (F.bilinear(x, x * 2, w.unsqueeze(0)) ** 2).sum()",
+    "frames": "(P.signal.frame(x, 2, 1, 0) ** 2).sum() + (P.signal.frame(w, 2, 2) ** 3).sum() + "
+    "(P.signal.overlap_add(x.t(), 2) ** 2).sum() + (P.signal.overlap_add(x, 3, 0) ** 3).sum() + "
+    "P.signal.stft(x.t(), 2, 1).abs().square().sum()",
+    "mirrored": f"(F.grid_sample({_PRODUCT}, {_PLACES}, 'nearest', 'reflection') ** 2).sum() + "
+    f"(F.grid_sample({_PRODUCT}, {_PLACES}, padding_mode='reflection', align_corners=False) ** 2).sum()",
+    "factors": "((P.linalg.lu(w + x[:1])[0] * w) ** 2).sum() + "
+    "(P.linalg.lstsq(w[:, :2], w[:, 2:] * x[0, 0])[0] ** 2).sum()",
     "scattered": "(P.scatter(w, i, w[:2] * 2) ** 2).sum() + "
     "(P.scatter_nd_add(w, i.unsqueeze(1), w[:2]) ** 2).sum() + "
     "(P.put_along_axis(w, i.unsqueeze(0), w[:1, :2] * 2, 1) ** 2).sum() + "
@@ -107,10 +117,12 @@ EXPRESSIONS = {
     f"(F.conv2d({_IMAGE}[:, :1], {_WEIGHT}, padding='SAME', stride=2) ** 2).sum() + "
     f"(F.conv2d({_FOUR}, {_WEIGHT}, padding=[[0, 0], [0, 0], [1, 1], [2, 2]]) ** 2).sum()",
 }
-# The real Paddle has another gradient of group_norm on CPUs where there is no weight. Its process ends where
-# a weight of prelu needs no gradient.
+# The real Paddle has another gradient of group_norm on CPUs where there is no weight, and none of lstsq. Its
+# process ends where a weight of prelu needs no gradient.
 RIGHT = {
     "weights_of_prelu": "(P.where(x > 0, x, x * w[0, :1]) ** 2 + P.where(x > 0, x, x * w[1]) ** 3).sum()",
+    "factors": "((P.linalg.lu(w + x[:1])[0] * w) ** 2).sum() + "
+    "((P.linalg.pinv(w[:, :2]) @ w[:, 2:] * x[0, 0]) ** 2).sum()",
     "group_norm": f"(F.group_norm({_IMAGE}, 2, weight=P.ones([4]), bias=P.zeros([4])) ** 3).sum() + "
     f"(F.group_norm({_TWO}, 1, weight=P.ones([2]), bias=P.zeros([2])) ** 3).sum()",
 }

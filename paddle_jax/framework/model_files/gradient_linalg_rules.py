@@ -123,7 +123,21 @@ def _qr(call: Any, cotangents: Cotangents) -> Cotangents:
     return [turned(P.triangular_solve(upper, turned(of_product), True))]
 
 
-RULES.update({"cholesky": _cholesky, "eigh": _eigh, "svd": _svd, "qr": _qr})
+def _lu(call: Any, cotangents: Cotangents) -> Cotangents:
+    x = call.operands[0]
+    is_square = isinstance(x.shape[-1], int) and x.shape[-2] == x.shape[-1]
+    if not is_square:
+        raise NotWritable("paddle.grad through lu can be saved for square matrices of a fixed size")
+    order, lower, upper = P.lu_unpack(*call.results[:2])
+    g = cotangents[0]
+    inner = P.tril(P.matmul(turned(lower), P.tril(g, -1)), -1) + P.triu(P.matmul(P.triu(g), turned(upper)))
+    # L^-T inner U^-T, by two triangular systems.
+    left = P.triangular_solve(lower, inner, False, True, True)
+    both = P.triangular_solve(upper, turned(left), True)
+    return [P.matmul(order, turned(both))]
+
+
+RULES.update({"cholesky": _cholesky, "eigh": _eigh, "svd": _svd, "qr": _qr, "lu": _lu})
 
 
 # solutions --------------------------------------------------------------------------------------------------
@@ -168,6 +182,27 @@ def _solve(a: Any, g: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Any:
         return -P.matmul(of_y, turned(out)), of_y
     of_y = P.solve(turned(x), P.unsqueeze(g, [-1]))
     return -P.matmul(of_y, P.unsqueeze(out, [-2])), P.squeeze(of_y, [-1])
+
+
+def _lstsq(call: Any, cotangents: Cotangents) -> Cotangents:
+    x, y = call.operands[:2]
+    is_tall = isinstance(x.shape[-2], int) and isinstance(x.shape[-1], int) and x.shape[-2] >= x.shape[-1]
+    if not is_tall or cotangents[0] is None or any(one is not None for one in cotangents[1:]):
+        raise NotWritable(
+            "paddle.grad through lstsq can be saved for the solution, and matrices of a fixed size with at "
+            "least as many rows as columns"
+        )
+    solution = call.results[0]
+    upper = P.qr(x)[1]
+    # (x^T x)^-1 g, by two triangular systems.
+    half = P.triangular_solve(upper, cotangents[0], True, True)
+    inner = P.triangular_solve(upper, half, True)
+    of_y = P.matmul(x, inner)
+    rest = y - P.matmul(x, solution)
+    return [P.matmul(rest, turned(inner)) - P.matmul(of_y, turned(solution)), of_y]
+
+
+RULES["lstsq"] = _lstsq
 
 
 @add_expression("multi_dot")

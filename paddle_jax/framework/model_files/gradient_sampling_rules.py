@@ -9,7 +9,6 @@ from typing import Any
 
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
-from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.gradient_expressions import add_expression
 from paddle_jax.framework.model_files.gradient_rules import add_rule
 from paddle_jax.framework.model_files.reading_helpers import P
@@ -18,11 +17,6 @@ from paddle_jax.framework.model_files.reading_helpers import P
 @add_expression("grid_sample")
 def _grid_sample(call: Any, x: Tensor, grid: Tensor) -> Tensor:
     a = call.attributes
-    if a["padding_mode"] == "reflection":
-        raise NotWritable(
-            "paddle.grad through grid_sample with padding_mode='reflection' cannot be saved; use 'border' or "
-            "'zeros'"
-        )
     count = x.ndim - 2
     # The grid has x first, arrays have it last.
     places = [_place(a, grid[..., count - 1 - axis], x.shape[2 + axis]) for axis in range(count)]
@@ -50,9 +44,26 @@ def _place(a: Any, at: Tensor, size: Any) -> Tensor:
         place = ((at + 1) * length - 1) / 2
     if a["padding_mode"] == "zeros":
         return place
+    if a["padding_mode"] == "reflection":
+        place = _reflected(place, length, a["align_corners"])
     zeros = P.zeros_like(place)
     last = zeros + (length - 1)
     return P.where(place <= 0, zeros, P.where(place >= last, last, place))
+
+
+def _reflected(place: Tensor, length: Tensor, align_corners: bool) -> Tensor:
+    """Positions mirrored at the centres of the outer pixels, or at their edges, until they lie between."""
+    if align_corners:
+        low = 0.0
+        # For a single pixel the distance is 0, and all positions are cut to 0 afterwards.
+        distance = P.maximum(length - 1, P.ones_like(length))
+    else:
+        low = -0.5
+        distance = length
+    span = distance * 2
+    far = P.abs(place - low)
+    rest = far - P.floor(far / span).detach() * span
+    return P.where(rest > distance, span - rest, rest) + low
 
 
 def _pixels(x: Tensor, corner: Sequence[Tensor]) -> Tensor:

@@ -17,7 +17,7 @@ from paddle_jax.framework.model_files.gradient_expressions import (
     channels_back,
     channels_first,
 )
-from paddle_jax.framework.model_files.gradient_rules import RULES, Cotangents, filled_up
+from paddle_jax.framework.model_files.gradient_rules import RULES, Cotangents, add_rule, filled_up
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.nn.functional.windows import ints, paddings
 
@@ -292,5 +292,27 @@ def _transposed_convolution(call: Any, cotangents: Cotangents) -> Cotangents:
 for _n in (1, 2, 3):
     RULES[f"conv{_n}d"] = _convolution
     RULES[f"conv{_n}d_transpose"] = _transposed_convolution
+
+
+# frames of signals ------------------------------------------------------------------------------------------
+
+
+@add_rule("frame")
+def _frame(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    size, hop, axis = a["frame_length"], a["hop_length"], a["axis"]
+    if hop > size:
+        raise NotWritable(
+            f"paddle.grad through frame: hop_length: got {hop}; it can be saved up to frame_length, {size}"
+        )
+    # Elements past the last frame get nothing.
+    return filled_up(P.overlap_add(g, hop, axis), axis % x.ndim, 0, x.shape[axis])
+
+
+@add_rule("overlap_add")
+def _overlap_add(a: Any, g: Tensor, out: Tensor, x: Tensor) -> Tensor:
+    axis = a["axis"]
+    size = x.shape[-2] if axis == -1 else x.shape[1]
+    return P.frame(g, size, a["hop_length"], axis)
+
 
 __all__ = []
