@@ -270,6 +270,10 @@ class Frame:
         """Calls a StaticFunction (`jit/function.py`)."""
         return function.run_compiled(args, kwargs)
 
+    def call_recomputed(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Calls the function of `recompute` while a program is made. XLA decides what it keeps."""
+        return function(*args, **kwargs)
+
     def call_first(self, op: Any, operands: Any, attrs: Any, key: Callable[[], Any]) -> Any:
         """The first call of an Op with some attributes; see `Op.call_first`."""
         return op.call_first(operands, attrs, key)

@@ -43,6 +43,7 @@ from paddle_jax._core.tensors.held_values import (
     replace_held,
 )
 from paddle_jax._core.tensors.tensor import NumberTensor, Tensor
+from paddle_jax._program.capture.recomputation import call_with_marks
 
 if TYPE_CHECKING:
     from paddle_jax._core.lazy.stand_ins import StandIns
@@ -312,6 +313,12 @@ class Capture(Trace):
         if entry.tensor is not None and held_value(entry.tensor) is entry.own:
             replace_held(entry.tensor, entry.tracer)
         return entry.tracer
+
+    def call_recomputed(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # The equations of a branch or loop are no part of the program itself.
+        if local.ctx.frame is not self:
+            return function(*args, **kwargs)
+        return call_with_marks(function, args, kwargs)
 
     def host_number(self, get: Callable[[], Any]) -> Any:
         """A number that the host knows at each call, such as a learning rate."""

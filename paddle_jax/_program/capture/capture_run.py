@@ -34,6 +34,7 @@ from paddle_jax._core.tensors.views import relations
 from paddle_jax._program.capture.capture import Capture, CapturedInput, grad_kind
 from paddle_jax._program.capture.captured import Captured, Change
 from paddle_jax._program.capture.host_random import HostRandom
+from paddle_jax._program.capture.recomputation import with_recomputation
 from paddle_jax._program.capture.results import open_result
 
 # Each run finds at least one more Tensor; code that goes on finding some is refused.
@@ -352,7 +353,8 @@ def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> No
             aliases[eqn.outvars[0]] = inputs_by_var[eqn.invars[0]]
         else:
             eqns.append(eqn)
-    read = (*[eqn.invars for eqn in eqns], jaxpr.outvars)
+    eqns, outvars = with_recomputation(eqns, jaxpr.outvars, constants)
+    read = (*[eqn.invars for eqn in eqns], outvars)
     used_vars = {var for variables in read for var in variables if not is_literal(var)}
     operands = {var: entry for var, entry in {**inputs_by_var, **aliases}.items() if var in used_vars}
     needed = {*operands.values(), *_needed_inputs(captured, run)}
@@ -361,7 +363,7 @@ def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> No
     captured.host_reads = list(run.host_reads.items())
     index_of = {entry: i for i, entry in enumerate(captured.inputs)}
     # Constants first, then operands, in the order of `parts`.
-    body = jaxpr.replace(constvars=[*constants, *operands], eqns=eqns, invars=[])
+    body = jaxpr.replace(constvars=[*constants, *operands], eqns=eqns, invars=[], outvars=outvars)
     constant_values = list(constants.values())
     indices = [index_of[entry] for entry in operands.values()]
     structs = captured.structs

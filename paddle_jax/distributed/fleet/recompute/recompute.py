@@ -9,15 +9,19 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local, state
+from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.python_state import make_sequence, tensors_in
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
+from paddle_jax._core.tensors.held_values import replace_held
 from paddle_jax._core.tensors.random import get_rng_state, set_rng_state
-from paddle_jax._core.tensors.tensor import Parameter, Tensor
+from paddle_jax._core.tensors.tensor import Parameter, Tensor, read_raw
 from paddle_jax.autograd import PyLayer, backward, grad
 from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 from paddle_jax.nn.layer.container import Sequential
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from paddle_jax.nn.layer.layers import Layer
 
 
+_WAIT = Kernel("wait_for", lambda *arrays: jax.lax.optimization_barrier(arrays), nondiff=True)
 _logger = logging.getLogger("paddle_jax.distributed.fleet")
 
 
@@ -73,6 +78,7 @@ class _Recompute(PyLayer):
             inputs = ctx.tensors
         else:
             inputs = [_detached(t) for t in ctx.tensors]
+            _wait_for(cotangents, inputs)
         first = next_serial()
         with enable_grad(), ctx.conditions.restore():
             results = list(tensors_in(ctx.run(inputs)))
@@ -85,6 +91,18 @@ class _Recompute(PyLayer):
             return tuple([None if t.stop_gradient else next(found) for t in inputs])
         backward(outputs, starts, retain_graph=_uses_tape_before(outputs, first))
         return tuple([None if t.stop_gradient else t.grad for t in inputs])
+
+
+def _wait_for(cotangents: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
+    """Makes the operands of the second run wait for the cotangents, where both runs become one program.
+
+    XLA merges equal computations, and would keep the results of the first run.
+    """
+    if local.ctx.segment is None:
+        return
+    values = run(_WAIT, [*inputs, *cotangents])
+    for tensor, value in zip(inputs, values, strict=False):
+        replace_held(tensor, read_raw(value))
 
 
 def _uses_tape_before(tensors: Sequence[Tensor], serial: int) -> bool:
@@ -203,9 +221,10 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
     kwargs.pop("offload_indices", None)
     given = (args, kwargs)
     tensors = list(tensors_in(given))
-    traced = not state.frame.eager  # a compiled program keeps what XLA finds best
-    if traced or all(t.stop_gradient for t in tensors):
+    if all(t.stop_gradient for t in tensors):
         return function(*args, **kwargs)
+    if not state.frame.eager:
+        return state.frame.call_recomputed(function, args, kwargs)
     first_run = _FirstRun(function, given, tensors, reentrant)
     outputs = _Recompute.apply(*tensors, run=first_run.outputs, keep_random=keep_random)
     if not isinstance(outputs, tuple):
