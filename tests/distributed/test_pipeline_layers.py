@@ -1,5 +1,6 @@
 """Models as lists of layers (PipelineLayer), and layers on parts of sequences."""
 
+import importlib
 import json
 
 import numpy as np
@@ -145,3 +146,32 @@ def test_parts_of_sequences():
         found = json.loads(process.out.splitlines()[-1])
         assert found["part"] == [2, 3, 6] and found["result"] < 1e-5 and max(found["gradients"]) < 1e-4
         assert "got shape [3, 2]" in found["refused"]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "bfloat16", "bool", "int32", "int64", "int8"]
+)
+def test_numbers_of_dtypes(oracle, dtype):
+    def found(module):
+        utils = importlib.import_module(f"{module.__name__}.distributed.fleet.meta_parallel.pp_utils.utils")
+        tensor = module.ones([2, 3]).astype(dtype)
+        answers = [utils.is_float_tensor(tensor)]
+        for function in (utils.get_tensor_dtype, utils.paddle_2_number):
+            try:
+                answers.append(function(tensor.dtype))
+            except AssertionError:
+                answers.append("refused")
+        if dtype not in ("bool", "bfloat16"):  # Paddle refuses to count their bytes
+            answers.append(int(utils.get_tensor_bytes(tensor)))
+        return answers
+
+    assert found(paddle_jax) == found(oracle)
+
+
+def test_dtypes_of_numbers(oracle):
+    path = "distributed.fleet.meta_parallel.pp_utils.utils"
+    ours, theirs = (importlib.import_module(f"{name}.{path}") for name in ("paddle_jax", "paddle"))
+    assert [ours.number_2_dtype(i) for i in range(7)] == [theirs.number_2_dtype(i) for i in range(7)]
+    for module in (ours, theirs):
+        with pytest.raises(AssertionError):
+            module.number_2_dtype(7)
