@@ -1,1 +1,2 @@
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import *
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import HybridParallelGradScaler as HybridParallelGradScaler
