@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_jax.framework.atomic import replace_file
+from paddle_jax.framework.progress import ByteProgress
 
 __all__ = ["get_weights_path_from_url"]
 
@@ -194,13 +195,16 @@ def _fetch(url: str, path: Any, md5sum: str | None) -> None:
 
     digest = hashlib.md5(usedforsecurity=False)
     with urlopen(url, timeout=_TIMEOUT) as answer, replace_file(path) as stream:
-        expected = answer.headers.get("Content-Length")
+        length = answer.headers.get("Content-Length")
+        expected = None if length is None else int(length)
         size = 0
-        while block := answer.read(_BLOCK):
-            digest.update(block)
-            stream.write(block)
-            size += len(block)
-        if expected is not None and size != int(expected):
+        with ByteProgress(path.name, expected) as progress:
+            while block := answer.read(_BLOCK):
+                digest.update(block)
+                stream.write(block)
+                size += len(block)
+                progress.advance(len(block))
+        if expected is not None and size != expected:
             raise ValueError(f"got {size} of {expected} bytes")
         if md5sum not in (None, digest.hexdigest()):
             raise ValueError(f"its MD5 is {digest.hexdigest()}, not {md5sum}")

@@ -3,14 +3,18 @@
 import functools
 import hashlib
 import http.server
+import io
+import sys
 import tarfile
 import threading
+import types
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import paddle_jax
+from paddle_jax.framework import progress
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -57,6 +61,56 @@ def test_downloads_once(fetch):
     assert (folder / "home" / "w.bin").read_bytes() == b"abc"
     (folder / "server" / "w.bin").unlink()
     assert get(address + "w.bin", md5) == get(address + "w.bin") == path
+
+
+class Stream(io.StringIO):
+    """A standard error that is a terminal or not."""
+
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.isatty = lambda: is_terminal
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_shows_how_far_it_is(fetch, is_terminal, monkeypatch):
+    pytest.importorskip("rich")
+    get, address, folder = fetch
+    (folder / "server" / "large.bin").write_bytes(bytes(3 << 20))
+    stream = Stream(is_terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", stream)
+    get(address + "large.bin")
+    text = stream.getvalue()
+    if is_terminal:
+        assert "large.bin" in text and "3.1/3.1 MB" in text
+        assert text.endswith("\x1b[2K")  # the line is gone
+    else:
+        assert not text
+
+
+def test_a_notebook_shows_how_far_it_is(fetch, monkeypatch):
+    shown = []
+
+    class Bar:
+        """In place of tqdm's."""
+
+        def __init__(self, desc, total, unit, unit_scale):
+            self.done = 0
+            self.what = desc, total, unit, unit_scale
+
+        def update(self, count):
+            self.done += count
+
+        def close(self):
+            shown.append((self.done, *self.what))
+
+    get, address, folder = fetch
+    (folder / "server" / "large.bin").write_bytes(bytes(3 << 20))
+    monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    monkeypatch.setattr(progress, "is_notebook", lambda: True)
+    get(address + "large.bin")
+    assert shown == [(3 << 20, "large.bin", 3 << 20, "B", True)]
 
 
 def test_a_wrong_sum_is_replaced_only_by_a_right_one(fetch):
