@@ -1,5 +1,7 @@
 """`recompute` in compiled steps: the same numbers as without it, from programs that compute again."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,17 @@ def test_a_function_without_backward_keeps_its_results():
     chain(net, x, plain).backward()
     np.testing.assert_allclose(got[0], x.grad.numpy(), rtol=1e-6)
     np.testing.assert_allclose(got[1], net[0].linear.weight.grad.numpy(), rtol=1e-6)
+
+
+def test_the_strategy_of_a_distributed_model():
+    strategy = paddle.distributed.Strategy()
+    strategy._recompute.enable = True
+    mesh = paddle.distributed.ProcessMesh([0], dim_names=["dp"])
+    net = paddle.distributed.shard_layer(nn.Linear(2, 2), mesh)
+    sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paddle.distributed.to_static(net, None, nn.MSELoss(), sgd, strategy)
+    strategy._recompute.checkpoints = ["linear_0.tmp_0"]
+    with pytest.warns(UserWarning, match="checkpoints and refined_ops_patterns are not read"):
+        paddle.distributed.to_static(net, None, nn.MSELoss(), sgd, strategy)

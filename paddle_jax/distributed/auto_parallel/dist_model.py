@@ -25,7 +25,20 @@ if TYPE_CHECKING:
     from paddle_jax.optimizer.optimizer import Optimizer
 
 
-_UNUSED = ("recompute", "dp_optimization")
+def _warn_of_unused(strategy: Any) -> None:
+    """Warns of settings that change nothing."""
+    if strategy._dp_optimization.enable:
+        warnings.warn(
+            "dist.to_static: strategy: dp_optimization is not there; the step runs without it", stacklevel=5
+        )
+    recompute = strategy._recompute
+    # With or without the setting, what the model passes to `recompute` is computed again.
+    if recompute.enable and (recompute.checkpoints or recompute.refined_ops_patterns):
+        warnings.warn(
+            "dist.to_static: strategy: recompute.checkpoints and refined_ops_patterns are not read; pass the "
+            "layers to distributed.fleet.utils.recompute in the model",
+            stacklevel=5,
+        )
 
 
 def _value_here(tensor: Tensor) -> np.ndarray | None:
@@ -96,11 +109,7 @@ class DistModel:
             self._optimizer = optimizers.shard_optimizer(
                 optimizer, stage("dp" if "dp" in mesh.dim_names else 0, mesh)
             )
-        for name in _UNUSED:
-            if getattr(self._strategy, f"_{name}").enable:
-                warnings.warn(
-                    f"dist.to_static: strategy: {name} is not there; the step runs without it", stacklevel=4
-                )
+        _warn_of_unused(self._strategy)
         amp = self._strategy.amp
         self._scaler = None
         if amp.enable and amp.dtype == "float16":
