@@ -209,6 +209,10 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
             `offload_indices`, which changes nothing here.
     Returns:
         What the function returns: a Tensor, or lists, tuples and dicts of Tensors and other values.
+    In a compiled step, with its backward pass inside, the Python code runs once, and the program computes
+    again. So running statistics are updated once there, and twice in eager steps, as in Paddle. A compiled
+    function whose backward pass is outside keeps what XLA finds best. XLA's compiler for CPUs saves little.
+
     Example:
         >>> layer = paddle.nn.Linear(2, 1)
         >>> x = paddle.ones([1, 2]); x.stop_gradient = False
