@@ -27,7 +27,7 @@ class ByteProgress:
 
     def __enter__(self) -> Self:
         try:
-            self._bar = self._made()
+            self._bar = self._new_bar()
         except ImportError:
             return self
         return self
@@ -43,7 +43,7 @@ class ByteProgress:
         if self._bar is not None:
             self._bar.update(count)
 
-    def _made(self) -> Any:
+    def _new_bar(self) -> Any:
         """A bar, or None where nobody looks."""
         if is_notebook():
             from tqdm.auto import tqdm
