@@ -18,6 +18,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.tensors.held_values import held_value, replace_held
 from paddle_jax._core.tensors.layout import layout_of, replicated, with_leading_axes
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
@@ -513,7 +514,8 @@ class Optimizer(ByParameter, States):
 
     def _chosen(self, params: Sequence[Tensor]) -> tuple[Any, ...]:
         """What `_facts` depends on and anybody may change between two steps."""
-        return [getattr(self, name) for name in self._choices], *choices_of(params)
+        own = [getattr(self, name) for name in self._choices]
+        return own, MultiDevice.move_count, *choices_of(params)
 
     def _restack(self, group: _Group) -> None:
         """Restacks the parameters with their states, since something was chosen differently."""

@@ -120,9 +120,14 @@ class Stack:
         """{slot: array} of states that the parameters (by id) had in other stacks."""
         with eager_evaluation():
             values = {
-                slot: self.together(slot, [states[id(p)][slot] for p in self.params]) for slot in self.state
+                slot: self.together(slot, [self._beside_parameters(states[id(p)][slot]) for p in self.params])
+                for slot in self.state
             }
             return {slot: put(value, layout_of(self.state[slot])) for slot, value in values.items()}
+
+    def _beside_parameters(self, state: jax.Array) -> jax.Array:
+        """A state of a parameter on the device of the parameter, which may have moved."""
+        return state if self.place is None else places.beside(state, self.place)
 
     def values(self) -> dict[str, Any]:
         """The state as arrays."""

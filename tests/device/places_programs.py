@@ -225,6 +225,43 @@ def parts(paddle):
     return [[place(layer.weight) for layer in found], *same]
 
 
+@program("states follow a part that moves", [["gpu:0", "gpu:1"], ["gpu:0", "gpu:1"], True, True, True])
+def moved_part(paddle):
+    def train(optimizer, target, **settings):
+        paddle.seed(1)
+        layers = [paddle.nn.Linear(3, 3) for _ in range(2)]
+        parameters = [each for layer in layers for each in layer.parameters()]
+        made = optimizer(0.01, parameters=parameters, **settings)
+        for step in range(6):
+            if step == 3:
+                layers[1].to(target)
+            h = layers[0](paddle.ones([2, 3]))
+            layers[1](h.to(layers[1].weight.place)).square().sum().backward()
+            made.step()
+            made.clear_grad()
+        return layers, made
+
+    results = []
+    for optimizer, settings in (
+        (paddle.optimizer.AdamW, {"grad_clip": paddle.nn.ClipGradByGlobalNorm(0.1)}),
+        (paddle.optimizer.Momentum, {}),
+        (paddle.optimizer.Lamb, {}),
+    ):
+        moved, made = train(optimizer, "gpu:1", **settings)
+        stayed, _ = train(optimizer, "gpu:0", **settings)
+        pairs = [
+            (a, b)
+            for x, y in zip(moved, stayed, strict=True)
+            for a, b in zip(x.parameters(), y.parameters(), strict=True)
+        ]
+        results.append(all(bool(np.allclose(a.numpy(), b.numpy(), rtol=1e-5)) for a, b in pairs))
+        if optimizer is paddle.optimizer.Momentum:
+            state = made.state_dict()
+            states = [place(state[f"{layer.weight.name}_velocity_0"]) for layer in moved]
+            weights = [place(layer.weight) for layer in moved]
+    return [weights, states, *results]
+
+
 @program("DataLoader", [["gpu:0", 28.0], ["gpu:1", 28.0], ["cpu", 28.0], ["gpu:2", 28.0], ["gpu:0", 28.0]])
 def loaders(paddle):
     class Numbers(paddle.io.Dataset):

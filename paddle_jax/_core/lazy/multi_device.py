@@ -28,6 +28,7 @@ class MultiDevice:
             ends the process.
         placed: bool, whether the program has named a device for some array. Operands may then be on
             different devices.
+        move_count: int, how often a Layer was moved to a device. States of optimizers follow.
         read_on_all: gives each process the elements of an array that lies on the mesh of some processes;
             None while there are no such meshes.
     """
@@ -35,6 +36,7 @@ class MultiDevice:
     in_use = False
     blocking = False
     placed = False
+    move_count = 0
     read_on_all: Callable[[jax.Array], np.ndarray] | None = None
 
     @staticmethod

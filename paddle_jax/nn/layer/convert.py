@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import jax
 
 from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.tensor import wrap
 
@@ -55,6 +56,8 @@ class ConvertMixin:
         else:
             target = places.jax_device(places.parse(device))
         np_dtype = None if dtype is None else dtypes.convert(dtype).np
+        if target is not None:
+            MultiDevice.move_count += 1
         if target is not None or np_dtype is not None:
             self._convert(np_dtype, target, dtype, floating_only=False, excluded=())
         return self

@@ -349,7 +349,9 @@ class HDFSClient(FS):
         folders = []
         files = []
         for row in self._entries(fs_path):
-            (folders if row[0].startswith("d") else files).append(PurePosixPath(row[7]).name)
+            is_folder = row[0].startswith("d")
+            chosen = folders if is_folder else files
+            chosen.append(PurePosixPath(row[7]).name)
         return folders, files
 
     def list_dirs(self, fs_path: str) -> list[str]:
