@@ -15,10 +15,10 @@ from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.execution.python_state import SCALARS
 from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.recording import end_step
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
-from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.tensors.held_values import held_value, replace_held
 from paddle_jax._core.tensors.layout import layout_of, replicated, with_leading_axes
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
