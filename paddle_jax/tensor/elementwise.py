@@ -14,6 +14,7 @@ from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.lowering import copy_sign, mantissa_and_exponent, sign_bit
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.ops import as_float
 
@@ -173,8 +174,8 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         return x
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.where(y < 0, -jnp.abs(x), jnp.abs(x))
-    flip = jax.lax.stop_gradient(jnp.where(jnp.signbit(x) == jnp.signbit(y), 1, -1).astype(x.dtype))
-    return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(jnp.copysign(x, y)), x * flip)
+    flip = jax.lax.stop_gradient(jnp.where(sign_bit(x) == sign_bit(y), 1, -1).astype(x.dtype))
+    return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(copy_sign(x, y)), x * flip)
 
 
 @known_as(pir="nextafter")
@@ -279,8 +280,8 @@ def frexp(x: jax.Array, name: str | None = None) -> tuple[jax.Array, jax.Array]:
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
         raise TypeError(f"frexp: x: got {x.dtype}; allowed are float32 and float64")
-    exponent = jnp.frexp(jax.lax.stop_gradient(x))[1]
-    return jnp.where(x == 0, 0, jnp.ldexp(x, -exponent)), exponent.astype(x.dtype)
+    mantissa, exponent = mantissa_and_exponent(x)
+    return mantissa, exponent.astype(x.dtype)
 
 
 @known_as(pir="multiplex")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from paddle_jax.tensor.lowering import copy_sign
+
 __all__ = ["exact_cosh", "exact_sinh"]
 
 
@@ -19,7 +21,7 @@ def _half_exp(x: jax.Array) -> jax.Array:
 def exact_sinh(x: jax.Array) -> jax.Array:
     """The hyperbolic sine; from 1 on by exponentials of half the size."""
     rise = _half_exp(x)
-    return jnp.where(jnp.abs(x) < 1, jnp.sinh(x), jnp.copysign(rise - 0.25 / rise, x))
+    return jnp.where(jnp.abs(x) < 1, jnp.sinh(x), copy_sign(rise - 0.25 / rise, x))
 
 
 @jax.custom_jvp

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.tensor.lowering import sign_bit
 from paddle_jax.tensor.math import X_Y
 
 if TYPE_CHECKING:
@@ -520,7 +521,7 @@ def signbit(x: jax.Array, name: str | None = None) -> jax.Array:
     """
     # -0.0 has a sign as well, which a comparison does not see.
     if jnp.issubdtype(x.dtype, jnp.floating):
-        return jnp.signbit(x)
+        return sign_bit(x)
     return x < 0
 
 

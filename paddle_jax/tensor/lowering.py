@@ -33,6 +33,42 @@ def has_float64() -> bool:
     return traced_platform() != "tpu"
 
 
+def sign_bit(x: jax.Array) -> jax.Array:
+    """Whether each number carries a minus sign, -0.0 and NaN included."""
+    # A TPU has no bits of float64; rounding to float32 keeps the sign.
+    if x.dtype == jnp.float64 and not has_float64():
+        x = x.astype(jnp.float32)
+    return jnp.signbit(x)
+
+
+def copy_sign(x: jax.Array, y: jax.Array) -> jax.Array:
+    """x with the signs of y."""
+    return jnp.where(sign_bit(x) == sign_bit(y), x, -x)
+
+
+def mantissa_and_exponent(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """(mantissas of 0.5 to 1, exponents as int32) of numbers; of 0 the mantissa is 0. No gradient flows
+    through the exponents."""
+    fixed = lax.stop_gradient(x)
+    if x.dtype != jnp.float64 or has_float64():
+        exponent = jnp.frexp(fixed)[1]
+        return jnp.where(x == 0, 0, jnp.ldexp(x, -exponent)), exponent
+    exponent = jnp.frexp(fixed.astype(jnp.float32))[1]
+    # float32 has rounded to the next power of two
+    is_rounded_up = (fixed != 0) & (jnp.abs(_times_power(fixed, -exponent)) < 0.5)
+    exponent = exponent - is_rounded_up
+    return _times_power(x, -exponent), exponent
+
+
+def _times_power(x: jax.Array, exponent: jax.Array) -> jax.Array:
+    """x * 2^exponent, exactly, without the bits of float64. The power of two may be too large for float32,
+    its root is not."""
+    half = exponent // 2
+    for part in (half, exponent - half):
+        x = x * jnp.ldexp(jnp.float32(1), part).astype(x.dtype)
+    return x
+
+
 def narrowed(index: jax.Array) -> jax.Array:
     """Indices of int64 as int32 on accelerators, which compute 64 bits in pairs; a number that does not fit
     becomes the least of int32, which is no index.

@@ -18,6 +18,7 @@ from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
+from paddle_jax.tensor.lowering import copy_sign
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
@@ -207,7 +208,7 @@ def floor_divide(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Arr
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return quotient
     # The zero has the sign of the exact quotient, as in Paddle.
-    return jnp.where(quotient == 0, jnp.copysign(quotient, x / y), quotient)
+    return jnp.where(quotient == 0, copy_sign(quotient, x / y), quotient)
 
 
 def _check_remainder(*args: Any, **kwargs: Any) -> None:

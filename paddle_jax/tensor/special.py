@@ -19,7 +19,7 @@ from paddle_jax.tensor import incomplete_gamma
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.bessel import bessel
 from paddle_jax.tensor.inner import named
-from paddle_jax.tensor.lowering import has_float64
+from paddle_jax.tensor.lowering import copy_sign, has_float64
 from paddle_jax.tensor.ops import as_float
 
 REAL = ["f(2,3)", "d(3)", "f()", "f(0,3)", "i(3)"]
@@ -58,7 +58,7 @@ def _polygamma_tangent(
 
 
 def _digamma(x: jax.Array) -> jax.Array:
-    return jnp.where(x == 0, -jnp.copysign(jnp.inf, x).astype(x.dtype), sp.digamma(x))
+    return jnp.where(x == 0, -copy_sign(jnp.asarray(jnp.inf, x.dtype), x), sp.digamma(x))
 
 
 def _reflected(n: int, x: jax.Array) -> jax.Array:

@@ -15,6 +15,7 @@ from paddle_jax.aot import capture, compilers
 from paddle_jax.aot import compile as compile_for
 from paddle_jax.aot.chips import CHIPS
 from paddle_jax.static import InputSpec
+from paddle_jax.tensor import lowering
 
 linalg = paddle.linalg
 fft = paddle.fft
@@ -30,6 +31,8 @@ CASES = [
     (linalg.svdvals, [3, 2], "float32", False),
     (linalg.cond, [3, 3], "float32", False),
     (linalg.pinv, [3, 2], "float64", True),
+    (linalg.slogdet, [3, 3], "float64", True),
+    (linalg.slogdet, [3, 3], "float32", False),
 ]
 NAMES = [f"{function.__name__}-{dtype}" for function, _, dtype, _ in CASES]
 
@@ -59,6 +62,32 @@ def test_lowered_for_tpus(function, shape, dtype, by_host):
     text = lowered(function, shape, dtype, "tpu")
     assert ("stablehlo.send" in text) == ("stablehlo.recv" in text) == by_host
     assert not re.search(r'"stablehlo.(send|recv)".*f64', text)  # numbers cross in 32 bits
+
+
+@pytest.mark.parametrize("name", ["sinh", "digamma", "copysign", "frexp", "signbit", "floor_divide"])
+def test_signs_of_float64_take_no_bits(name):
+    """XLA's compiler for TPUs fails at the bits of a float64."""
+    operands = [InputSpec([3], "float64")] * (2 if name in ("copysign", "floor_divide") else 1)
+    traced = capture.trace(getattr(paddle, name), operands, {}, "tpu").traced
+    text = traced.lower(lowering_platforms=("tpu",)).as_text()
+    assert "bitcast_convert" in text and not re.search(r"bitcast_convert.*f64", text)
+
+
+def test_signs_and_powers_without_bits_of_float64(monkeypatch):
+    monkeypatch.setattr(lowering, "has_float64", lambda: False)
+    x = np.array([1 - 2**-30, 1, -1, 0, -0.0, 3.5, 1e-30, -7e20, 3.4e38, np.inf, -np.inf, np.nan, -np.nan])
+    signs = np.signbit(x)
+    np.testing.assert_array_equal(lowering.sign_bit(jnp.asarray(x)), signs)
+    copied = lowering.copy_sign(jnp.asarray(np.abs(x)), jnp.asarray(x))
+    np.testing.assert_array_equal(np.signbit(copied), signs)
+    finite = x[np.isfinite(x)]
+    for got, want in zip(lowering.mantissa_and_exponent(jnp.asarray(finite)), np.frexp(finite), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_zeros_keep_their_signs_on_the_way():
+    parts = host_calls._split(np.array([0.0, -0.0, -1.0]), np)
+    assert np.signbit(host_calls._join(parts, np.dtype("float64"))).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("platform", ["cuda", "cpu"])

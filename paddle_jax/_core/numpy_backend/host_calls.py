@@ -3,7 +3,7 @@
 The primitives of JAX get a rule for TPUs here, so their derivatives and batching stay those of JAX:
 
     eig, schur, hessenberg    TPUs have none
-    fft                       TPUs have none of 64 bits
+    fft, lu, nextafter        TPUs have none of 64 bits
     svd                       of 64 bits and complex; that of float32 is lowered without 64-bit numbers,
                               with which XLA's compiler fails
 
@@ -23,6 +23,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax._src import callback  # the public `pure_callback` wants a device of the platform
 from jax._src.core import Primitive
 from jax._src.lax import fft as lax_fft
@@ -50,7 +51,9 @@ def _split(x: Any, numpy: Any) -> list[Any]:
     with np.errstate(over="ignore", invalid="ignore"):  # a number beyond float32 is infinite, as on a TPU
         high = x.astype(np.float32)
         low = (x - high.astype(np.float64)).astype(np.float32)
-    return [high, numpy.where(numpy.isfinite(high), low, np.float32(0))]
+    low = numpy.where(numpy.isfinite(high), low, np.float32(0))
+    # The sum of -0.0 and 0.0 has no sign.
+    return [high, numpy.where(x == 0, high, low)]
 
 
 def _join(parts: Sequence[Any], dtype: np.dtype) -> Any:
@@ -205,7 +208,8 @@ def _where_wide(primitive: Any, own: Any, in_32_bits: bool, narrow: Sequence[str
     by_host = _by_host(primitive)
 
     def rule(context: Any, *operands: Any, **params: Any) -> Any:
-        if any(aval.dtype.name not in narrow for aval in (*context.avals_in, *context.avals_out)):
+        floating = [aval for aval in (*context.avals_in, *context.avals_out) if aval.dtype.kind in "fc"]
+        if any(aval.dtype.name not in narrow for aval in floating):
             return by_host(context, *operands, **params)
         if not in_32_bits:
             return own(context, *operands, **params)
@@ -228,6 +232,8 @@ def start() -> None:
     for primitive, in_32_bits, narrow in (
         (lax_fft.fft_p, False, ("float32", "complex64")),
         (lax_linalg.svd_p, True, ("float32",)),
+        (lax_linalg.lu_p, False, ("float32", "complex64")),
+        (lax.nextafter_p, False, ("float32", "float16")),
     ):
         own = mlir._platform_specific_lowerings[_PLATFORM].get(primitive) or mlir._lowerings.get(primitive)
         if own is not None:
