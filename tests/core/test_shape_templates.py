@@ -107,7 +107,9 @@ def test_functions_with_a_derivative_of_their_own_have_templates(name):
         np.testing.assert_allclose(tensor.grad.numpy(), derivative(x), rtol=2e-5, atol=1e-6)
     # of the function, of its gradient, and of those of the sum, if there is one
     assert paddle.explain().filled_templates >= filled + 2
-    assert not [event for event in log.events if "traced for each shape" in event]
+    # Kernels of sums and squares may have traces for lengths of 0 or 1 from other tests.
+    refused = [event for event in log.events if "traced for each shape" in event]
+    assert not [event for event in refused if "one of the lengths is 0 or 1" not in event]
 
 
 @jax.custom_jvp
