@@ -26,6 +26,13 @@ Source = tuple[Any, int]  # (producing Node or leaf Tensor, output index)
 class GraphFreedError(RuntimeError, SystemError):
     """A backward pass needs a part of the tape that an earlier pass has freed."""
 
+    def __init__(
+        self,
+        text: str = "(Fatal) backward: this part of the tape was freed by an earlier backward; "
+        "pass retain_graph=True there",
+    ) -> None:
+        super().__init__(text)
+
 
 class Node:
     """One recorded operation.
@@ -149,10 +156,7 @@ class Node:
         if values is not None:
             local.ctx.frame.on_node_gradient(self)
         if values is None:
-            raise GraphFreedError(
-                "(Fatal) backward: this part of the tape was freed by an earlier backward; "
-                "pass retain_graph=True there"
-            )
+            raise GraphFreedError()
         if edge_indices is None:
             diff = self.diff
         else:

@@ -41,10 +41,7 @@ class ReshardNode(Node):
 
     def pull(self, cts: Any, create_graph: Any = False, kept: Any = None) -> Any:
         if self.values is None:
-            raise GraphFreedError(
-                "(Fatal) backward: this part of the tape was freed by an earlier backward; "
-                "pass retain_graph=True there"
-            )
+            raise GraphFreedError()
         if create_graph:
             return [reshard_tensor(cts[0], self.back) if self.back is not None else cts[0]]
         return (put_in_layout(cts[0], self.back),)
