@@ -55,10 +55,7 @@ class BoundaryNode(Node):
     ) -> Any:
         """The cotangent as it is. One that is differentiated again is not marked."""
         if self.values is None:
-            raise GraphFreedError(
-                "(Fatal) backward: this part of the tape was freed by an earlier backward; "
-                "pass retain_graph=True there"
-            )
+            raise GraphFreedError()
         if create_graph or not isinstance(cts[0], jax.core.Tracer):
             return list(cts)
         return (_mark_p.bind(cts[0], region=self.region, place=_ARRIVAL),)
@@ -112,8 +109,15 @@ def with_recomputation(
     """
     if not any([eqn.primitive is _mark_p for eqn in eqns]):
         return eqns, list(outvars)
-    regions = _outermost(_regions_of(eqns))
-    arrivals = {region.arrival: region for region in regions}
+    marks = {eqn.outvars[0]: eqn.invars[0] for eqn in eqns if eqn.primitive is _mark_p}
+    # One pass for all calls, so that the time grows with the length of the program alone.
+    last_reads = {
+        _unmarked(v, marks): position
+        for position, eqn in enumerate(eqns)
+        for v in eqn.invars
+        if not is_literal(v)
+    }
+    arrivals = {region.arrival: region for region in _outermost(_regions_of(eqns))}
     # What a mark gives, and after the arrival of a cotangent what was computed again.
     renamed: dict[Any, Any] = {}
     result = []
@@ -124,11 +128,10 @@ def with_recomputation(
             continue
         renamed[eqn.outvars[0]] = eqn.invars[0]
         if position in arrivals:
-            repeated = _Repetition(arrivals[position], eqns, renamed)
-            result += repeated.equations(eqn.invars[0], constants)
+            repeated = _Repetition(arrivals[position], eqns, marks, last_reads)
+            result += repeated.equations(eqn.invars[0], renamed, constants)
             renamed.update(repeated.variables)
     # Results of the program stay those of the forward pass.
-    marks = {eqn.outvars[0]: eqn.invars[0] for eqn in eqns if eqn.primitive is _mark_p}
     return result, [_unmarked(v, marks) for v in outvars]
 
 
@@ -165,42 +168,41 @@ class _Repetition:
     Attributes:
         variables: {variable of the forward pass: the one that holds it again}.
         needed: equations of the forward pass that are repeated, in their order.
-        renamed: {variable: the one that stands for it}, for the variables from outside.
+        marks: {what a mark gives: what was marked}.
     """
 
-    def __init__(self, region: _Region, eqns: Sequence[Any], renamed: dict[Any, Any]) -> None:
+    def __init__(
+        self, region: _Region, eqns: Sequence[Any], marks: dict[Any, Any], last_reads: dict[Any, int]
+    ) -> None:
+        """last_reads: {variable: position of the last equation that reads it}."""
         inside = eqns[region.begin : region.end + 1]
         # The results of the call are kept, as the arguments of what follows.
-        marks = {eqn.outvars[0]: eqn.invars[0] for eqn in inside if eqn.primitive is _mark_p}
         kept = {
             _unmarked(eqn.invars[0], marks)
             for eqn in inside
             if eqn.primitive is _mark_p and eqn.params["place"] == _END
         }
-        read = {
-            _unmarked(v, marks) for eqn in eqns[region.arrival :] for v in eqn.invars if not is_literal(v)
-        }
-        self.renamed = renamed
+        self.marks = marks
         self.needed: list[Any] = []
+        read_by_needed: set[Any] = set()
         for eqn in reversed(inside):
             # A print or a call of the host happens once.
             if eqn.primitive is _mark_p or eqn.effects:
                 continue
-            if any([v in read and v not in kept for v in eqn.outvars]):
+            lost = [v for v in eqn.outvars if v not in kept]
+            if any([v in read_by_needed or last_reads.get(v, -1) > region.arrival for v in lost]):
                 self.needed.append(eqn)
-                read.update([_unmarked(v, marks) for v in eqn.invars if not is_literal(v)])
+                read_by_needed.update([_unmarked(v, marks) for v in eqn.invars if not is_literal(v)])
         self.needed.reverse()
-        self.marks = marks
         self.variables = {v: Var(v.aval) for eqn in self.needed for v in eqn.outvars if v not in kept}
 
-    def equations(self, cotangent: Any, constants: Container[Any]) -> list[Any]:
-        """The equations that compute it again once the cotangent is known."""
+    def equations(self, cotangent: Any, renamed: dict[Any, Any], constants: Container[Any]) -> list[Any]:
+        """The equations that compute it again once the cotangent is known. renamed: {variable: the one that
+        stands for it}, for the variables from outside."""
         if not self.needed:
             return []
         read = [_unmarked(v, self.marks) for eqn in self.needed for v in eqn.invars if not is_literal(v)]
-        operands = {
-            v: _unmarked(v, self.renamed) for v in read if v not in self.variables and v not in constants
-        }
+        operands = {v: _unmarked(v, renamed) for v in read if v not in self.variables and v not in constants}
         waiting = {v: Var(v.aval) for v in operands}
         barrier = new_jaxpr_eqn(
             [*operands.values(), cotangent],
