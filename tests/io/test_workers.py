@@ -402,6 +402,21 @@ def test_the_server_comes_back():
     assert len(read(ours.io.DataLoader(Base(2), num_workers=1))) == 2
 
 
+def test_an_ended_server_that_is_not_reported_yet(monkeypatch):
+    """A request notices that the server has ended, and starts another."""
+    forkserver.start()
+    server = forkserver._Server.process
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    real = server.poll
+    answers = iter([None])
+    monkeypatch.setattr(server, "poll", lambda: next(answers, real()))
+    pid, sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
+    sock.close()
+    forkserver.end(pid)
+    assert forkserver._Server.process is not server
+
+
 def test_an_interrupt_while_workers_are_made(monkeypatch):
     """Neither answers nor batches of what was interrupted are taken for those of what comes next."""
     for name, module in (

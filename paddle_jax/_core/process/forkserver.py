@@ -502,15 +502,15 @@ def fork(target: str) -> tuple[int, socket.socket]:
     ours, theirs = socket.socketpair()
     try:
         with theirs:
-            for is_last in (False, True):
+            # The second try is for a server that has ended since the last request: the system may not have
+            # reported that yet, so that the first request goes to the ended server.
+            for _ in range(2):
                 try:
                     pid = _request("fork", target, descriptors=[theirs.fileno()])
                 except OSError:
-                    pid = None
+                    continue
                 if pid is not None:
                     return pid, ours
-                if is_last or _Server.process is None:
-                    break
                 with _Server.lock:
                     _stop()
         raise RuntimeError(
