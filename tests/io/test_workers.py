@@ -448,3 +448,22 @@ def test_large_arrays_are_not_copied_into_each_worker():
             found["x"][:] = 0
     packed.close()
     assert pickle.loads(pickle.dumps(found))["text"] == "a"
+
+
+def test_code_of_a_program_in_a_process_that_it_started(monkeypatch):
+    """There the program's module is `__mp_main__`, which workers do not have."""
+    module = types.ModuleType("__mp_main__")
+    exec(
+        "FACTOR = 3\ndef scaled(x): return FACTOR * x\nclass Data:\n    run = staticmethod(scaled)\n",
+        vars(module),
+    )
+    monkeypatch.setitem(sys.modules, "__mp_main__", module)
+    data = exchange.Packed(module.Data(), shared=False).bytes()
+    back = exchange.Packed(module.Data(), shared=False, back=True).bytes()
+    assert "__mp_main__" not in exchange.by_value().list_registry_pickle_by_value()
+    monkeypatch.setitem(sys.modules, "__mp_main__", types.ModuleType("__mp_main__"))
+    found = exchange.opened(data)
+    assert found.run(2) == 6
+    # What comes back has the class that the program knows.
+    monkeypatch.setitem(sys.modules, "__main__", module)
+    assert type(exchange.opened(back)) is module.Data

@@ -7,6 +7,7 @@ happens to the processes.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import itertools
@@ -18,7 +19,7 @@ import socket
 import struct
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,8 @@ _AT_ONCE = getattr(mmap, "MAP_SHARED", 0) | getattr(mmap, "MAP_POPULATE", 0)
 # bytes of arrays that are not worth a mapping; what XLA wants arrays to begin at
 _SMALL = 1 << 15
 _ALIGNED = 64
+# The second name is that of the program's module in a process that `spawn` or multiprocessing has started.
+_MAIN = ("__main__", "__mp_main__")
 
 
 def by_value() -> types.ModuleType | None:
@@ -53,6 +56,22 @@ def by_value() -> types.ModuleType | None:
 def _in_main(name: str) -> Any:
     """What the program's main module calls so."""
     return operator.attrgetter(name)(sys.modules["__main__"])
+
+
+@contextlib.contextmanager
+def _main_by_value(cloud: types.ModuleType | None) -> Iterator[None]:
+    """Has cloudpickle send what a started process calls `__mp_main__`, since workers have no such module."""
+    module = sys.modules.get("__mp_main__")
+    name = getattr(module, "__name__", "__main__")
+    # In the program that was started first both names are one module, which cloudpickle knows.
+    if cloud is None or name == "__main__" or name in cloud.list_registry_pickle_by_value():
+        yield
+        return
+    cloud.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        cloud.unregister_pickle_by_value(module)
 
 
 def _code_of_file(
@@ -86,7 +105,7 @@ def _back(cloud: types.ModuleType | None) -> Any:
         def reducer_override(self, thing: Any) -> Any:
             if (
                 isinstance(thing, type | types.FunctionType)
-                and thing.__module__ == "__main__"
+                and thing.__module__ in _MAIN
                 and not set("<>") & set(thing.__qualname__)
             ):
                 return _in_main, (thing.__qualname__,)
@@ -139,7 +158,8 @@ class Packed:
             kind = _back(cloud)
         else:
             kind = _there(cloud)
-        kind(stream, 5, buffer_callback=buffers.append).dump(thing)
+        with _main_by_value(cloud):
+            kind(stream, 5, buffer_callback=buffers.append).dump(thing)
         self._data = stream.getbuffer()
         self._parts = [_parts(buffer) for buffer in buffers]
         sizes = [sum(part.nbytes for part in parts) for parts in self._parts]
