@@ -1,6 +1,7 @@
 """Computing parts of the forward pass again in the backward pass (`paddle.distributed.fleet.recompute`)."""
 
 from paddle_jax.distributed.fleet.recompute.recompute import (
+    custom_state_manager as custom_state_manager,
     recompute as recompute,
     recompute_sequential as recompute_sequential,
 )

@@ -31,17 +31,75 @@ if TYPE_CHECKING:
     from paddle_jax.nn.layer.layers import Layer
 
 
+_SET_TWICE = "custom_state_manager: got a second function to {} a state; only one can be set"
 _WAIT = Kernel("wait_for", lambda *arrays: jax.lax.optimization_barrier(arrays), nondiff=True)
 _logger = logging.getLogger("paddle_jax.distributed.fleet")
 
 
+class CustomStatesManager:
+    """Functions for a random state of the program's own, which both runs of a function shall begin with.
+
+    Attributes:
+        custom_get_state_func: callable without arguments, which gives the state, or None.
+        custom_set_state_func: callable that takes what the other one has given, or None.
+    """
+
+    def __init__(self) -> None:
+        self.custom_get_state_func: Callable[[], Any] | None = None
+        self.custom_set_state_func: Callable[[Any], Any] | None = None
+
+    def set_custom_get_state_func(self, custom_get_state_func: Callable[[], Any]) -> None:
+        """Sets the function that gives the state.
+
+        Args:
+            custom_get_state_func: callable without arguments.
+        Raises:
+            AssertionError: there is one already.
+        """
+        if self.custom_get_state_func is not None:
+            raise AssertionError(_SET_TWICE.format("get"))
+        self.custom_get_state_func = custom_get_state_func
+
+    def set_custom_set_state_func(self, custom_set_state_func: Callable[[Any], Any]) -> None:
+        """Sets the function that puts a state back.
+
+        Args:
+            custom_set_state_func: callable of one argument.
+        Raises:
+            AssertionError: there is one already.
+        """
+        if self.custom_set_state_func is not None:
+            raise AssertionError(_SET_TWICE.format("set"))
+        self.custom_set_state_func = custom_set_state_func
+
+    def functions(self) -> tuple[Callable[[], Any] | None, Callable[[Any], Any] | None]:
+        """Both functions, or (None, None).
+
+        Raises:
+            AssertionError: only one is set.
+        """
+        if (self.custom_get_state_func is None) != (self.custom_set_state_func is None):
+            raise AssertionError(
+                "custom_state_manager: got one function; set both, which get and set a state"
+            )
+        return self.custom_get_state_func, self.custom_set_state_func
+
+
+custom_state_manager = CustomStatesManager()
+
+
 class _Conditions:
-    """The states of random generators and the precisions that a function runs with."""
+    """The states of random generators and the precisions that a function runs with.
+
+    Attributes:
+        random_states: arguments of `switch_rng_state_tracker`, or None.
+        amp, amp_arguments, product_precision: settings of the thread.
+    """
 
     def __init__(self, keep_random: bool) -> None:
         self.random_states = None
         if keep_random:
-            self.random_states = _random_states()
+            self.random_states = (*_random_states(), *_custom_state())
         self.amp = local.ctx.amp
         self.amp_arguments = local.ctx.amp_arguments
         self.product_precision = local.ctx.product_precision
@@ -342,6 +400,14 @@ def _random_states() -> tuple[list[Tensor], dict[Any, Any], dict[str, Any], tupl
     """The states of all generators that user code may draw from, as `switch_rng_state_tracker` takes them."""
     numpy_state = np.random.get_state()  # noqa: NPY002
     return get_rng_state(), get_rng_state_tracker().get_states_tracker(), numpy_state, random.getstate()
+
+
+def _custom_state() -> tuple[Any, ...]:
+    """The state of the program's own, with the functions of `custom_state_manager`."""
+    get_state, set_state = custom_state_manager.functions()
+    if get_state is None:
+        return ()
+    return get_state(), get_state, set_state
 
 
 def _set_random_states(

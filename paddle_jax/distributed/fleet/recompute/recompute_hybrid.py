@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
-
-if TYPE_CHECKING:
-    pass
 
 
 def recompute_hybrid(ctx: dict[str, Any], function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -16,7 +13,8 @@ def recompute_hybrid(ctx: dict[str, Any], function: Any, *args: Any, **kwargs: A
     Args:
         ctx: dict with `mp_group`, the group of processes that share the layers. `offload` and `partition` say
             where Paddle keeps the operands on GPUs; they change nothing here.
-        function: callable or Layer. It draws the same random numbers in both runs.
+        function: callable or Layer. It draws the same random numbers in both runs, and may return arguments
+            as they are, such as a mask for the next block.
         args, kwargs: its arguments.
     Returns:
         What the function returns.
@@ -33,4 +31,4 @@ def recompute_hybrid(ctx: dict[str, Any], function: Any, *args: Any, **kwargs: A
     """
     if ctx.get("mp_group") is None:
         raise AssertionError("recompute_hybrid: ctx: got no mp_group; give the group of tensor parallelism")
-    return recompute(function, *args, **kwargs)
+    return recompute(function, *args, **({"use_reentrant": False} | kwargs))
