@@ -7,11 +7,13 @@ import multiprocessing.connection
 import multiprocessing.spawn
 import os
 import pickle
+import signal
 import socket
 import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
@@ -25,16 +27,74 @@ from paddle_jax.alias import install_as_paddle
 __all__ = ["MultiprocessContext", "spawn"]
 
 _GRACE = 3.0  # seconds between asking a process to end and ending it
-_OPTIONS = {"start_method", "gpus", "xpus", "ips", "backend", "selected_devices", "master", "options"}
+_OPTIONS = {
+    "start_method",
+    "gpus",
+    "xpus",
+    "ips",
+    "backend",
+    "selected_devices",
+    "master",
+    "options",
+    "print_config",
+}
+_OLD_OPTIONS = {"started_port", "cluster_node_ips", "node_ip", "use_paddlecloud"}
 _starting = threading.Lock()  # the environment belongs to the whole program
 
 
-class MultiprocessContext:
-    """The processes that `spawn` has started. processes: list of multiprocessing.Process."""
+class _ReturnQueue:
+    """What the function of one process returns: an end of a pipe, from which one value comes.
 
-    def __init__(self, processes: Any, errors: Any) -> None:
+    Attributes:
+        connection: multiprocessing.connection.Connection, or None after the value or the end of the process.
+    """
+
+    def __init__(self, connection: multiprocessing.connection.Connection) -> None:
+        self.connection: multiprocessing.connection.Connection | None = connection
+        self._content: bytes | None = None
+
+    def receive(self) -> None:
+        """Takes the value out of the pipe. A process with a large value waits until that is done."""
+        if self.connection is None:
+            return
+        with suppress(EOFError, OSError):
+            self._content = self.connection.recv_bytes()
+        self.connection.close()
+        self.connection = None
+
+    def get(self) -> Any:
+        """The value; waits until the function has returned.
+
+        Raises:
+            EOFError: the function has raised, or the value has been given already.
+        """
+        self.receive()
+        content, self._content = self._content, None
+        if content is None:
+            raise EOFError(
+                "spawn: return_queues: got no value; each process gives one, where its function returns"
+            )
+        return pickle.loads(content)  # what a process of this program has written
+
+    def empty(self) -> bool:
+        """Whether `get` would have to wait, or has nothing to give."""
+        if self.connection is not None and self.connection.poll():
+            self.receive()
+        return self._content is None
+
+
+class MultiprocessContext:
+    """The processes that `spawn` has started.
+
+    Attributes:
+        processes: list of multiprocessing.Process.
+        return_queues: list of queues; the `get()` of each gives what the function of that process returned.
+    """
+
+    def __init__(self, processes: Any, errors: Any, return_queues: Any) -> None:
         self.processes = processes
         self.errors = errors
+        self.return_queues = return_queues
 
     def join(self, timeout: Any = None) -> bool:
         """Waits for the processes, at most so many seconds.
@@ -51,9 +111,14 @@ class MultiprocessContext:
                 left = None
             else:
                 left = max(limit - time.monotonic(), 0)
-            ready = multiprocessing.connection.wait([process.sentinel for process in running], left)
+            returning = [queue for queue in self.return_queues if queue.connection is not None]
+            sources = [process.sentinel for process in running] + [queue.connection for queue in returning]
+            ready = multiprocessing.connection.wait(sources, left)
             if not ready:
                 return False
+            for queue in returning:
+                if queue.connection in ready:
+                    queue.receive()
             # One failure ends all, as the others would wait for it.
             self._raise_if_failed(ready)
         self._raise_if_failed([process.sentinel for process in self.processes])
@@ -68,19 +133,19 @@ class MultiprocessContext:
                     raise Exception(self._text(rank, process.exitcode))
 
     def _text(self, rank: Any, code: Any) -> str:
-        told = {}
+        texts = {}
         for each, end in enumerate(self.errors):
             with suppress(EOFError, OSError):
                 if end.poll():
-                    told[each] = end.recv()  # a text, written by what this program has started
-        own = [each for each, (follows, _) in told.items() if not follows]
+                    texts[each] = end.recv()  # a text, written by what this program has started
+        own = [each for each, (follows, _) in texts.items() if not follows]
         if own and rank not in own:  # the one that ended first had lost its connection to one that failed
             rank = own[0]
-        if rank not in told:
-            return f"Process {rank} terminated with " + (
-                f"signal {-code}." if code < 0 else f"exit code {code}."
-            )
-        return f"Process {rank} terminated with the following error:\n{told[rank][1]}"
+        if rank in texts:
+            return f"Process {rank} terminated with the following error:\n{texts[rank][1]}"
+        if code < 0:
+            return f"Process {rank} terminated with signal {signal.Signals(-code).name}."
+        return f"Process {rank} terminated with exit code {code}."
 
     def end(self) -> None:
         """Ends all processes."""
@@ -108,7 +173,8 @@ def spawn(
 
     Args:
         func: callable that can be pickled: a function at the top of a module. Its module is imported in each
-            process, so a program must call spawn below `if __name__ == "__main__":`.
+            process, so a program must call spawn below `if __name__ == "__main__":`. What it returns comes
+            from `return_queues` of the result, so that must be something that can be pickled.
         args: tuple, its arguments. The number of the process comes from paddle.distributed.get_rank().
         nprocs: int, how many. Default -1: one for each accelerator that is named by gpus, or by the
             environment; else one for each core.
@@ -116,7 +182,8 @@ def spawn(
         daemon: end the processes when the program ends. Default False.
         options: gpus or selected_devices, numbers of accelerators such as "0,1", one for each process;
             master, "host:port" at which they meet (default: a free port of this machine); backend, "gloo" for
-            CPUs. start_method is "spawn", since JAX does not live on in a fork.
+            CPUs; print_config, whether to print the variables of each process. start_method is "spawn",
+            since JAX does not live on in a fork.
     Returns:
         A MultiprocessContext, whose `join` waits.
     Raises:
@@ -126,22 +193,8 @@ def spawn(
         >>> if __name__ == "__main__":  # doctest: +SKIP
         ...     paddle.distributed.spawn(train, args=("data",), nprocs=2)
     """
-    unknown = set(options) - _OPTIONS
-    if unknown:
-        raise ValueError(
-            f"spawn: options: got {', '.join(sorted(unknown))}; allowed are {', '.join(sorted(_OPTIONS))}"
-        )
-    if options.get("start_method", "spawn") not in ("spawn", None):
-        raise ValueError(
-            f"spawn: start_method: got {options['start_method']!r}; it must be 'spawn': "
-            "JAX's threads do not live on in a fork"
-        )
-    devices = options.get("gpus") or options.get("selected_devices") or options.get("xpus")
-    if devices:
-        # Paddle takes a text with commas.
-        devices = [part for part in str(devices).split(",") if part]
-    else:
-        devices = []
+    _check_options(options)
+    devices = _devices(options)
     if nprocs > 0:
         count = nprocs
     else:
@@ -155,22 +208,29 @@ def spawn(
     context = multiprocessing.get_context("spawn")
     processes = []
     errors = []
+    return_queues = []
     # The environment is changed for each process in turn.
     with _starting:
-        for told in _variables(count, devices, options):
-            end, other = context.Pipe(duplex=False)
+        for rank, variables in enumerate(_variables(count, devices, options)):
+            if options.get("print_config"):
+                print(f"spawn: process {rank}: {variables}")
+            error_end, error_start = context.Pipe(duplex=False)
+            result_end, result_start = context.Pipe(duplex=False)
+            alias = _paths.Paths.root == "paddle"
             process = context.Process(
-                target=_run, args=(payload, main, _paths.Paths.root == "paddle", other), daemon=daemon
+                target=_run, args=(payload, main, alias, error_start, result_start), daemon=daemon
             )
             with ExitStack() as stack:
-                stack.enter_context(_changed_environment(told))
+                stack.enter_context(_changed_environment(variables))
                 stack.enter_context(_main_later())
                 process.start()
-            # Only the new process may hold the writing end: else its death would not end the pipe.
-            other.close()
+            # Only the new process may hold the writing ends: else its death would not end the pipes.
+            error_start.close()
+            result_start.close()
             processes.append(process)
-            errors.append(end)
-    started = MultiprocessContext(processes, errors)
+            errors.append(error_end)
+            return_queues.append(_ReturnQueue(result_end))
+    started = MultiprocessContext(processes, errors, return_queues)
     if join:
         try:
             started.join()
@@ -179,6 +239,34 @@ def spawn(
             started.end()
             raise
     return started
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    unknown = set(options) - _OPTIONS - _OLD_OPTIONS
+    if unknown:
+        raise ValueError(
+            f"spawn: options: got {', '.join(sorted(unknown))}; allowed are {', '.join(sorted(_OPTIONS))}"
+        )
+    for name in sorted(_OLD_OPTIONS & set(options)):
+        warnings.warn(
+            f"spawn: options: {name} is deprecated, and changes nothing; leave it out",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+    if options.get("start_method", "spawn") not in ("spawn", None):
+        raise ValueError(
+            f"spawn: start_method: got {options['start_method']!r}; it must be 'spawn': "
+            "JAX's threads do not live on in a fork"
+        )
+
+
+def _devices(options: dict[str, Any]) -> list[str]:
+    """The numbers of accelerators that the options name."""
+    devices = options.get("gpus") or options.get("selected_devices") or options.get("xpus")
+    if not devices:
+        return []
+    # Paddle takes a text with commas.
+    return [part for part in str(devices).split(",") if part]
 
 
 class _Payload:
@@ -271,7 +359,7 @@ def _main_later() -> Iterator[None]:
         multiprocessing.spawn.get_preparation_data = prepared
 
 
-def _run(payload: bytes, main: Any, alias: Any, errors: Any) -> None:
+def _run(payload: bytes, main: Any, alias: Any, errors: Any, results: Any) -> None:
     """Runs in a new process, where a _Payload is the bytes that it was pickled as."""
     try:
         if alias:
@@ -281,7 +369,9 @@ def _run(payload: bytes, main: Any, alias: Any, errors: Any) -> None:
         elif "path" in main:
             multiprocessing.spawn._fixup_main_from_path(main["path"])
         func, args = pickle.loads(payload)
-        func(*args)
+        result = func(*args)
+        # By value: memory that processes share would end with this one.
+        results.send_bytes(pickle.dumps(result))
     # The text goes to the parent, as tracebacks cannot be pickled.
     except Exception as error:
         text = traceback.format_exc()
