@@ -28,10 +28,9 @@ from paddle_jax.io.dataloader import exchange
 from paddle_jax.io.dataloader.process import WorkerError
 from tests.io.test_workers import is_gone
 
-pytestmark = [
-    pytest.mark.skipif(not forkserver.available or sys.platform != "linux", reason="looks into /proc"),
-    pytest.mark.usefixtures("quick_garbage_collection"),
-]
+pytestmark = pytest.mark.skipif(
+    not forkserver.available or sys.platform != "linux", reason="looks into /proc"
+)
 LIMIT = 60  # seconds
 
 

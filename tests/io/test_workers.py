@@ -24,10 +24,7 @@ from paddle_jax._core.process import forkserver
 from paddle_jax.io.dataloader import exchange
 from paddle_jax.io.dataloader.process import WorkerError
 
-pytestmark = [
-    pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system"),
-    pytest.mark.usefixtures("quick_garbage_collection"),
-]
+pytestmark = pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system")
 
 
 class Base(ours.io.Dataset):

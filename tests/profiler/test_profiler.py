@@ -11,8 +11,6 @@ import paddle_jax
 from paddle_jax.profiler import probes
 from paddle_jax.profiler.recording import Recording
 
-pytestmark = pytest.mark.usefixtures("quick_garbage_collection")
-
 SCHEDULES = [
     dict(closed=1, ready=1, record=2),
     dict(closed=1, ready=1, record=2, repeat=2, skip_first=1),
