@@ -9,6 +9,7 @@ allowed or what to do`. The part after the first semicolon is the remedy; `…` 
 import ast
 import builtins
 import collections
+import functools
 import html
 import pathlib
 import re
@@ -84,7 +85,7 @@ def raised(tree: ast.AST) -> list[tuple[str, str]]:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
-            name = ast.unparse(node.exc.func).rsplit(".")[-1]
+            name = _name_of(node.exc.func)
             kind = classes.get(name)
             text = text_of(node.exc.args[0])
             if kind and text:
@@ -98,6 +99,15 @@ def raised(tree: ast.AST) -> list[tuple[str, str]]:
     return found
 
 
+def _name_of(function: ast.expr) -> str:
+    """The last name of what is called: "warn" for `warnings.warn`; "" for other expressions."""
+    if isinstance(function, ast.Call):  # `type(error)(text)`
+        return _name_of(function.func)
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
 def _returned(function: ast.FunctionDef) -> list[ast.expr | None]:
     """What a function returns."""
     return [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
@@ -105,7 +115,7 @@ def _returned(function: ast.FunctionDef) -> list[ast.expr | None]:
 
 def _passed(call: ast.Call) -> list[tuple[str, str]]:
     """The texts that a call of a helper, or of `warnings.warn`, gets."""
-    name = ast.unparse(call.func).rsplit(".")[-1]
+    name = _name_of(call.func)
     texts = [text for text in map(text_of, call.args) if text and ": " in text]
     if name == "warn":
         return [("warning", text) for text in texts[:1]]
@@ -130,6 +140,7 @@ def group_of(path: pathlib.Path) -> str:
     return parts[0] if parts else ""
 
 
+@functools.cache
 def messages() -> list[Message]:
     """All messages of the package, each once in its group."""
     found = set()

@@ -1,5 +1,6 @@
 """Charts, pictures of the gallery and the index of messages, all made by tools."""
 
+import functools
 import importlib.util
 import re
 import xml.etree.ElementTree as ET
@@ -13,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the wheel has no documentation")
 
 
+@functools.cache
 def tool(name):
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
