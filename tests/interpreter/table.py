@@ -66,17 +66,20 @@ class Record:
         theirs = jax.jit(
             lambda lists: [jex.jaxpr_as_fun(each[1])(*a) for each, a in zip(ran, lists, strict=True)]
         )(operands)
+        yield from self.wrong_layouts()
         for (name, _, arrays, ours), want in zip(ran, theirs, strict=True):
             for k, (a, b) in enumerate(zip(ours, map(np.asarray, want), strict=True)):
-                shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in arrays)
-                if (
-                    (a.dtype, a.shape) != (b.dtype, b.shape)
-                    or type(a) is not np.ndarray
-                    or not a.flags.c_contiguous
-                ):
-                    yield f"{name}({shapes})[{k}]: {type(a)} {a.dtype}{a.shape}, XLA {b.dtype}{b.shape}"
-                elif a.dtype != jax.dtypes.float0 and (text := difference(a, b)):
-                    yield f"{name}({shapes})[{k}]: {text}"
+                if a.dtype != jax.dtypes.float0 and (text := difference(a, b)):
+                    yield f"{_where(name, arrays, k)}: {text}"
+
+    def wrong_layouts(self):
+        """Texts of results that are no compact array of the dtype and shape that the equations say."""
+        for name, closed, arrays, ours in self.ran:
+            for k, (a, aval) in enumerate(zip(ours, closed.out_avals, strict=True)):
+                if type(a) is not np.ndarray or not a.flags.c_contiguous:
+                    yield f"{_where(name, arrays, k)}: {type(a)}, not compact"
+                elif (a.dtype, a.shape) != (aval.dtype, aval.shape):
+                    yield f"{_where(name, arrays, k)}: {a.dtype}{a.shape}, XLA {aval.dtype}{aval.shape}"
 
     @contextlib.contextmanager
     def watching(self):
@@ -88,6 +91,12 @@ class Record:
         finally:
             kernels.compute = self.compiled
             paddle_jax.set_flags(mode)
+
+
+def _where(name, arrays, index):
+    """The name of a result in messages."""
+    shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in arrays)
+    return f"{name}({shapes})[{index}]"
 
 
 def difference(a, b):

@@ -1,8 +1,8 @@
-"""Every declared op against the real Paddle: values, dtypes, shapes, exceptions, gradients of first
-and second order.
+"""Every declared op against the real Paddle: values, dtypes, shapes, exceptions and gradients.
 
-The cases come from the declarations (`cases=` of `op` and `composite`). A case that starts with `~` is
-compared by dtype and shape only.
+tests/autograd/derivatives compares derivatives of higher order with difference quotients. The cases come
+from the declarations (`cases=` of `op` and `composite`). A case that starts with `~` is compared by dtype and
+shape only.
 """
 
 import jax
@@ -67,60 +67,6 @@ def check_gradients(oracle, got, want, case):
         return
     if problem := h.compare_gradients(grads, wanted):
         yield f"[{case}] first order: {problem}"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_second_gradient_against_differences(name):
-    """d/dt <grad f(x + t u), v> by central differences in float64 equals <second gradient, u>, for one
-    smooth case of the op."""
-    ours = find(paddle_jax, public_path(name))
-    for case in OPS[name].cases:
-        if case.startswith("~") or OPS[name].random:
-            continue
-        result = h.evaluate(paddle_jax, ours, case, upcast=True)
-        if result.error is not None or not h.differentiable(paddle_jax, result):
-            continue
-        if all(h.name_of(t) == "float64" and t.size for t in result.leaves):
-            problem = second_order_problem(ours, case, result)
-            assert problem is None, f"[{case}] {problem}"
-            return
-
-
-def second_order_problem(ours, case, result):
-    grads = h.first_gradient(paddle_jax, result, create_graph=True)
-    second = h.second_gradient(paddle_jax, grads, result.leaves)
-    r = np.random.RandomState(3)
-    directions = [r.randn(*leaf.shape) for leaf in result.leaves]
-    analytic = sum(
-        float((np.asarray(s) * u).sum())
-        for s, u in zip(second or [], directions, strict=False)
-        if s is not None
-    )
-
-    def slope(t):
-        shifted = h.Maker(paddle_jax, upcast=True)
-        index, plain = iter(range(len(directions))), shifted.tensor
-
-        def tensor(array, dtype=None, leaf=None):
-            array = np.asarray(array)
-            if array.dtype.kind in "fc":
-                array = array.astype(np.float64) + t * directions[next(index)]
-            return plain(array, dtype, leaf)
-
-        shifted.tensor = tensor
-        out = eval(f"__call__({case})", {**shifted.env(), "__call__": ours})  # noqa: S307
-        probe = h.Result(tensors=h.flat(out, paddle_jax.Tensor), leaves=shifted.leaves)
-        gs = h.first_gradient(paddle_jax, probe)
-        live = [
-            g for g, first in zip(gs, grads, strict=True) if first is not None and not first.stop_gradient
-        ]
-        cts = h.cotangents(paddle_jax, live)
-        return sum(float((np.asarray(g) * np.asarray(c)).sum()) for g, c in zip(live, cts, strict=True))
-
-    step = 1e-5
-    numeric = (slope(step) - slope(-step)) / (2 * step)
-    close = abs(numeric - analytic) <= 1e-4 * max(1.0, abs(numeric), abs(analytic))
-    return None if close else f"second gradient along a direction is {analytic}, differences give {numeric}"
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not OPS[n].composite and not OPS[n].random])
