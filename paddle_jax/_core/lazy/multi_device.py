@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools as ft
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -29,6 +30,8 @@ class MultiDevice:
         placed: bool, whether the program has named a device for some array. Operands may then be on
             different devices.
         move_count: int, how often a Layer was moved to a device. States of optimizers follow.
+        monitor: gives a block around a program on the devices of several processes. It ends this process
+            where another one that must run the program has ended. None while there are no such meshes.
         read_on_all: gives each process the elements of an array that lies on the mesh of some processes;
             None while there are no such meshes.
     """
@@ -37,6 +40,7 @@ class MultiDevice:
     blocking = False
     placed = False
     move_count = 0
+    monitor: Callable[[Sequence[int]], contextlib.AbstractContextManager[Any]] | None = None
     read_on_all: Callable[[jax.Array], np.ndarray] | None = None
 
     @staticmethod
@@ -49,6 +53,8 @@ class MultiDevice:
             call = function
         if not MultiDevice.blocking:
             return call
+        if MultiDevice.monitor is not None:
+            return ft.partial(_call_monitored, call)
         return lambda *args, **named: jax.block_until_ready(call(*args, **named))
 
     @staticmethod
@@ -183,6 +189,30 @@ def _call_with_bound_arrays(function: Callable[..., Any], *args: Any, **named: A
         return function(*args, **named)
     bound = [np.asarray(x) if type(x) is ArrayImpl and not x._committed else x for x in flat]
     return function(*jax.tree.unflatten(tree, bound), **named)
+
+
+def _call_monitored(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Calls a program and waits for its results, and not for ever where it needs another process."""
+    monitor = MultiDevice.monitor
+    shardings = map(_sharding_over_processes, jax.tree.leaves(args))
+    sharding = next((found for found in shardings if found is not None), None)
+    if sharding is None or monitor is None:
+        return jax.block_until_ready(function(*args, **named))
+    with monitor(_ranks_of(sharding)):
+        return jax.block_until_ready(function(*args, **named))
+
+
+def _sharding_over_processes(operand: Any) -> NamedSharding | None:
+    """The sharding of an array on devices of other processes, or such a sharding as `device_put` takes."""
+    sharding = operand.sharding if type(operand) is ArrayImpl else operand
+    if isinstance(sharding, NamedSharding) and not sharding.is_fully_addressable:
+        return sharding
+    return None
+
+
+@ft.lru_cache(maxsize=256)
+def _ranks_of(sharding: NamedSharding) -> list[int]:
+    return sorted({device.process_index for device in sharding.device_set})
 
 
 def read_on_all(array: jax.Array) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import os
 import sys
 import threading
@@ -76,11 +77,13 @@ class _State:
         stop: Event that ends the thread.
         pending: {id: PendingCall}.
         last_calls: {group in words: CallState}.
+        programs: int, how many programs on several processes have begun.
     """
 
     rank = 0
     size = 1
     exit_code: Any = None
+    programs = 0
     stop = threading.Event()
     pending: dict[int, PendingCall] = {}  # noqa: RUF012  one for the process
     last_calls: dict[str, CallState] = {}  # noqa: RUF012
@@ -121,6 +124,23 @@ def monitored_call(
         state[2:4] = True, seconds_before + seconds
         Counters.collectives += 1
         Counters.collective_seconds += seconds
+
+
+@contextlib.contextmanager
+def monitored_program(ranks: Sequence[int]) -> Iterator[None]:
+    """A block that runs a program on devices of several processes, however long it takes.
+
+    Only the end of another process ends it. A process that has ended runs no program any more, as each waits
+    for the results of its programs.
+    """
+    _State.programs += 1
+    names = ", ".join(map(str, ranks))
+    call = PendingCall("meshes", _State.programs, f"a program on devices of ranks {names}", ranks, math.inf)
+    _State.pending[id(call)] = call
+    try:
+        yield
+    finally:
+        del _State.pending[id(call)]
 
 
 # the status in the store ------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall
 from paddle_jax._core.lazy.devices import bind_to_meshes
 from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.process_group import failure_detector
 from paddle_jax.distributed.auto_parallel.mesh_transfer import read_on_all
 from paddle_jax.distributed.communication.mesh_groups import group_along
 from paddle_jax.distributed.parallel import get_rank
@@ -266,7 +267,8 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
             f"0..{len(devices) - 1}; start more processes with paddle.distributed.launch, or on "
             "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
         )
-    if len({devices[i].process_index for i in ids}) < jax.process_count():
+    processes = {devices[i].process_index for i in ids}
+    if len(processes) < jax.process_count():
         # such a mesh may have a single device
         MultiDevice.in_use = True
         MultiDevice.read_on_all = read_on_all
@@ -276,6 +278,10 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
         MultiDevice.in_use = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:
             MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.block_if_needed)
+    # Accelerators are not waited for: such a process may end while its last program runs.
+    if len(processes) > 1 and devices[0].platform == "cpu":
+        MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.block_if_needed)
+        MultiDevice.monitor = failure_detector.monitored_program
     return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
 
 
