@@ -1,6 +1,7 @@
 """The observer of reads: code computes the same while it is observed, and what it reads, and nothing
 else, becomes a fact."""
 
+import contextlib
 import cProfile
 import gc
 import os
@@ -16,6 +17,7 @@ import pytest
 from jax import monitoring
 
 import paddle_jax as paddle
+from paddle_jax._core.base.interrupt_safe import UserCodeHook, run_unrecorded
 from paddle_jax._core.execution.python_state import same_value
 from paddle_jax._program.guards.read_guards import ReadGuards
 from paddle_jax._program.guards.state_observer import StateObserver
@@ -456,3 +458,30 @@ def test_a_listener_that_changes_what_the_function_reads():
     assert step(paddle.ones([1])).tolist() == [6]
     scale[0] = 1.0
     assert step(paddle.ones([1])).tolist() == [2]
+
+
+@pytest.mark.parametrize(("kind", "is_seen"), [(UserCodeHook, False), (object, True)])
+def test_only_hooks_for_code_of_the_user_are_off(kind, is_seen):
+    class Hook(kind):
+        def __init__(self):
+            self.names = []
+
+        def note(self, frame, event, arg):
+            self.names.append(frame.f_code.co_name)
+
+    def failing():
+        return 1 // 0
+
+    def later():
+        return 1
+
+    hook = Hook()
+    sys.setprofile(hook.note)
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            run_unrecorded(failing)
+        later()
+    finally:
+        sys.setprofile(None)
+    assert ("failing" in hook.names) is is_seen
+    assert "later" in hook.names

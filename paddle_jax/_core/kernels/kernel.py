@@ -15,7 +15,12 @@ import jax.numpy as jnp
 
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.error_translation import cause_for, translate
-from paddle_jax._core.base.interrupt_safe import interrupt_safe_jit, preserved_tracing, repair_tracing
+from paddle_jax._core.base.interrupt_safe import (
+    interrupt_safe_jit,
+    preserved_tracing,
+    repair_tracing,
+    run_unrecorded,
+)
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels import dependence, shape_templates
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, trace_function
@@ -166,7 +171,11 @@ class Kernel:
         equations = self.traced_equations.get(avals)
         if equations is None:
             with preserved_tracing():
-                equations = shape_templates.equations_for(self, avals)
+                if self.has_templates:
+                    # The body of an operation of this package runs no code of the user.
+                    equations = run_unrecorded(lambda: shape_templates.equations_for(self, avals))
+                else:
+                    equations = shape_templates.equations_for(self, avals)
             if len(self.traced_equations) >= _MAX_TRACES:
                 self.traced_equations.clear()
             self.traced_equations[avals] = equations

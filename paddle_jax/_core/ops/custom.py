@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools as ft
 import inspect
-import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.interrupt_safe import run_unrecorded
 from paddle_jax._core.ops.op import op
 
 
@@ -97,14 +96,7 @@ def _pure(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @ft.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        hook = sys.getprofile()
-        if not isinstance(hook, types.MethodType):  # none, or a profiler's
-            return function(*args, **kwargs)
-        sys.setprofile(None)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            sys.setprofile(hook)
+        return run_unrecorded(lambda: function(*args, **kwargs))
 
     return call
 

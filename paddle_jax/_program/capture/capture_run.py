@@ -26,6 +26,7 @@ from paddle_jax._core.execution.python_state import (
 )
 from paddle_jax._core.execution.trace import flatten_tensors, is_tensor
 from paddle_jax._core.kernels.dependence import is_literal
+from paddle_jax._core.kernels.jaxpr_tracing import Equations, trace_function
 from paddle_jax._core.kernels.op_checks import add_finite_check, run_checked
 from paddle_jax._core.kernels.value_checks import pack_checks
 from paddle_jax._core.tensors.held_values import held_value
@@ -125,12 +126,15 @@ def _capture(run: Capture, function: Callable[[], Any], input_count: int) -> Cap
         run.finished = True
         return tuple([*values, *new])
 
-    # `make_jaxpr` without arguments: all operands are constants of the jaxpr, which `_open` tells apart.
-    closed, captured.structs = jax.make_jaxpr(lambda: run_within(run, inner), return_shape=True)()
+    # A trace without arguments: all operands are constants of the jaxpr, which `_open` tells apart.
+    # `jax.make_jaxpr` gives the same, but it looks up the files of all frames of an exception, and many first
+    # attempts end with one.
+    equations = trace_function(lambda: run_within(run, inner), "to_static", [], quick=False)
+    captured.structs = equations.out_avals
     captured.host_guards = run.host_guards
     captured.effects = [*run.effects, *run.outputs]
     captured.steps = run.optimizer_steps
-    _open(captured, closed, run, input_count)
+    _open(captured, equations, run, input_count)
     return captured
 
 
@@ -333,12 +337,12 @@ def _is_input_barrier(eqn: Any, inputs_by_var: dict[Any, CapturedInput]) -> bool
     return is_barrier and eqn.invars[0] in inputs_by_var
 
 
-def _open(captured: Captured, closed: Any, run: Capture, input_count: int) -> None:
+def _open(captured: Captured, equations: Equations, run: Capture, input_count: int) -> None:
     """Makes the jaxpr a function of the inputs; those that nothing needs are left out."""
-    jaxpr = closed.jaxpr
+    jaxpr = equations.jaxpr
     inputs_by_var: dict[Any, CapturedInput] = {}
     constants: dict[Any, Any] = {}
-    for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
+    for var, const in zip(jaxpr.constvars, equations.consts, strict=True):
         # By identity: each input has an array object of its own.
         entry = run.arrays.get(id(const))
         if entry is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_jax._core.base.caller_info import ARRAYS, LIBRARIES, PYTHONS, package_of
+from paddle_jax._core.base.interrupt_safe import UserCodeHook
 from paddle_jax._core.base.signal_handlers import HandlerProxy
 
 _LIBRARY_PACKAGES = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
@@ -22,7 +23,7 @@ _UNRELATED_MODULES = (
 )
 
 
-class CodeRecorder:
+class CodeRecorder(UserCodeHook):
     """Between `begin` and `end`, records the functions that run.
 
     It uses the hook for profilers, or the one for debuggers while a profiler runs. While both run it knows
@@ -57,9 +58,11 @@ class CodeRecorder:
             self._set_hook(None)
 
     def _record(self, frame: types.FrameType, event: str, arg: Any) -> None:
+        # This runs at each call of any function and at each return, so what is most frequent comes first.
+        if event != "call":
+            return
         scope = frame.f_globals
-        # Modules are looked at once: this runs at each call of any function.
-        if event != "call" or id(scope) in self.library_scopes:
+        if id(scope) in self.library_scopes:  # modules are looked at once
             return
         package = package_of(scope)
         if package in _LIBRARY_PACKAGES or package.startswith("namedtuple_"):

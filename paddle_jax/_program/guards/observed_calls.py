@@ -25,6 +25,7 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import LIBRARIES, package_of
 from paddle_jax._core.base.errors import TracedValueError
+from paddle_jax._core.base.interrupt_safe import run_unrecorded
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import ModuleBase, library_class
 from paddle_jax._core.execution.python_state import CONTAINERS, SCALARS, members, same_value
@@ -599,12 +600,7 @@ class CallObserver:
 
         def unobserved(*args: Any, **named: Any) -> Any:
             # The hook would take the user's function for unobserved code.
-            note = sys.getprofile()
-            sys.setprofile(None)
-            try:
-                value = function(*args, **named)
-            finally:
-                sys.setprofile(note)
+            value = run_unrecorded(lambda: function(*args, **named))
             if any(holds_tracer(t) for t in _tensors(value)):
                 # The tracers in it would be found by the next call, after the run.
                 function.cache_clear()  # of what this run has put into it

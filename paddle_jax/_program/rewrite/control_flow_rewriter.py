@@ -27,6 +27,7 @@ from malt.pyct import transpiler as base
 from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
 
 from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.interrupt_safe import run_unrecorded
 from paddle_jax._core.base.state import Observing
 from paddle_jax._program.control_flow import lookups, statements
 from paddle_jax._program.control_flow.comprehensions import list_of
@@ -212,7 +213,8 @@ class Transpiler(base.GenericTranspiler):
         # Two forms: with reads that an observer sees, and without.
         if is_observed not in codes:
             try:
-                codes[is_observed] = self.code_of(function, is_observed)
+                # Rewriting runs no code of the user.
+                codes[is_observed] = run_unrecorded(lambda: self.code_of(function, is_observed))
             # Some statements cannot be observed. What they read is not guarded then, and the function is
             # compiled all the same.
             except Unobservable as error:
