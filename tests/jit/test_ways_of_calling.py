@@ -39,12 +39,20 @@ def called(function, arguments):
     return eval(f"f({arguments})", {"f": function, "x": paddle.to_tensor([1.0, -2.0])}).tolist()
 
 
-@pytest.mark.parametrize("first", CALLS)
-def test_every_way_after_every_other(first):
-    for second in CALLS:
-        compiled = paddle.jit.to_static(scaled)
-        for arguments in (first, second):
-            assert called(compiled, arguments) == called(scaled, arguments), (first, second)
+# A function with more than 9 signatures compiles a new one at its second call only: two groups have 9.
+GROUPS = [CALLS[k::3] for k in range(3)]
+MIXED = [first + second for first, second in itertools.combinations(GROUPS, 2)]
+
+
+@pytest.mark.parametrize("calls", [*MIXED, *[calls[::-1] for calls in MIXED]], ids=" ".join)
+@pytest.mark.filterwarnings("ignore:scaled has been compiled for 9 signatures")
+def test_every_way_after_every_other(calls):
+    """Each way is new while those before it are known, in both orders; then any two follow each other."""
+    compiled = paddle.jit.to_static(scaled)
+    expected = {arguments: called(scaled, arguments) for arguments in calls}
+    for arguments in (*calls, *itertools.chain(*itertools.product(calls, repeat=2))):
+        assert called(compiled, arguments) == expected[arguments], arguments
+    assert len(compiled.program_cache) == len(calls)
 
 
 def test_what_differs_is_said_of_any_two_descriptions():
