@@ -48,10 +48,15 @@ class _Original:
 
 def start() -> None:
     """Puts the barrier in front of JAX's devices, and marks this process as started by the launcher."""
-    if os.environ.get("PADDLE_TRAINERS_NUM", "1") != "1":
-        os.environ.setdefault(MARK, str(os.getpid()))
+    mark_process()
     _Original.backends = xla_bridge.backends  # pyright: ignore[reportAttributeAccessIssue]
     xla_bridge.backends = _connect_and_start_backends
+
+
+def mark_process() -> None:
+    """Marks this process as started by the launcher, where its environment has several processes."""
+    if os.environ.get("PADDLE_TRAINERS_NUM", "1") != "1":
+        os.environ.setdefault(MARK, str(os.getpid()))
 
 
 def _connect_and_start_backends() -> Any:
