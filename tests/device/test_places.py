@@ -3,11 +3,10 @@ refused (fake_accelerators.py)."""
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
+from tests import forked_python
 from tests.device import places_programs
 
 REFUSED = [
@@ -29,13 +28,7 @@ REFUSED = [
 def answers(kind, names):
     """What programs of places_programs.py give on a machine with accelerators of a kind."""
     environment = {key: value for key, value in os.environ.items() if key != "JAX_PLATFORMS"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.device.places_programs", kind, *names],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env=environment,
-    )
+    done = forked_python.run(["-m", "tests.device.places_programs", kind, *names], 240, environment)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

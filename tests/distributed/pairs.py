@@ -1,13 +1,13 @@
 """Programs of several processes, for tests: each process has a time limit, and none outlives its test."""
 
 import os
-import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from tests import forked_python
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -57,31 +57,23 @@ def run(program, *args, count=2, seconds=60, absent=(), **more):
 
 def started(environments, program, *args, seconds=60):
     """Runs a program of this folder in a process for each of some environments, and says how each ended."""
-    command = [sys.executable, str(PROGRAMS / program), *args]
     processes = [
-        subprocess.Popen(
-            command,
-            env=environment(**more),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        for more in environments
+        forked_python.start([PROGRAMS / program, *args], environment(**more)) for more in environments
     ]
     limit, found = time.monotonic() + seconds, []
     try:
         for process in processes:
             try:
                 out, err = process.communicate(timeout=max(limit - time.monotonic(), 0.1))
-                found.append(Ended(process.returncode, out, err))
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
                 out, err = process.communicate()
                 found.append(Ended(None, out, err))
+            else:
+                found.append(Ended(process.returncode, out, err))
     finally:
         for process in processes:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
                 process.wait()
     return found

@@ -2,11 +2,11 @@
 process of the tests has one."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import forked_python
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 400  # seconds for a file
@@ -17,7 +17,6 @@ LIMIT = 400  # seconds for a file
 def test_on_eight_devices(name):
     flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
     command = [
-        sys.executable,
         "-m",
         "pytest",
         "-q",
@@ -28,14 +27,7 @@ def test_on_eight_devices(name):
         "--durations=8",
         str(HERE / "eight" / f"{name}.py"),
     ]
-    done = subprocess.run(
-        command,
-        cwd=HERE.parents[1],
-        env=os.environ | {"XLA_FLAGS": flags, "NPROC": "64"},
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
+    environment = os.environ | {"XLA_FLAGS": flags, "NPROC": "64"}
+    done = forked_python.run(command, LIMIT, environment, HERE.parents[1])
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
     assert "skipped" not in done.stdout.splitlines()[-1]

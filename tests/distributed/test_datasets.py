@@ -1,8 +1,6 @@
 """Data sets of slots: what they read, and training with them against the real Paddle."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 import paddle_jax
 from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.dataset.slot_reader import Slot, batches, parsed_line
+from tests import forked_python
 from tests.distributed import pairs
 
 IDS = Slot("ids", [-1, 2], np.dtype(np.int64))
@@ -59,14 +58,7 @@ print("RESULT", json.dumps([values, sizes]))
 
 def result(folder, *arguments):
     """(last weights, sizes, printed lines without their time) of the program."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        cwd=folder,
-        env=pairs.environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = forked_python.run(["-c", PROGRAM, *arguments], 120, pairs.environment(), folder)
     assert done.returncode == 0, done.stderr[-3000:]
     lines = done.stdout.splitlines()
     weights, sizes = json.loads(next(line for line in lines if line.startswith("RESULT"))[7:])

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
+from tests import forked_python
 from tests.framework import hostile
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +25,7 @@ _SECONDS = 20
 
 @pytest.fixture(scope="module")
 def rows():
-    command = [sys.executable, "-m", "tests.framework.hostile", "--rows", "6", "1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
+    done = forked_python.run(["-m", "tests.framework.hostile", "--rows", "6", "1"], 900, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -209,9 +209,10 @@ from paddle_jax.framework.atomic import replace_files
 for i in range(150):
     replace_files({{{str(path)!r}: bytes([i]) * 1000, {str(path) + "2"!r}: b"x"}})
 """
-    savers = [subprocess.Popen([sys.executable, "-c", program], cwd=ROOT) for _ in range(3)]
+    savers = [forked_python.start(["-c", program], cwd=ROOT) for _ in range(3)]
     while any(one.poll() is None for one in savers):
         if path.exists():
             data = path.read_bytes()
             assert len(data) == 1000 and len(set(data)) == 1
+    assert [one.communicate() for one in savers] == [("", "")] * 3
     assert [one.returncode for one in savers] == [0, 0, 0] and left_over(tmp_path) == []

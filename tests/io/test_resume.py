@@ -7,8 +7,6 @@ Paddle has no such thing. What has to come is what the loader that was not stopp
 import itertools
 import json
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ import paddle_jax as ours
 import paddle_jax.io
 from paddle_jax._core.process import forkserver
 from paddle_jax.io.dataloader.process import WorkerError
+from tests import forked_python
 
 COUNT = 11
 
@@ -457,7 +456,6 @@ def test_a_program_that_was_killed(workers, tmp_path):
 
     def lines(name, stop, code):
         command = [
-            sys.executable,
             "-m",
             "paddle_jax",
             str(path),
@@ -465,7 +463,7 @@ def test_a_program_that_was_killed(workers, tmp_path):
             str(workers),
             str(stop),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
+        done = forked_python.run(command, 120, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         return done.stdout.splitlines()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from paddle_jax._core.process import forkserver
+from tests import forked_python
 from tests.io.test_workers import assert_gone
 
 pytestmark = pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system")
@@ -45,22 +46,14 @@ def program(tmp_path, text):
             [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         )
     }
-    return subprocess.Popen(
-        [sys.executable, "-m", "paddle_jax", str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        cwd=tmp_path,
-        start_new_session=True,
-    )
+    return forked_python.start(["-m", "paddle_jax", path], environment, tmp_path)
 
 
 def finished(process, code=0, seconds=120):
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         raise
     assert process.returncode == code, out + err
     return out, err
@@ -99,7 +92,7 @@ def test_a_script_without_a_guard(tmp_path):
 
 def started(process):
     """The processes that a program names in its first line."""
-    return [int(word) for word in process.stdout.readline().split()]
+    return [int(word) for word in process.read_line().split()]
 
 
 NAMED = """
@@ -177,14 +170,7 @@ print(paddle.ones([2]).sum().item())
         )
     )
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    done = subprocess.run(
-        [sys.executable, "-m", "paddle_jax", str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
+    done = forked_python.run(["-m", "paddle_jax", path], 120, environment)
     assert (done.stdout, done.stderr) == ("interrupted\n2.0\n", "")
 
 
@@ -221,14 +207,7 @@ def test_the_server_starts_inside_a_compiled_function(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(IN_A_COMPILED_FUNCTION)
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
+    done = forked_python.run([path], 120, environment)
     assert done.stdout.splitlines() == [
         "[[1.0, 1.0], [2.0, 1.0]]",
         "[[1.0, 1.0], [3.0, 1.0]]",
@@ -317,11 +296,5 @@ def test_the_program_is_forked_before_it_has_threads(tmp_path, before, made, the
             [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         )
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "paddle_jax", str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-    )
+    done = forked_python.run(["-m", "paddle_jax", path], 120, environment)
     assert (done.stdout, done.stderr) == (f"once made {made}\n[0, 2, 4, 6]\nthen {then}\n", "")

@@ -2,12 +2,12 @@
 whatever a process did before."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import jax
 import pytest
+
+from tests import forked_python
 
 PROGRAM = Path(__file__).with_name("determinism_program.py")
 
@@ -16,14 +16,7 @@ def digests(folder, workers, start, stop, *more, flag="1"):
     """The lines of a run in a process of its own."""
     env = os.environ | {"FLAGS_cudnn_deterministic": flag}
     words = [str(word) for word in (workers, start, stop, folder / "checkpoint.pd", *more)]
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), *words],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = forked_python.run([PROGRAM, *words], 200, env)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

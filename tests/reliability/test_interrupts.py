@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import forked_python
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [
@@ -27,7 +27,6 @@ CASES = [
 
 def outcome(tier, program, kind, trials):
     command = [
-        sys.executable,
         "-m",
         "tests.reliability.interrupts",
         "--tier",
@@ -40,9 +39,7 @@ def outcome(tier, program, kind, trials):
         str(trials),
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, timeout=900, env=environment, check=False
-    )
+    done = forked_python.run(command, 900, environment, ROOT)
     assert done.stdout.strip(), done.stderr[-3000:]
     return json.loads(done.stdout.strip().splitlines()[-1]), done.stdout + done.stderr
 
@@ -85,13 +82,5 @@ print((paddle.ones([2]) + 1).tolist(), paddle.get_device())
 
 def test_an_interrupt_while_devices_start_leaves_no_timer():
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_LOOK],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=120,
-        env=environment,
-        check=False,
-    )
+    done = forked_python.run(["-c", FIRST_LOOK], 120, environment, ROOT)
     assert done.stdout.splitlines() == ["interrupted", "[2.0, 2.0] cpu"], done.stderr
