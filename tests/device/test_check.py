@@ -68,7 +68,8 @@ def test_what_several_devices_need(monkeypatch, capsys):
 
 
 def test_the_command_with_several_devices():
-    env = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    env = os.environ | {"XLA_FLAGS": flags}
     done = subprocess.run(
         [sys.executable, "-m", "paddle_jax", "check"],
         capture_output=True,

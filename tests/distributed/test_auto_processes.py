@@ -94,7 +94,8 @@ def test_a_mesh_over_two_processes(tmp_path):
     script = tmp_path / "program.py"
     script.write_text(PROGRAM, encoding="utf-8")
     root = str(Path(__file__).resolve().parents[2])
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "NPROC": "64"}
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    environment = os.environ | {"XLA_FLAGS": flags, "NPROC": "64"}
     environment["PYTHONPATH"] = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path / "checkpoint")],

@@ -1,6 +1,7 @@
 """Pipelines: schedules as Paddle's, messages between stages, and training over processes as in one."""
 
 import json
+import os
 import time
 from unittest.mock import MagicMock
 
@@ -266,7 +267,7 @@ def test_two_stages_train_as_one(alone):
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["1F1B", "ZB-H1"])
 def test_two_stages_in_one_process_train_as_one(alone, mode):
-    flags = "--xla_force_host_platform_device_count=2"
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
     cases = [case for case in CASES if mode == "1F1B" or case != "chunks"]
     found = trained(1, *cases, XLA_FLAGS=flags, NPROC="64", STAGES=2, MODE=mode)[0]
     for case in cases:
@@ -302,7 +303,7 @@ def test_three_stages_and_a_rest():
 
 @pytest.mark.slow
 def test_four_processes_train_a_gpt_as_one_device():
-    """20 steps: mp x pp with tied embeddings, and dp x mp."""
+    """5 steps: mp x pp with tied embeddings, and dp x mp."""
     settings = {"micro": 2, "blocks": 2}
     split = [
         {"degrees": {"mp": 2, "pp": 2}, "pipeline": settings},

@@ -1,12 +1,11 @@
 """A step of a Llama-style model planned for 64 and 256 devices that are not there."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import forked_python
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/plan_scale.py"
 SMALL = ["--gather", "--layers=1", "--hidden=64", "--heads=8", "--vocabulary=512", "--length=32"]
@@ -15,16 +14,7 @@ SMALL = ["--gather", "--layers=1", "--hidden=64", "--heads=8", "--vocabulary=512
 @pytest.mark.slow
 @pytest.mark.parametrize("mesh, devices", [("8x8", 64), ("32x8", 256)])
 def test_plan(mesh, devices):
-    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"} | {
-        "FLAGS_compile_cache": "off"
-    }
-    done = subprocess.run(
-        [sys.executable, BENCHMARK, "--mesh", mesh, *SMALL, "--json"],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
+    done = forked_python.run([BENCHMARK, "--mesh", mesh, *SMALL, "--json"], 240)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert (
