@@ -11,6 +11,8 @@ import pytest
 import paddle_jax
 from paddle_jax.device import memory, streams
 
+COLLECTS_GARBAGE = True  # empty_cache does
+
 REFUSED = [
     *[
         f"device.{name}"

@@ -15,6 +15,9 @@ import pytest
 import paddle_jax
 from paddle_jax._core.base import memory_flags, out_of_memory, vlog
 from paddle_jax._core.lazy import transfer
+from tests import forked_python
+
+COLLECTS_GARBAGE = True  # errors list the live Tensors
 
 PROGRAM = """
 import gc, pathlib, resource, sys
@@ -62,9 +65,7 @@ def said(tmp_path_factory):
     """{what was run: the lines of the exception}."""
     script = tmp_path_factory.mktemp("memory") / "program.py"
     script.write_text(PROGRAM.lstrip(), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=200, check=False
-    )
+    done = forked_python.run([script], 200)
     assert "== paddle.Size([40000])" in done.stdout, done.stdout + done.stderr
     parts = [part.splitlines() for part in done.stdout.split("--- ")[1:]]
     return {lines[0].split()[0]: lines for lines in parts}
@@ -139,9 +140,7 @@ except MemoryError as error:
 def test_a_process_that_runs_out_of_memory_ends(kind, tmp_path):
     script = tmp_path / "full.py"
     script.write_text(FULL.lstrip(), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script), kind], capture_output=True, text=True, timeout=100, check=False
-    )
+    done = forked_python.run([script, kind], 100)
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and lines[0].startswith("--- OutOfMemoryError after "), (
         done.stdout + done.stderr
