@@ -79,7 +79,7 @@ def described(blocks=4, dropout=0.0):
 class Plain(paddle.nn.Layer):
     """The same GPT as one Layer."""
 
-    def __init__(self, blocks=2):
+    def __init__(self, blocks=1):
         super().__init__()
         self.embedding = Embedding()
         self.blocks = paddle.nn.LayerList([Block() for _ in range(blocks)])
@@ -138,7 +138,7 @@ def own_rows(batch):
     return batch if replicas == 1 else batch[place * rows : (place + 1) * rows]
 
 
-def train(degrees, steps=20, rows=lambda step: ROWS):
+def train(degrees, steps=5, rows=lambda step: ROWS):
     """The losses of a plain GPT, and the GPT."""
     start(degrees)
     net = Plain()
@@ -160,7 +160,7 @@ def train(degrees, steps=20, rows=lambda step: ROWS):
     return np.array(losses), net, optimizer
 
 
-def pipeline(strategy, blocks=4, **settings):
+def pipeline(strategy, blocks=2, **settings):
     """A PipelineLayer of the GPT for the degrees of the strategy, with the values of `fill`."""
     hcg = fleet.get_hybrid_communicate_group()
     net = parallel.PipelineLayer(
@@ -170,12 +170,12 @@ def pipeline(strategy, blocks=4, **settings):
     return net, fleet.distributed_model(net)
 
 
-def train_pipeline(degrees, steps=20, micro=4, mode="1F1B", scaler=None, rows=ROWS, **settings):
+def train_pipeline(degrees, steps=5, micro=4, mode="1F1B", scaler=None, rows=ROWS, **settings):
     """The losses of a GPT in a pipeline, and what was trained. rows: those of a step, on all replicas."""
     copies = degrees.get("dp", 1) * degrees.get("sharding", 1)
     sizes = {"accumulate_steps": micro, "micro_batch_size": rows // micro // copies, "schedule_mode": mode}
     net, model = pipeline(start(degrees, **sizes), **settings)
-    schedule = paddle.optimizer.lr.StepDecay(0.01, 8)
+    schedule = paddle.optimizer.lr.StepDecay(0.01, 2)
     optimizer = paddle.optimizer.AdamW(
         schedule, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)
     )

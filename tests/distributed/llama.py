@@ -7,7 +7,7 @@ from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer, SharedLayerDesc
 from tests.distributed import gpt
 
-VOCABULARY, WIDTH, HEADS, KEY_HEADS, BLOCKS, LENGTH = 32, 16, 4, 2, 4, 8
+VOCABULARY, WIDTH, HEADS, KEY_HEADS, BLOCKS, LENGTH = 32, 16, 4, 2, 2, 8
 parallel = fleet.meta_parallel
 nn = paddle.nn
 
@@ -128,7 +128,7 @@ class LlamaForCausalLMPipe(PipelineLayer):
         self._sequential_layers.append((described, name))
 
 
-def train(degrees, steps=8, mode="1F1B", **settings):
+def train(degrees, steps=4, mode="1F1B", **settings):
     """The losses of some steps, and the model."""
     copies = degrees.get("dp", 1) * degrees.get("sharding", 1)
     gpt.start(degrees, accumulate_steps=2, micro_batch_size=4 // copies, schedule_mode=mode)

@@ -57,13 +57,13 @@ def cuts(relays, ends):
 
 
 def refuses(relays, ends):
-    """A second in which nobody can be reached, twice."""
+    """A third of a second in which nobody can be reached, twice."""
     for _ in range(2):
         ends.wait(0.3)
         for relay in relays:
             relay.refusing = True
             relay.cut()
-        time.sleep(1)
+        time.sleep(0.3)
         for relay in relays:
             relay.refusing = False
 

@@ -14,7 +14,7 @@ from tests.distributed.eight.model import bytes_per_device
 SPLITS = [
     ({"dp": 8}, 4),
     ({"sharding": 4, "dp": 2}, 4),
-    ({"dp": 2, "mp": 2, "sharding": 2}, 20),
+    ({"dp": 2, "mp": 2, "sharding": 2}, 5),
 ]
 
 

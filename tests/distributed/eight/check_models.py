@@ -30,7 +30,7 @@ def fresh():
 
 @pytest.fixture(scope="module")
 def want():
-    return train(*fresh(), steps=6)
+    return train(*fresh(), steps=4)
 
 
 @pytest.mark.parametrize("level", [0, 1, 3])
@@ -45,7 +45,7 @@ def test_parallelize(want, level):
         and net.blocks[0].down.bias.placements[1] == Replicate()
     )
     assert all(p.is_dist() for p in net.parameters())
-    assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
+    assert np.allclose(train(net, optimizer, MESH, steps=4), want, rtol=1e-5)
     found = optimizer.state_dict()[f"{net.head.weight.name}_moment1_0"].placements
     assert found == [Shard(0) if level else Replicate(), Shard(1)]
 
@@ -67,7 +67,7 @@ def test_the_model_first_and_the_optimizer_later(want, level):
         )
     finally:
         dist.set_mesh(None)
-    assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
+    assert np.allclose(train(net, optimizer, MESH, steps=4), want, rtol=1e-5)
     found = optimizer.state_dict()[f"{net.head.weight.name}_moment1_0"].placements
     assert found == [Shard(0) if level else Replicate(), Shard(1)]
 
@@ -79,7 +79,7 @@ def test_sequence_parallel_plans(want):
     }
     plan |= {r"blocks\.\d+\.qkv": [dist.ColWiseParallel(), dist.SequenceParallelDisable(False)]}
     net, optimizer = dist.parallelize(*fresh(), MESH, {"mp_config": {"parallelize_plan": plan}})
-    assert np.allclose(train(net, optimizer, MESH, steps=6), want, rtol=1e-5)
+    assert np.allclose(train(net, optimizer, MESH, steps=4), want, rtol=1e-5)
 
 
 class Chain(paddle.nn.Layer):
@@ -191,7 +191,7 @@ def test_compiled_models(want, stage):
     with pytest.raises(ValueError, match="train"):
         model(*batches(1)[0])
     model.train()
-    found = [model(*batch) for batch in batches(6)]
+    found = [model(*batch) for batch in batches(4)]
     assert type(found[0]) is np.ndarray and np.allclose(found, want, rtol=1e-5)
     model.eval()
     before = model(*batches(1)[0])

@@ -25,7 +25,7 @@ def test_a_scaler_skips_a_step_on_all_stages():
     found = []
     for degrees, mode in (({}, "1F1B"), ({"pp": 2}, "1F1B"), ({"pp": 2}, "ZBH1")):
         scaler = paddle.amp.GradScaler(init_loss_scaling=2.0**24, incr_every_n_steps=2)
-        losses, _, _ = gpt.train_pipeline(degrees, 6, 2, mode, scaler, blocks=2)
+        losses, _, _ = gpt.train_pipeline(degrees, 4, 2, mode, scaler, blocks=2)
         found.append((losses, scaler.state_dict()["scale"].item()))
     for losses, scale in found[1:]:
         np.testing.assert_allclose(losses, found[0][0], rtol=1e-4)

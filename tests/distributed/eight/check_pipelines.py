@@ -17,7 +17,7 @@ from paddle_jax.distributed.fleet.meta_parallel.split_backward import SplitBackw
 from tests.distributed import gpt
 
 CASES = [
-    ({"dp": 2, "mp": 2, "pp": 2}, {"steps": 20}),
+    ({"dp": 2, "mp": 2, "pp": 2}, {"steps": 5}),
     ({"pp": 4}, {"blocks": 4}),
     ({"pp": 2}, {"blocks": 4, "num_virtual_pipeline_stages": 2}),
     ({"pp": 2, "sharding": 2}, {"mode": "FThenB"}),

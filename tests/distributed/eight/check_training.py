@@ -1,7 +1,7 @@
 """Training on a mesh of eight devices gives what training on one gives: data, tensor and state parallelism,
 mixed precision, clipping."""
 
-import gc
+import functools as ft
 
 import jax
 import numpy as np
@@ -12,24 +12,33 @@ import paddle_jax.distributed as dist
 from paddle_jax.distributed import Partial, Replicate, Shard, reshard, shard_tensor
 from tests.distributed.eight.model import MESH, bytes_per_device, make, train
 
-_single = {}
 
-
+@ft.cache
 def single(**settings):
-    key = tuple(settings.items())
-    if key not in _single:
-        net, optimizer = make(**settings)
-        _single[key] = train(net, optimizer), {name: p.numpy() for name, p in net.named_parameters()}
-    return _single[key]
+    """Losses and weights of one device."""
+    net, optimizer = make(**settings)
+    return train(net, optimizer), {name: p.numpy() for name, p in net.named_parameters()}
 
 
-@pytest.mark.parametrize("stage, compiled", [(None, False), (1, False), (2, False), (3, False), (3, True)])
-def test_a_transformer_on_2x4_equals_one_device(stage, compiled):
-    """20 steps of AdamW with clipping by the global norm; dropout draws the same masks."""
-    want, weights = single(dropout=0.1, blocks=2)
-    net, optimizer = make(MESH, stage, dropout=0.1, blocks=2)
+@ft.cache
+def trained(stage):
+    """A network and its optimizer on the mesh, their losses, and the placements before the first step."""
+    net, optimizer = make(MESH, stage, dropout=0.1)
     before = {name: p.placements for name, p in net.named_parameters()}
-    assert np.allclose(train(net, optimizer, MESH, compiled=compiled), want, rtol=1e-5)
+    return net, optimizer, train(net, optimizer, MESH), before
+
+
+@pytest.mark.parametrize("stage", [None, 1, 2, 3])
+def test_a_transformer_on_2x4_equals_one_device(stage):
+    """6 steps of AdamW with clipping by the global norm; dropout draws the same masks."""
+    net, _, losses, before = trained(stage)
+    assert_as_single(net, losses, before)
+
+
+def assert_as_single(net, losses, before):
+    want, weights = single(dropout=0.1)
+    assert np.allclose(losses, want, rtol=1e-5)
+    assert want[-1] < want[0]
     for name, param in net.named_parameters():
         # the loss does not change with that of the keys: Adam scales up the rounding errors of its gradient
         if not name.endswith("qkv.bias"):
@@ -38,8 +47,9 @@ def test_a_transformer_on_2x4_equals_one_device(stage, compiled):
         assert param.placements == before[name]
 
 
-def test_no_tracer_is_asked_for_its_sharding(monkeypatch):
-    """The error of a tracer names all equations so far: a long trace would take hours."""
+def test_a_compiled_transformer_equals_one_device(monkeypatch):
+    """No tracer is asked for its sharding: its error names all equations so far, and a long trace would take
+    hours."""
     asked = []
 
     def sharding(tracer):
@@ -47,20 +57,19 @@ def test_no_tracer_is_asked_for_its_sharding(monkeypatch):
         raise AttributeError("sharding")
 
     monkeypatch.setattr(jax.core.Tracer, "sharding", property(sharding))
-    net, optimizer = make(MESH, 3)
-    train(net, optimizer, MESH, steps=1, compiled=True)
+    net, optimizer = make(MESH, 3, dropout=0.1)
+    before = {name: p.placements for name, p in net.named_parameters()}
+    losses = train(net, optimizer, MESH, compiled=True)
     assert not asked
+    assert_as_single(net, losses, before)
 
 
 def test_memory_falls_from_stage_to_stage():
     held = {}
     for stage in (None, 1, 2, 3):
-        net, optimizer = make(MESH, stage)
-        train(net, optimizer, MESH, steps=1)
+        net, optimizer, _, _ = trained(stage)
         states = [t for group in optimizer._groups for stack in group.stacks for t in stack.state.values()]
         held[stage] = [max(bytes_per_device(each).values()) for each in (net.parameters(), states)]
-        del net, optimizer
-        gc.collect()
     assert held[1][0] == held[None][0] and held[2] == held[1]
     assert held[1][1] < 0.55 * held[None][1]
     assert held[3][0] < 0.55 * held[None][0] and held[3][1] == held[1][1]
@@ -74,8 +83,7 @@ def test_gradients_are_cut_in_stage_2():
 
 
 def test_states_have_their_names_and_layouts():
-    net, optimizer = make(MESH, 1)
-    train(net, optimizer, MESH, steps=1)
+    net, optimizer, _, _ = trained(1)
     state, name = optimizer.state_dict(), net.blocks[0].up.weight.name
     assert name.endswith(".dist")
     assert state[f"{name}_moment1_0"].placements == [Shard(0), Shard(1)]

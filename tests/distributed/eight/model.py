@@ -74,7 +74,7 @@ def make(mesh=None, stage=None, dropout=0.0, blocks=1, **settings):
     return net, optimizer
 
 
-def train(net, optimizer, mesh=None, steps=20, compiled=False, amp=None, scaler=None):
+def train(net, optimizer, mesh=None, steps=6, compiled=False, amp=None, scaler=None):
     """The losses of some steps."""
 
     def step(batch):
