@@ -160,7 +160,7 @@ def train(degrees, steps=5, rows=lambda step: ROWS):
     return np.array(losses), net, optimizer
 
 
-def pipeline(strategy, blocks=2, **settings):
+def pipeline(strategy, blocks=4, **settings):
     """A PipelineLayer of the GPT for the degrees of the strategy, with the values of `fill`."""
     hcg = fleet.get_hybrid_communicate_group()
     net = parallel.PipelineLayer(
