@@ -112,8 +112,8 @@ def _bounded_memory():
 def _quick_garbage_collection(request):
     """In files whose tests collect garbage the collector skips what was there before the file.
 
-    After thousands of tests a collection of everything takes up to seven seconds, so none comes before. A file
-    whose tests have garbage collected by what they call sets COLLECTS_GARBAGE.
+    After thousands of tests a collection of everything takes up to seven seconds, so none comes before.
+    A file whose tests have garbage collected by what they call sets COLLECTS_GARBAGE.
     """
     if not hasattr(request.module, "gc") and not hasattr(request.module, "COLLECTS_GARBAGE"):
         yield
