@@ -3,7 +3,7 @@ are cut by hand are saved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +87,85 @@ class ShardedWeight:
 ShardedStateDict = dict[str, ShardedWeight]
 
 
+class CuttingGroup:
+    """The processes over which weights are cut, where a call names no group.
+
+    Attributes:
+        find: gives the Group; `fleet` puts its model parallel group there.
+    """
+
+    find: Callable[[], Group] = staticmethod(default_group)
+
+
+def make_replicated_sharded_weight(key: str, tensor: Tensor) -> ShardedWeight:
+    """A Tensor of which each process holds the whole, as a part.
+
+    Args:
+        key: str, its name in a checkpoint.
+        tensor: Tensor.
+    Returns:
+        ShardedWeight.
+    Example:
+        >>> from paddle_jax.distributed.checkpoint.sharded_weight import make_replicated_sharded_weight
+        >>> make_replicated_sharded_weight("w", paddle.ones([2, 3])).global_shape
+        (2, 3)
+    """
+    shape = tuple(tensor.shape)
+    return ShardedWeight(key, tensor, shape, shape, (0,) * len(shape))
+
+
+def make_tp_sharded_weight_for_checkpoint(
+    key: str, tensor: Tensor, tensor_parallel_axis: int = 0
+) -> ShardedWeight:
+    """A Tensor as the part that this process holds of one which is cut over the model parallel group.
+
+    Args:
+        key: str, the name of the whole.
+        tensor: Tensor, the part.
+        tensor_parallel_axis: int, the axis that is cut. Default: 0.
+    Returns:
+        ShardedWeight.
+    Raises:
+        ValueError: the axis is out of range.
+        RuntimeError: neither `fleet.init` nor `init_parallel_env` was called.
+    """
+    return shard_weight(key, tensor, tensor_parallel_axis, CuttingGroup.find())
+
+
+def create_sharded_weight_with_new_local(
+    new_key: str, new_local_tensor: Tensor, reference_tensor: ShardedWeight
+) -> ShardedWeight:
+    """Another Tensor at the place of a part, such as a state of the optimizer at that of its weight.
+
+    Args:
+        new_key: str, the name of the new whole.
+        new_local_tensor: Tensor of the shape of the part.
+        reference_tensor: ShardedWeight, which says where the part lies in its whole.
+    Returns:
+        ShardedWeight.
+    Raises:
+        ValueError: the shapes differ.
+    Example:
+        >>> from paddle_jax.distributed.checkpoint import sharded_weight
+        >>> part = paddle.distributed.ShardedWeight("w", paddle.ones([2, 3]), (2, 3), (4, 3), (2, 0))
+        >>> new = sharded_weight.create_sharded_weight_with_new_local("m", paddle.zeros([2, 3]), part)
+        >>> new.key, new.global_offset
+        ('m', (2, 0))
+    """
+    if tuple(new_local_tensor.shape) != reference_tensor.local_shape:
+        raise ValueError(
+            f"create_sharded_weight_with_new_local: new_local_tensor: got shape "
+            f"{tuple(new_local_tensor.shape)}; the part has {reference_tensor.local_shape}; they must agree"
+        )
+    return ShardedWeight(
+        new_key,
+        new_local_tensor,
+        reference_tensor.local_shape,
+        reference_tensor.global_shape,
+        reference_tensor.global_offset,
+    )
+
+
 def shard_weight(key: str, weight: Tensor, axis: int, group: Group) -> ShardedWeight:
     """A Tensor as the part that this process holds of one which is cut evenly along an axis over a group.
 
@@ -129,7 +208,8 @@ def build_sharded_state_dict(
         state_dict: dict of Tensors.
         shard_rules: dict from name to the axis that is cut.
         prefix: str, put in front of each name.
-        group: Group over which they are cut. Default: all processes.
+        group: Group over which they are cut. Default: the model parallel group of `fleet`, without
+            `fleet.init` all processes.
     Returns:
         dict of ShardedWeight.
     Raises:
@@ -142,11 +222,12 @@ def build_sharded_state_dict(
     found = {}
     for name, tensor in state_dict.items():
         key = f"{prefix}{name}"
-        if name in rules:
-            found[key] = shard_weight(key, tensor, rules[name], default_group() if group is None else group)
+        if name not in rules:
+            found[key] = make_replicated_sharded_weight(key, tensor)
+        elif group is None:
+            found[key] = make_tp_sharded_weight_for_checkpoint(key, tensor, rules[name])
         else:
-            shape = tuple(tensor.shape)
-            found[key] = ShardedWeight(key, tensor, shape, shape, (0,) * len(shape))
+            found[key] = shard_weight(key, tensor, rules[name], group)
     return found
 
 

@@ -14,6 +14,7 @@ from paddle_jax._core.process_group import schedulers
 from paddle_jax._core.process_group.one_process import OneProcess
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax.amp import GradScaler
+from paddle_jax.distributed.checkpoint.sharded_weight import CuttingGroup
 from paddle_jax.distributed.communication.group import barrier, create_group, default_group, is_initialized
 from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.distributed.fleet.base.device_grid import DeviceGrid
@@ -183,6 +184,7 @@ class Fleet(ServerMethods):
             self._take_devices(topology)
         else:
             self._hcg = Current.hcg = HybridCommunicateGroup(topology)
+        CuttingGroup.find = self._hcg.get_model_parallel_group
         seed = strategy.tensor_parallel_configs["tensor_init_seed"]
         # Parts of a weight must draw different numbers, other layers the same.
         if self._hcg.get_model_parallel_world_size() > 1 or (Current.grid is not None and seed != -1):

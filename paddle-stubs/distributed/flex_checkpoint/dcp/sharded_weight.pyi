@@ -1,0 +1,1 @@
+from paddle_jax.distributed.flex_checkpoint.dcp.sharded_weight import *
