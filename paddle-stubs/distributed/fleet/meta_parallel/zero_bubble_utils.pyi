@@ -1,0 +1,6 @@
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble_utils import *
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble_utils import SplitBWLinear as SplitBWLinear
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble_utils import SplitBWMatmul as SplitBWMatmul
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble_utils import WeightGradStore as WeightGradStore
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble_utils import fold_init_dims as fold_init_dims
+from paddle_jax.distributed.fleet.meta_parallel.zero_bubble_utils import grad_weight_fn as grad_weight_fn
