@@ -74,6 +74,13 @@ def test_inputs_and_parameters_of_the_first_process(found):
         assert one["inputs"] == [[0, 0], [5], [7], [[rank], [rank]], [0]]
 
 
+def test_gradients_that_hooks_add_up(found):
+    for rank, one in enumerate(found):
+        # After the second pass: both passes of both processes, [1 + 10, 1 + 10 + 2 rank] and 2.
+        first, both = [[1.0, 1.0 + rank], [1.0]], [[22.0, 24.0], [4.0]]
+        assert one["hooks"] == [first, both] * 2
+
+
 def test_float32_gradients_of_half_precision(found):
     slope = [[2.0], [256.00390625]]  # the mean of both processes, twice
     for one in found:

@@ -7,7 +7,11 @@ import numpy as np
 import paddle_jax as paddle
 from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.layers.mpu import mp_ops
-from paddle_jax.distributed.fleet.utils import hybrid_parallel_util, mix_precision_utils
+from paddle_jax.distributed.fleet.utils import (
+    hybrid_parallel_util,
+    mix_precision_utils,
+    sequence_parallel_utils,
+)
 from paddle_jax.incubate.distributed.models.moe import utils as experts
 from paddle_jax.nn import functional
 
@@ -104,6 +108,23 @@ def copies_of_a_model(hcg, rank):
     return [start, is_wide, slope, net.weight.astype("float32").tolist()]
 
 
+def gradients_by_hooks(rank):
+    """Gradients after the first and the second of two backward passes, whose sums the hooks make."""
+    found = []
+    for fused in (True, False):
+        net = paddle.nn.Linear(2, 1)
+        parameters = net.parameters()
+        hook = sequence_parallel_utils.create_fused_allreduce_gradient_hook(parameters, 2)
+        for parameter in parameters:
+            if not fused:
+                hook = sequence_parallel_utils.create_non_fused_allreduce_gradient_hook(parameter, 2)
+            parameter._register_backward_hook(hook)
+        for factor in (1.0, 10.0):
+            net(paddle.to_tensor([[factor, factor + rank]])).sum().backward()
+            found.append([parameter.grad.flatten().tolist() for parameter in parameters])
+    return found
+
+
 def tokens(rank):
     """Counts of tokens for two experts on each process."""
     chosen = paddle.to_tensor(CHOSEN[rank])
@@ -122,6 +143,7 @@ if __name__ == "__main__":
         "parts": parts_of_a_model(hcg, rank),
         "classes": divided_classes(hcg, rank),
         "inputs": same_inputs(hcg, rank),
+        "hooks": gradients_by_hooks(rank),
         "tokens": tokens(rank),
         "copies": copies_of_a_model(started(dp_degree=2, mp_degree=1), rank),
     }

@@ -6,20 +6,30 @@ See: Korthikanti et al., Reducing Activation Recomputation in Large Transformer 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import collectives
+from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.autograd import PyLayer
+from paddle_jax.distributed.communication.reductions import all_reduce
 from paddle_jax.distributed.fleet.base.registry import Current
-from paddle_jax.distributed.fleet.layers.mpu.mp_layers import ColumnParallelLinear, RowParallelLinear
+from paddle_jax.distributed.fleet.layers.mpu.mp_layers import (
+    ColumnParallelLinear,
+    RowParallelLinear,
+)
+from paddle_jax.distributed.fleet.layers.mpu.mp_layers import (
+    is_fused_matmul_bias_supported as is_fused_matmul_bias_supported,
+)
 from paddle_jax.distributed.fleet.layers.mpu.mp_ops import gathered, own_part
+from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import fused_allreduce_gradients_with_group
 from paddle_jax.nn import functional
 
 if TYPE_CHECKING:
-    from paddle_jax._core.tensors.tensor import Tensor
+    from paddle_jax._core.tensors.tensor import Parameter, Tensor
     from paddle_jax.nn.layer.layers import Layer
 
 
@@ -136,6 +146,55 @@ def is_sequence_parallel_parameter(parameter: Any) -> Any:
     return getattr(parameter, "sequence_parallel", False)
 
 
+def create_fused_allreduce_gradient_hook(
+    parameter_list: Sequence[Parameter], accumulation_steps: int
+) -> Callable[..., Any]:
+    """A hook for each of some Parameters, which adds up their gradients over the model parallel group.
+
+    It does so when it was called once for each Parameter and accumulation step.
+
+    Args:
+        parameter_list: list of Parameters, for the `_register_backward_hook` of each.
+        accumulation_steps: int, how many backward passes the program makes before a step.
+    Returns:
+        callable; an argument comes back as it is.
+    """
+    group = _group()
+    calls = itertools.count(1)
+    period = accumulation_steps * len(parameter_list)
+
+    def add_up(grad: Any = None) -> Any:
+        if next(calls) % period == 0:
+            fused_allreduce_gradients_with_group(parameter_list, group=group, scale=1.0)
+        return grad
+
+    return add_up
+
+
+def create_non_fused_allreduce_gradient_hook(param: Parameter, accumulation_steps: int) -> Callable[[], None]:
+    """A hook for a Parameter, which adds up its gradient over the model parallel group.
+
+    Args:
+        param: Parameter, for its `_register_backward_hook`. Its `main_grad` counts where it has one.
+        accumulation_steps: int; the sum is made in each such backward pass.
+    Returns:
+        callable without arguments.
+    """
+    group = _group()
+    calls = itertools.count(1)
+
+    def add_up() -> None:
+        if next(calls) % accumulation_steps:
+            return
+        gradient = getattr(param, "main_grad", None)
+        if gradient is None:
+            gradient = param.grad
+        with no_grad():
+            all_reduce(gradient, group=group)
+
+    return add_up
+
+
 def register_sequence_parallel_allreduce_hooks(
     model: Layer, accumulation_steps: Any, fuse_sequence_parallel_allreduce: Any
 ) -> None:
@@ -144,8 +203,11 @@ def register_sequence_parallel_allreduce_hooks(
 
     Args:
         model: Layer.
-        accumulation_steps, fuse_sequence_parallel_allreduce: accepted; sums of sums are the same.
+        accumulation_steps: int. 0 or less registers nothing; else sums of sums are the same.
+        fuse_sequence_parallel_allreduce: accepted.
     """
+    if accumulation_steps <= 0:
+        return
     group = _group()
     if group.nranks == 1:
         return

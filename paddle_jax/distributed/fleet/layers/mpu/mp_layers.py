@@ -24,6 +24,11 @@ from paddle_jax.nn import Layer, functional
 __all__ = []
 
 
+def is_fused_matmul_bias_supported() -> bool:
+    """Whether there is an operation of its own for a product with a bias: never, since XLA fuses the two."""
+    return False
+
+
 class _Divided(Layer):
     """A Layer of which each process of a group has a part."""
 
