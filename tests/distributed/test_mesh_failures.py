@@ -1,0 +1,27 @@
+"""Processes that do not take part in a program on their mesh any more."""
+
+import pytest
+
+from paddle_jax._core.process_group import failure_detector
+from tests.distributed import pairs
+
+
+@pytest.mark.slow
+def test_a_process_that_has_ended():
+    waiting, ended = pairs.run("ended_on_mesh.py", seconds=60)
+    assert ended.code == 1 and "caught a bad sample" in ended.out, ended
+    sums = [line for line in waiting.out.splitlines() if line.startswith("sum")]
+    assert waiting.code == failure_detector.TIMED_OUT and sums == ["sum 4.0"], waiting
+    assert "a program on devices of ranks 0, 1: rank 1 has come to the end" in waiting.err
+
+
+def test_a_long_program_is_waited_for(monkeypatch):
+    """Without a failure no time limit ends it; with one it ends after the first second."""
+    with failure_detector.monitored_program([0, 1]):
+        (call,) = failure_detector._State.pending.values()
+        monkeypatch.setattr(failure_detector, "failure_among", lambda ranks: None)
+        assert failure_detector._reason_to_give_up(call, 1e9) is None
+        monkeypatch.setattr(failure_detector, "failure_among", lambda ranks: f"{ranks} have ended")
+        assert failure_detector._reason_to_give_up(call, 0.5) is None
+        assert failure_detector._reason_to_give_up(call, 2.0) == "[0, 1] have ended"
+    assert not failure_detector._State.pending
