@@ -48,17 +48,18 @@ def tied(embedding, x):
 def layers(case):
     from_list = fleet.meta_parallel.LayerDesc
     shared = fleet.meta_parallel.SharedLayerDesc
+    blocks = 4 if case == "chunks" else 2  # one for each part of the model
     if case == "tied":
         return [
             shared("embed", nn.Embedding, None, "weight", 10, 6),
-            *(from_list(Block, 6) for _ in range(4)),
+            *(from_list(Block, 6) for _ in range(blocks)),
             shared("embed", nn.Embedding, tied, "weight", 10, 6),
         ]
     if case == "tuples":
         return [from_list(Masked, 6), from_list(Masked, 6), lambda pair: pair[0], from_list(nn.Linear, 6, 3)]
     return [
         from_list(nn.Linear, 5, 6),
-        *(from_list(Block, 6) for _ in range(4)),
+        *(from_list(Block, 6) for _ in range(blocks)),
         nn.ReLU(),
         from_list(nn.Linear, 6, 3),
     ]
