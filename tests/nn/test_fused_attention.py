@@ -19,6 +19,7 @@ from paddle_jax.aot import compile as compile_for
 from paddle_jax.aot.chips import CHIPS
 from paddle_jax.nn.functional import fused_attention, kernel_versions, pallas_attention, sdpa
 from paddle_jax.static import InputSpec
+from tests import forked_python
 
 F = paddle.nn.functional
 CUDNN = "__cudnn$fmha"
@@ -188,14 +189,8 @@ def test_heads_that_do_not_divide():
 
 def test_values_on_several_devices():
     """Attention and its gradients by parts, in a process with four devices, against the whole."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.nn.divided_attention"],
-        timeout=200,
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"},
-    )
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
+    done = forked_python.run(["-m", "tests.nn.divided_attention"], 200, {**os.environ, "XLA_FLAGS": flags})
     assert done.returncode == 0, done.stderr[-3000:]
 
 
