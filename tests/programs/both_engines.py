@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).resolve().parent
+# The tests compile without optimisations; what trains for long is faster with them.
+OPTIMISED = {"XLA_FLAGS": ""}
 
 
 def library(name):

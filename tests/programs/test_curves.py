@@ -13,7 +13,7 @@ CURVES = {
     "tagger": (100, 1e-4, 1e-4, 0.03),
     "reader": (100, 1e-4, 1e-4, 0.03),
     "mobile": (30, 3e-3, 0, 0.3),
-    "mobile float64": (100, 2e-7, 0, None),
+    "mobile float64": (60, 2e-7, 0, None),
 }
 
 

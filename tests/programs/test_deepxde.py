@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from .both_engines import HERE, both, equal_losses, library, run
+from .both_engines import HERE, OPTIMISED, both, equal_losses, library, run
 
 pytestmark = [library("deepxde"), pytest.mark.slow]
 ADAM = [
@@ -22,6 +22,7 @@ ADAM = [
 COMPILED = ["function", "burgers", "beam", "reaction", "operator", "hard"]
 DOUBLE = ["burgers", "beam", "reaction"]
 ENVIRONMENT = {"DDE_BACKEND": "paddle"}
+STEPS = 50
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def single(folder):
-    return both("deepxde_problems.py", folder, "100", "float32", *ADAM, **ENVIRONMENT)
+    return both("deepxde_problems.py", folder, str(STEPS), "float32", *ADAM, **ENVIRONMENT, **OPTIMISED)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,8 @@ def compiled(folder, single):
     """With DeepXDE's training step through `to_static`, from the same weights."""
     out = folder / "compiled.npz"
     program = ["-m", "paddle_jax", str(HERE / "deepxde_problems.py")]
-    run([*program, str(folder), str(out), "100", "float32", *COMPILED], folder, COMPILED="1", **ENVIRONMENT)
+    arguments = [str(folder), str(out), str(STEPS), "float32", *COMPILED]
+    run([*program, *arguments], folder, COMPILED="1", **ENVIRONMENT)
     with np.load(out) as file:
         return dict(file)
 
@@ -54,13 +56,14 @@ def double(tmp_path_factory):
         "poisson",
         *DOUBLE,
         **ENVIRONMENT,
+        **OPTIMISED,
     )
 
 
 @pytest.mark.parametrize("name", ADAM)
-def test_losses_of_100_steps(name, single):
+def test_losses_of_every_step(name, single):
     theirs, ours = (found[name] for found in single)
-    assert len(theirs) == 101
+    assert len(theirs) == STEPS + 1
     equal_losses(theirs, ours, rtol=1e-4, of_largest=1e-6)
 
 

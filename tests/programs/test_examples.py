@@ -2,14 +2,12 @@
 the real Paddle."""
 
 import importlib.util
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests import recorded
+from tests.programs.both_engines import OPTIMISED, run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # Toy sizes: every line runs, the result need not be good.
@@ -113,21 +111,6 @@ needs_oracle = pytest.mark.skipif(
 )
 
 
-def run(arguments, folder, seconds=800, **environment):
-    """Runs Python in `folder`; returns its output, and shows it when the program fails."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
-    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
-
-
 def test_every_example_has_a_toy_size():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(TOY)
 
@@ -152,7 +135,7 @@ def test_runs_unchanged_with_the_real_paddle(name, tmp_path):
     program = EXAMPLES / f"{name}.py"
 
     def last_line():
-        return run(["-W", "ignore", str(program), *TOY[name]], tmp_path).splitlines()[-1]
+        return run([str(program), *TOY[name]], tmp_path).splitlines()[-1]
 
     key = recorded.key_of([program, " ".join(TOY[name])])
     assert LAST_LINE[name] in recorded.texts(f"example_{name}", key, last_line)
@@ -161,40 +144,45 @@ def test_runs_unchanged_with_the_real_paddle(name, tmp_path):
 @pytest.mark.slow
 @needs_oracle
 def test_model_files_cross_over(tmp_path):
-    """Each engine serves what the other has trained and written; both accuracies are over 97 % and agree."""
-    script, engines = str(EXAMPLES / "deploy.py"), (["-m", "paddle_jax"], ["-W", "ignore"])
+    """Each engine serves what the other has trained and written; both accuracies are the same."""
+    script, engines = str(EXAMPLES / "deploy.py"), (["-m", "paddle_jax"], [])
     for name, writer, reader in (("ours", *engines), ("theirs", *engines[::-1])):
-        trained = run([*writer, script, "--path", name], tmp_path).splitlines()[-1]
-        assert run([*reader, script, "--path", name, "--serve-only"], tmp_path).splitlines()[-1] == trained
+        command = [script, "--path", name]
+        trained = run([*writer, *command, "--steps", "200"], tmp_path, **OPTIMISED).splitlines()[-1]
+        assert run([*reader, *command, "--serve-only"], tmp_path).splitlines()[-1] == trained
+        assert float(trained.rsplit(maxsplit=1)[-1]) > 0.95
 
 
 @pytest.mark.slow
 @needs_oracle
 def test_a_fit_goes_on_in_the_other_engine(tmp_path):
     """Checkpoints of `Model.fit` cross over, optimizer and schedule included; the accuracy stays."""
-    script, engines = str(EXAMPLES / "fit_images.py"), (["-m", "paddle_jax"], ["-W", "ignore"])
+    script, engines = str(EXAMPLES / "fit_images.py"), (["-m", "paddle_jax"], [])
     for first, second in (engines, engines[::-1]):
-        size = ["--images", "800", "--folder", f"shapes_{len(first[0])}"]
-        before = run([*first, script, *size, "--epochs", "3"], tmp_path).splitlines()[-1]
-        after = run([*second, script, *size, "--epochs", "1", "--resume"], tmp_path).splitlines()[-1]
-        assert float(after.rsplit(maxsplit=1)[-1]) >= float(before.rsplit(maxsplit=1)[-1]) - 0.05 > 0.8
+        size = ["--images", "800", "--folder", f"shapes_{len(first)}"]
+        before = run([*first, script, *size, "--epochs", "3"], tmp_path, **OPTIMISED)
+        after = run([*second, script, *size, "--epochs", "1", "--resume"], tmp_path, **OPTIMISED)
+        accuracies = [float(text.splitlines()[-1].rsplit(maxsplit=1)[-1]) for text in (before, after)]
+        assert accuracies[1] >= accuracies[0] - 0.05 > 0.8
 
 
 @pytest.mark.slow
 @needs_oracle
 def test_autoencoder_explains_test_images(tmp_path):
     """Both engines reach the same log-likelihood within what the seed changes."""
+    size = ["--epochs", "50", "--importance-samples", "100"]
     found = [
-        run([*engine, str(EXAMPLES / "vae.py")], tmp_path).splitlines()[-1]
-        for engine in (["-m", "paddle_jax"], ["-W", "ignore"])
+        run([*engine, str(EXAMPLES / "vae.py"), *size], tmp_path, **OPTIMISED).splitlines()[-1]
+        for engine in (["-m", "paddle_jax"], [])
     ]
     ours, theirs = (float(line.split(":")[1].split()[0]) for line in found)
-    assert ours > 93 and abs(ours - theirs) < 2
+    # the real Paddle reaches 91.9 and 92.0 with two seeds
+    assert ours > 90 and abs(ours - theirs) < 2
 
 
 @pytest.mark.slow
 def test_digits_reach_97_percent(tmp_path):
-    out = run(["-m", "paddle_jax", str(EXAMPLES / "digits.py")], tmp_path)
+    out = run(["-m", "paddle_jax", str(EXAMPLES / "digits.py")], tmp_path, **OPTIMISED)
     (result,) = [line for line in out.splitlines() if "after reloading" in line]
     assert float(result.rsplit(maxsplit=1)[-1]) >= 0.97
     assert (tmp_path / "digits.png").stat().st_size > 1000
@@ -205,7 +193,7 @@ def test_digits_reach_97_percent(tmp_path):
 def test_pinn_solves_burgers(tmp_path):
     """At the default size the relative error must be below 3 % (the program itself ends with exit
     code 1 otherwise)."""
-    out = run(["-m", "paddle_jax", str(EXAMPLES / "pinn_burgers.py")], tmp_path, seconds=800)
+    out = run(["-m", "paddle_jax", str(EXAMPLES / "pinn_burgers.py")], tmp_path, **OPTIMISED)
     assert "relative L2 error" in out
     assert (tmp_path / "burgers.png").read_bytes().startswith(b"\x89PNG")
 
@@ -216,9 +204,7 @@ def test_digits_weights_cross_over(tmp_path):
     """What the example saves with one engine, the other reads: same names, same bits."""
     toy = TOY["digits"]
     run(["-m", "paddle_jax", str(EXAMPLES / "digits.py"), *toy, "--save", "ours.pdparams"], tmp_path)
-    run(["-W", "ignore", str(EXAMPLES / "digits.py"), *toy, "--save", "theirs.pdparams"], tmp_path)
-    ours, theirs = (
-        run(["-W", "ignore", "-c", DUMP, module], tmp_path) for module in ("paddle_jax", "paddle")
-    )
+    run([str(EXAMPLES / "digits.py"), *toy, "--save", "theirs.pdparams"], tmp_path)
+    ours, theirs = (run(["-c", DUMP, module], tmp_path) for module in ("paddle_jax", "paddle"))
     assert len(ours.splitlines()) > 20
     assert ours == theirs
