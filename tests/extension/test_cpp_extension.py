@@ -22,13 +22,16 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def folder(tmp_path_factory):
+    """Where libraries are built that share what they have in common."""
+    return tmp_path_factory.mktemp("build")
+
+
+@pytest.fixture(scope="module")
+def built(folder):
     """The operators, compiled once."""
     return cpp_extension.load(
-        "test_operators",
-        [str(SOURCE)],
-        extra_cxx_cflags=["-O0"],
-        build_directory=str(tmp_path_factory.mktemp("build")),
+        "test_operators", [str(SOURCE)], extra_cxx_cflags=["-O0"], build_directory=str(folder)
     )
 
 
@@ -153,21 +156,39 @@ def test_what_is_refused(paddle, built):
     assert not paddle.utils.cpp_extension.__dict__.get("CUDAExtension")
 
 
-def test_it_is_compiled_once(paddle, built):
+def test_it_is_compiled_once(built, folder):
     """And again when a source or a header beside it changes."""
-    folder = Path(built.__file__).parent
     again = cpp_extension.load(
-        "test_operators", [str(SOURCE)], extra_cxx_cflags=["-O0"], build_directory=str(folder.parent)
+        "test_operators", [str(SOURCE)], extra_cxx_cflags=["-O0"], build_directory=str(folder)
     )
     assert (
         again.__file__ == built.__file__
-        and len(list(folder.glob("*.so"))) == 1
+        and len(list(folder.glob("test_operators/*.so"))) == 1
         and sys.modules["test_operators"] is again
     )
-    command = cpp_extension.extension_utils.command_of([SOURCE])
-    assert cpp_extension.extension_utils.stamp(
-        [*command, "-O0"], [SOURCE]
-    ) != cpp_extension.extension_utils.stamp(command, [SOURCE])
+    build_of = cpp_extension.extension_utils.build_of
+    assert build_of([SOURCE], ["-O0"]).stamp() != build_of([SOURCE]).stamp()
+
+
+def test_libraries_share_an_object(built, folder, monkeypatch):
+    """What is the same in all libraries is compiled once for each set of options."""
+    commands = []
+    run = cpp_extension.extension_utils.subprocess.run
+    monkeypatch.setattr(
+        cpp_extension.extension_utils.subprocess,
+        "run",
+        lambda words, **options: commands.append(words) or run(words, **options),
+    )
+    (folder / "twice.cc").write_text(TWICE)
+    module = cpp_extension.load(
+        "twice", [str(folder / "twice.cc")], extra_cxx_cflags=["-O0"], build_directory=str(folder)
+    )
+    assert module.twice(paddle_jax.to_tensor([4.0])).tolist() == [8.0]
+    assert not [words for words in commands if any(word.endswith("exports.cc") for word in words)]
+    (kept,) = folder.glob("exports_*.o")
+    build_of = cpp_extension.extension_utils.build_of
+    assert kept == build_of([Path("other.cc")], ["-O0"], ["-lm"]).exports(folder)
+    assert kept != build_of([Path("other.cc")], ["-O1"]).exports(folder)
 
 
 def test_without_a_compiler(monkeypatch, tmp_path):
@@ -264,7 +285,7 @@ def outcomes(engine, module):
 
 @pytest.mark.slow
 @pytest.mark.own_process
-def test_the_same_source_in_the_real_paddle(oracle, tmp_path):
+def test_the_same_source_in_the_real_paddle(oracle, tmp_path, folder):
     from paddle.utils.cpp_extension import load
 
     (tmp_path / "theirs").mkdir()
@@ -280,7 +301,7 @@ def test_the_same_source_in_the_real_paddle(oracle, tmp_path):
     ours = outcomes(
         paddle_jax,
         cpp_extension.load(
-            "our_operators", [str(SOURCE)], extra_cxx_cflags=["-O0"], build_directory=str(tmp_path)
+            "our_operators", [str(SOURCE)], extra_cxx_cflags=["-O0"], build_directory=str(folder)
         ),
     )
     for (kind, stops, value), (their_kind, they_stop, expected) in zip(ours, theirs, strict=True):

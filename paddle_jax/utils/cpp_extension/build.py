@@ -8,7 +8,7 @@ from typing import Any
 
 from setuptools.command.build_ext import build_ext
 
-from paddle_jax.utils.cpp_extension.extension_utils import checked, command_of, compile_library
+from paddle_jax.utils.cpp_extension.extension_utils import build_of, checked, compile_library
 
 _MODULE = '''"""Operators of a C++ extension."""
 
@@ -47,15 +47,15 @@ class BuildExtension(build_ext):
         target = Path(self.get_outputs_of(ext)[0])
         target.parent.mkdir(parents=True, exist_ok=True)
         compile_library(
-            command_of(
+            build_of(
                 files,
                 ext.extra_compile_args,
                 [*ext.extra_link_args, *libraries],
                 ext.include_dirs,
                 ext.library_dirs,
+                self.verbose > 1,
             ),
             target,
-            bool(self.verbose > 1),
         )
         if self.output_dir is None:
             target.with_name("__init__.py").write_text(_MODULE)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax.utils.cpp_extension.calls import functions
 from paddle_jax.utils.cpp_extension.extension_utils import (
+    build_of,
     checked,
-    command_of,
     compile_library,
     compiler,
     find_cuda_home,
     get_build_directory,
-    stamp,
 )
 from paddle_jax.utils.cpp_extension.library import opened
 
@@ -86,18 +85,20 @@ def load(
     See: docs/custom-ops.md.
     """
     files = checked(sources)
-    command = command_of(
+    build = build_of(
         files,
         extra_cxx_cflags or (),
         extra_ldflags or (),
         extra_include_paths or (),
         extra_library_paths or (),
+        bool(verbose),
     )
-    folder = Path(build_directory or get_build_directory()) / name
+    root = Path(build_directory or get_build_directory())
+    folder = root / name
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}_{stamp(command, files)}.so"
+    path = folder / f"{name}_{build.stamp()}.so"
     if not path.exists():
-        compile_library(command, path, verbose)
+        compile_library(build, path, root)
     module = types.ModuleType(name, f"Operators of the C++ extension {name}.")
     module.__file__ = str(path)
     vars(module).update(module_of(name, path))

@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 
@@ -26,6 +28,7 @@ __all__ = []
 
 IS_WINDOWS = sys.platform == "win32"
 INCLUDE = Path(__file__).parent / "include"
+_OWN_FILES = [INCLUDE / "exports.cc", INCLUDE / "paddle/extension.h"]
 _CPP = (".cc", ".cpp", ".cxx", ".c++")
 
 
@@ -122,48 +125,91 @@ def checked(sources: Any) -> list[Path]:
     return [Path(source).absolute() for source in sources]
 
 
-def command_of(
-    sources: Any, cflags: Any = (), ldflags: Any = (), includes: Any = (), libraries: Any = ()
-) -> list[Any]:
-    """The words that compile sources into a library, up to the name of the result."""
+class Build(NamedTuple):
+    """How a library is compiled from C++ sources.
+
+    Attributes:
+        compile: words of the compiler, with all options but those of the linker.
+        sources: paths of the sources.
+        link: words for the linker, behind the files.
+        verbose: print the commands and what the compiler says.
+    """
+
+    compile: list[str]
+    sources: list[Path]
+    link: list[str]
+    verbose: bool = False
+
+    def stamp(self) -> str:
+        """A short text that changes with what is compiled and how."""
+        near = {header for source in self.sources for header in source.parent.glob("*.h*")}
+        words = [*self.compile, *map(str, self.sources), *self.link]
+        return _stamp(words, [*self.sources, *sorted(near), *_OWN_FILES])
+
+    def exports(self, folder: Path) -> Path:
+        """Where the object is kept that all libraries in a folder with the same options share."""
+        return folder / f"exports_{_stamp(self.compile, _OWN_FILES)}.o"
+
+
+def build_of(
+    sources: list[Path],
+    cflags: Sequence[str] = (),
+    ldflags: Sequence[str] = (),
+    includes: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+    verbose: bool = False,
+) -> Build:
+    """How sources become a library, with options for the compiler and the linker and with their folders."""
     folders = [INCLUDE, jax.ffi.include_dir(), *includes]
-    return [
-        *compiler(),
-        "-std=c++17",
-        "-O3",
-        "-fPIC",
-        "-shared",
-        *cflags,
-        *(f"-I{folder}" for folder in folders),
-        *map(str, sources),
-        str(INCLUDE / "exports.cc"),
-        *(f"-L{folder}" for folder in libraries),
-        *ldflags,
-    ]
+    options = ["-std=c++17", "-O3", "-fPIC", *cflags, *(f"-I{folder}" for folder in folders)]
+    link = [*(f"-L{folder}" for folder in libraries), *ldflags]
+    return Build([*compiler(), *options], sources, link, verbose)
 
 
-def stamp(command: Any, sources: Any) -> str:
-    """A short text that changes with what is compiled and how."""
-    state = hashlib.sha256("\0".join([*command, jax.__version__, full_version]).encode())
-    near = {header for source in sources for header in source.parent.glob("*.h*")}
-    for path in [*sources, *sorted(near), INCLUDE / "exports.cc", INCLUDE / "paddle/extension.h"]:
+def _stamp(words: Sequence[str], files: Sequence[Path]) -> str:
+    state = hashlib.sha256("\0".join([*words, jax.__version__, full_version]).encode())
+    for path in files:
         state.update(path.read_bytes())
     return state.hexdigest()[:16]
 
 
-def compile_library(command: Any, target: Any, verbose: Any = False) -> None:
-    """Runs the compiler; the library appears at `target` when it is complete."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building") as folder:
-        made = Path(folder) / "library.so"
-        words = [*command, "-o", str(made)]
-        if verbose:
-            print(shlex.join(words))
-        done = subprocess.run(words, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(
-                f"cpp_extension: the compiler ended with code {done.returncode}; "
-                f"it said:\n{(done.stderr or done.stdout)[-8000:]}"
-            )
-        if verbose and done.stderr:
-            print(done.stderr)
-        made.replace(target)
+def compile_library(build: Build, target: Path, shared: Path | None = None) -> None:
+    """Runs the compiler, for several files at a time; the library appears at `target` when it is complete.
+
+    Args:
+        build: Build.
+        target: path of the library.
+        shared: folder that keeps what later libraries need too. Default: nothing is kept.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building") as name:
+        folder = Path(name)
+        objects = {folder / f"{number}.o": source for number, source in enumerate(build.sources)}
+        exports = build.exports(folder if shared is None else shared)
+        new_exports = folder / "exports.o"
+        needed = list(objects.items())
+        if not exports.exists():
+            needed.append((new_exports, INCLUDE / "exports.cc"))
+        commands = [[*build.compile, "-c", str(source), "-o", str(file)] for file, source in needed]
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(lambda command: _run(command, build.verbose), commands))
+        if new_exports.exists():
+            # Another process may have put the same there.
+            new_exports.replace(exports)
+        library = folder / "library.so"
+        link = [*build.compile, "-shared", *map(str, [*objects, exports]), *build.link, "-o", str(library)]
+        _run(link, build.verbose)
+        library.replace(target)
+
+
+def _run(words: list[str], verbose: bool) -> None:
+    """Runs a command of the compiler."""
+    if verbose:
+        print(shlex.join(words))
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(
+            f"cpp_extension: the compiler ended with code {done.returncode}; "
+            f"it said:\n{(done.stderr or done.stdout)[-8000:]}"
+        )
+    if verbose and done.stderr:
+        print(done.stderr)
