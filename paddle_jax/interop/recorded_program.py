@@ -249,6 +249,8 @@ class _Block:
         symbol = self.recording.numbered[number]
         if kind == "item":
             return self._elements(symbol, position)
+        if kind == "counter":
+            return self._elements(symbol, 0)
         is_known = symbol in self.values or symbol in self.recording.tensors
         likely = None
         if not is_known:

@@ -218,7 +218,31 @@ def halved_until_one_is_left(P, x):
     return x
 
 
+def cut_at_a_counter(P, x):
+    ahead = back = P.zeros([x.shape[0], x.shape[2]])
+    for i in range(x.shape[1]):
+        ahead = ahead * 0.5 + x[:, i : i + 1].squeeze(1)
+    for i in range(x.shape[1] - 1, -1, -1):
+        back = back * 0.5 + x[:, i : i + 1].squeeze(1)
+    pair = P.zeros([x.shape[0], x.shape[1], 2])
+    for i in range(x.shape[2] // 2):
+        pair = pair * 0.5 + x[:, :, 2 * i : 2 * i + 2]
+    return ahead, back, pair
+
+
+def cut_at_two_counters(P, x):
+    total = P.zeros([x.shape[0], x.shape[2]])
+    n = x.shape[1]
+    for i in range(1, n, 3):
+        total = total * 0.5 + x[:, i - 1 : i].squeeze(1)
+        for j in range(i, min(i + 2, n)):
+            total = total * 0.5 + x[:, n - 1 - j : n - j].squeeze(1)
+    return total
+
+
 FUNCTIONS = (
+    cut_at_a_counter,
+    cut_at_two_counters,
     comprehensions,
     lists_in_dicts,
     shortened_lists,
@@ -323,6 +347,34 @@ def test_what_is_equal_is_known_to_be():
     assert (OpenSize([1, n]) == [1, n]) is True
     assert (OpenSize([1, n]) == [2, n]) is False
     assert select(n > 3, n, n).node == n.node
+
+
+def test_counters_are_within_their_bounds():
+    """Bounds of sums hold for all values, and prove what a slice at a counter needs."""
+    binary, bounds = length_expressions.binary, length_expressions.bounds
+    n = ("dim", 0, 0)
+    half = binary("floordiv", n, 2, True)
+    i = ("counter", 1, (1, binary("sub", n, 1, True)))
+    j = ("counter", 2, (i, binary("sub", half, 1, True)))
+    programs = (
+        (lambda n, i, j: n - 1 - i, (0, None)),
+        (lambda n, i, j: n - 2 - 2 * j, (0, None)),
+        (lambda n, i, j: i - j, (None, 0)),
+        (lambda n, i, j: 3 * i - n, (None, None)),
+        (lambda n, i, j: n - i - j, (None, None)),
+        (lambda n, i, j: 2 * (n // 2) - n, (-1, 0)),
+        (lambda n, i, j: 4 * (n // 2) - n - i, (None, None)),
+    )
+    values = [(a, b, c) for a in range(12) for b in range(1, a) for c in range(b, a // 2)]
+    leaves = [Length((97, 264), n), Length((1, 2), i), Length((2, 3), j)]
+    for program, proven in programs:
+        low, high = bounds(expression_of(program(*leaves)))
+        found = [program(*numbers) for numbers in values]
+        assert low is None or low <= min(found)
+        assert high is None or high >= max(found)
+        assert [known for known, wanted in zip((low, high), proven, strict=True) if wanted is not None] == [
+            wanted for wanted in proven if wanted is not None
+        ]
 
 
 def test_plain_numbers_of_lengths_are_refused(tmp_path):

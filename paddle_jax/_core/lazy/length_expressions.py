@@ -2,9 +2,10 @@
 
 An expression is a plain number or a tuple whose first item is its kind:
 
-- leaves: ("dim", symbol, axis), a length of a tensor; ("item", symbol, position), an element of one. The
-  symbol is a number that the recording gives each of its values. ("open", number) stands for one of them
-  while an operation is traced (`_program/symbolic_shapes.py`).
+- leaves: ("dim", symbol, axis), a length of a tensor; ("item", symbol, position), an element of one;
+  ("counter", symbol, (least, greatest)), the counter of a loop, with expressions of its bounds. The symbol is
+  a number that the recording gives each of its values. ("open", number) stands for one of them while an
+  operation is traced (`_program/symbolic_shapes.py`).
 - whole numbers: ("lin", constant, ((expression, factor), ...)), a sum; ("mul", a, b), ("floordiv", a, b),
   ("mod", a, b), ("pow", a, b), ("min", a, b), ("max", a, b), ("bitand", a, b), ("abs", a), ("int", answer),
   and ("floor", x), ("ceil", x), ("trunc", x), ("round", x) of a float.
@@ -25,7 +26,7 @@ from typing import Any, TypeAlias
 Node: TypeAlias = Any  # a number, or a tuple whose first item is its kind
 Bounds: TypeAlias = tuple[int | None, int | None]
 
-LEAVES = ("dim", "item", "open")
+LEAVES = ("dim", "item", "counter", "open")
 # functions of floats that are called the same in Python, NumPy and the file
 FUNCTIONS = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")
 
@@ -255,6 +256,7 @@ _WHOLE_KINDS = (
     "trunc",
     "round",
     "dim",
+    "counter",
 )
 
 
@@ -366,25 +368,27 @@ def select(answer: Node, yes: Node, no: Node) -> Node:
 # bounds -----------------------------------------------------------------------------------------------------
 
 
+_BOUNDS: dict[str, Bounds] = {"dim": (0, None), "abs": (0, None), "int": (0, 1)}
+
+
 @ft.lru_cache(maxsize=4096)
 def bounds(node: Node) -> Bounds:
     """(least, greatest) value of a whole number; None where there is no bound."""
     if isinstance(node, int):
         return node, node
     kind = node[0]
-    if kind == "dim":
-        return 0, None
+    if kind in _BOUNDS:
+        return _BOUNDS[kind]
+    if kind == "counter":
+        least, greatest = node[2]
+        return bounds(least)[0], bounds(greatest)[1]
     if kind == "lin":
         return _bounds_of_sum(node)
-    if kind == "int":
-        return 0, 1
     if kind == "mod" and isinstance(node[2], int) and node[2] > 0:
         return 0, node[2] - 1
     if kind == "floordiv" and isinstance(node[2], int) and node[2] > 0:
         low, high = bounds(node[1])
         return None if low is None else low // node[2], None if high is None else high // node[2]
-    if kind == "abs":
-        return 0, None
     if kind in ("min", "max", "where"):
         return _bounds_of_choice(kind, bounds(node[-2]), bounds(node[-1]))
     if kind == "mul" and all(_at_least(part, 0) for part in node[1:]):
@@ -393,6 +397,42 @@ def bounds(node: Node) -> Bounds:
 
 
 def _bounds_of_sum(node: tuple[Any, ...]) -> Bounds:
+    found = [_bounds_of_terms(node)]
+    counters = [atom for atom, _ in node[2] if atom[0] == "counter"]
+    if counters:
+        # `n - 1 - i` is at least 0 where `i` counts up to `n - 1`, though neither has a bound of its own. The
+        # innermost loop comes first, as its bounds may be made of other counters.
+        inner = max(counters, key=lambda counter: counter[1])
+        found.append((bounds(_at_end(node, inner, 0))[0], bounds(_at_end(node, inner, 1))[1]))
+    exact = _without_quotients(node)
+    if exact != node:
+        found.append(bounds(exact))
+    lows = [low for low, _ in found if low is not None]
+    highs = [high for _, high in found if high is not None]
+    return max(lows, default=None), min(highs, default=None)
+
+
+def _without_quotients(node: tuple[Any, ...]) -> Node:
+    """A sum with `x - x % d` in place of each `d * (x // d)`."""
+    total: Node = node[1]
+    for atom, factor in node[2]:
+        divisor = atom[2] if atom[0] == "floordiv" else None
+        if isinstance(divisor, int) and divisor > 0 and factor % divisor == 0:
+            multiple = add(atom[1], _remainder(atom[1], divisor), -1)
+            total = add(total, multiple, factor // divisor)
+        else:
+            total = add(total, atom, factor)
+    return total
+
+
+def _at_end(node: tuple[Any, ...], counter: tuple[Any, ...], end: int) -> Node:
+    """A sum in which a counter has the bound that makes it least (end 0) or greatest (end 1)."""
+    factor = dict(node[2])[counter]
+    bound = counter[2][end if factor > 0 else 1 - end]
+    return add(add(node, counter, -factor), bound, factor)
+
+
+def _bounds_of_terms(node: tuple[Any, ...]) -> Bounds:
     low = high = node[1]
     for atom, factor in node[2]:
         least, most = bounds(atom)

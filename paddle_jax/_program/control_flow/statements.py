@@ -56,6 +56,7 @@ class Range:
 
     Attributes:
         start, stop, step: Tensors or ints.
+        bounds: tuple of what the program gave for them, among these Lengths.
         counts_lengths: bool, whether the bounds are Lengths, so that the counter is a number too.
     """
 
@@ -77,6 +78,8 @@ class Range:
         # `range(stop)`
         if len(numbers) == 1:
             numbers.insert(0, 0)
+            bounds = (0, *bounds)
+        self.bounds = bounds
         self.start = numbers[0]
         self.stop = numbers[1]
         self.step = numbers[2] if len(numbers) == 3 else 1
@@ -111,10 +114,28 @@ class Range:
             if isinstance(i, Tensor):
                 return as_host_value(i)
             return i
+        if not is_traced(self.step):
+            return self._counter(i)
         # The first two numbers, so that a body that takes the plain number is found out.
         start = 0 if is_traced(self.start) else self.start
-        step = 1 if is_traced(self.step) else self.step
-        return local.ctx.frame.number_from(i, start + step, start + 2 * step)
+        return local.ctx.frame.number_from(i, start + 1, start + 2)
+
+    def _counter(self, i: Any) -> Any:
+        """The Length that the counter stands for. The body runs only while it is within the bounds."""
+        frame = local.ctx.frame
+        start, stop = self.bounds[:2]
+        beyond = 1 if self.step > 0 else -1
+        ends = [lengths.expression_of(start), lengths.expression_of(stop - beyond)]
+        # The second or third number, so that a body that takes the plain number is found out.
+        skipped = frame.turn if frame.turn > 1 else 0
+        pair = []
+        for which in (0, 1):
+            first = int(lengths.values_of(start)[which])
+            value = first + self.step * (1 + which + skipped)
+            is_within = (lengths.values_of(stop)[which] - value) * beyond > 0
+            pair.append(value if is_within else first)
+        leaf = ("counter", frame.number_of(frame.symbol(i)), tuple(ends[::beyond]))
+        return lengths.number((pair[0], pair[1]), leaf)
 
     def holds(self, i: Any) -> Any:
         """Whether i is not past the end."""

@@ -112,6 +112,8 @@ class Replay:
             return leaf
         if kind == "dim":
             return ls.expression_of(stand_in.shape[place])
+        if kind == "counter":
+            place = tuple([ex.rebuilt(end, self._leaf) for end in place])
         return kind, self.recorder.number_of(held_value(stand_in)), place
 
 

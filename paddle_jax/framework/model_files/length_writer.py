@@ -184,6 +184,7 @@ def _where(w: Builder, answer: Sequence[Any], yes: Sequence[Any], no: Sequence[A
 _WRITERS = {
     "dim": _dim,
     "item": _item,
+    "counter": lambda w, number, _: _item(w, number, 0),
     "lin": _sum,
     "mul": _whole("multiply"),
     "floordiv": _whole("floor_divide"),
