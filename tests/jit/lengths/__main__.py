@@ -18,7 +18,9 @@ def arguments():
     parser.add_argument("--programs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--way", choices=WAYS, default="file")
-    parser.add_argument("--kind", choices=KINDS, default="numbers", help="tensors: sizes are Tensors")
+    parser.add_argument(
+        "--kind", choices=KINDS, default="numbers", help="tensors: sizes are Tensors; loops: cuts at counters"
+    )
     parser.add_argument("--alone", action="store_true", help="Paddle saves each program itself, too")
     parser.add_argument("--here", action="store_true", help="without the real Paddle")
     parser.add_argument("--quiet", action="store_true", help="only the counts")

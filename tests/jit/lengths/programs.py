@@ -95,6 +95,7 @@ class Maker:
 
 KINDS = {
     "numbers": statements.PLAIN + statements.CONTROL,
+    "loops": ((statements.cuts_in_a_loop, 3), (statements.cut, 1)),
     "tensors": (*tensors.KINDS, (tensors.controlled, 2)),
     "static": tensors.KINDS,  # no Python control flow, and no numbers
 }
@@ -104,13 +105,14 @@ def generate(seed, kind="numbers") -> Program:
     """The program of a seed. kind: one of KINDS."""
     rng = random.Random(seed)
     maker = Maker(rng)
-    lines = ["b, h, w = x.shape", "outs = []"] if kind == "numbers" else ["outs = []"]
+    has_numbers = kind in ("numbers", "loops")
+    lines = ["b, h, w = x.shape", "outs = []"] if has_numbers else ["outs = []"]
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         lines += maker.statement(KINDS[kind])
     is_early = any("    return x +" in line for line in lines)
-    if kind != "numbers":
+    if not has_numbers:
         lines.append("x = x + n")
     lines.append("return x" if is_early else "return [x, *outs]")
     shapes = [*FIXED, *[tuple([rng.randint(1, 4), rng.randint(1, 40), rng.randint(1, 40)]) for _ in range(2)]]
     body = "".join([f"    {line}\n" for line in lines])
-    return Program(seed, body, tuple(shapes), ("x",) if kind == "numbers" else ("x", "n"))
+    return Program(seed, body, tuple(shapes), ("x",) if has_numbers else ("x", "n"))

@@ -322,6 +322,58 @@ def for_loop(m):
     return ["total = 0", f"for {name} in {over}:", *_indented(inner)]
 
 
+_STOPS = ("h", "h - 1", "h // 2", "h + 1", "h // 2 + 1", "min(h, 5)", "max(h - 2, 0)", "2 * h", "h // 3")
+_RANGES = (
+    "range({0})",
+    "range(1, {0})",
+    "range(0, {0}, 2)",
+    "range({0} - 1, -1, -1)",
+    "range({0}, 0, -1)",
+    "range(2, {0}, 3)",
+    "range({0} - 1, 0, -2)",
+)
+_CUTS = (
+    "{0}:{0} + 1",
+    "{0}:{0} + 2",
+    "max({0} - 1, 0):{0} + 1",
+    "h - 1 - {0}:h - {0}",
+    "{0} - 1:{0}",
+    "{0} // 2:{0} // 2 + 1",
+    ":{0} + 1",
+    "{0}:",
+    "-{0} - 1:",
+    "{0}:h - {0}",
+    "2 * {0}:2 * {0} + 2",
+    "h // 2 - {0}:h // 2 - {0} + 1",
+    "{0}:min({0} + 3, h)",
+    "{0} + 1:{0} + 2",
+    "-{0}:",
+    "{0}:-1",
+)
+
+
+def cuts_in_a_loop(m):
+    """Slices at the counters of one loop or two."""
+    pick = m.n.pick
+
+    def step(name):
+        part = f"x[:, {pick(*_CUTS).format(name)}]"
+        return "s = s * 0.5 + " + pick(f"{part}.sum(1)", f"{part}.sum(1) * {name}", f"{part}.shape[1]")
+
+    inner = [step("i")]
+    if m.rng.random() < 0.4:
+        over = pick("range(i, h)", "range(i)", "range(h - i)", "range(0, i, 2)", "range(i + 1, h)")
+        inner += [f"for j in {over}:", f"    {step('j')}"]
+    loop = f"for i in {pick(*_RANGES).format(pick(*_STOPS))}:"
+    return [
+        "h = x.shape[1]",
+        "s = P.zeros([x.shape[0], x.shape[2]])",
+        loop,
+        *_indented(inner),
+        "outs.append(s)",
+    ]
+
+
 def over_rows(m):
     """`for` over a tensor."""
     form = m.n.pick("for row in x:", "for k, row in enumerate(x):", "for row in x.transpose([1, 0, 2]):")
