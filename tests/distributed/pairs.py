@@ -44,23 +44,28 @@ def environment(**more):
     )
 
 
-def run(program, *args, count=2, seconds=60, absent=(), **more):
-    """Runs a program of this folder in several processes, and says how each ended."""
+def run(program, *args, count=2, seconds=60, absent=(), others_wait=True, **more):
+    """Runs a program of this folder in several processes, and says how each ended.
+
+    Without `others_wait` all are killed when the first one has ended.
+    """
     common = {"PADDLE_TRAINERS_NUM": str(count), "PADDLE_MASTER": f"127.0.0.1:{free_port()}"} | more
     return started(
         [{"PADDLE_TRAINER_ID": str(rank)} | common for rank in range(count) if rank not in absent],
         program,
         *args,
         seconds=seconds,
+        others_wait=others_wait,
     )
 
 
-def started(environments, program, *args, seconds=60):
+def started(environments, program, *args, seconds=60, others_wait=True):
     """Runs a program of this folder in a process for each of some environments, and says how each ended."""
     processes = [
         forked_python.start([PROGRAMS / program, *args], environment(**more)) for more in environments
     ]
-    limit, found = time.monotonic() + seconds, []
+    limit = time.monotonic() + seconds
+    found = []
     try:
         for process in processes:
             try:
@@ -71,6 +76,8 @@ def started(environments, program, *args, seconds=60):
                 found.append(Ended(None, out, err))
             else:
                 found.append(Ended(process.returncode, out, err))
+            if not others_wait:
+                limit = time.monotonic()
     finally:
         for process in processes:
             if process.poll() is None:
