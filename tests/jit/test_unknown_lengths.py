@@ -227,7 +227,10 @@ def cut_at_a_counter(P, x):
     pair = P.zeros([x.shape[0], x.shape[1], 2])
     for i in range(x.shape[2] // 2):
         pair = pair * 0.5 + x[:, :, 2 * i : 2 * i + 2]
-    return ahead, back, pair
+    turned = P.zeros([x.shape[0], x.shape[2]])
+    for i in reversed(range(x.shape[1])):
+        turned = turned * 0.5 + x[:, i : i + 1].squeeze(1)
+    return ahead, back, pair, turned
 
 
 def cut_at_two_counters(P, x):

@@ -56,7 +56,7 @@ class Range:
 
     Attributes:
         start, stop, step: Tensors or ints.
-        bounds: tuple of what the program gave for them, among these Lengths.
+        bounds: start and stop, but Lengths as the program gave them.
         counts_lengths: bool, whether the bounds are Lengths, so that the counter is a number too.
     """
 
@@ -79,7 +79,8 @@ class Range:
         if len(numbers) == 1:
             numbers.insert(0, 0)
             bounds = (0, *bounds)
-        self.bounds = bounds
+        pairs = zip(bounds[:2], numbers[:2], strict=True)
+        self.bounds = [given if lengths.is_length(given) else number for given, number in pairs]
         self.start = numbers[0]
         self.stop = numbers[1]
         self.step = numbers[2] if len(numbers) == 3 else 1
@@ -99,7 +100,8 @@ class Range:
             raise Unsupported(
                 "reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)"
             )
-        return Range(self.stop - 1, self.start - 1, -1)
+        start, stop = self.bounds
+        return Range(stop - 1, start - 1, -1)
 
     def first(self) -> Any:
         """The start, as a Tensor."""
@@ -123,7 +125,7 @@ class Range:
     def _counter(self, i: Any) -> Any:
         """The Length that the counter stands for. The body runs only while it is within the bounds."""
         frame = local.ctx.frame
-        start, stop = self.bounds[:2]
+        start, stop = self.bounds
         beyond = 1 if self.step > 0 else -1
         ends = [lengths.expression_of(start), lengths.expression_of(stop - beyond)]
         # The second or third number, so that a body that takes the plain number is found out.
@@ -135,7 +137,7 @@ class Range:
             is_within = (lengths.values_of(stop)[which] - value) * beyond > 0
             pair.append(value if is_within else first)
         leaf = ("counter", frame.number_of(frame.symbol(i)), tuple(ends[::beyond]))
-        return lengths.number((pair[0], pair[1]), leaf)
+        return lengths.number(tuple(pair), leaf)
 
     def holds(self, i: Any) -> Any:
         """Whether i is not past the end."""
