@@ -54,7 +54,7 @@ class MultiDevice:
         if not MultiDevice.blocking:
             return call
         if MultiDevice.monitor is not None:
-            return ft.partial(_call_monitored, call)
+            return ft.partial(_call_monitored, MultiDevice.monitor, call)
         return lambda *args, **named: jax.block_until_ready(call(*args, **named))
 
     @staticmethod
@@ -191,12 +191,16 @@ def _call_with_bound_arrays(function: Callable[..., Any], *args: Any, **named: A
     return function(*jax.tree.unflatten(tree, bound), **named)
 
 
-def _call_monitored(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+def _call_monitored(
+    monitor: Callable[[Sequence[int]], contextlib.AbstractContextManager[Any]],
+    function: Callable[..., Any],
+    *args: Any,
+    **named: Any,
+) -> Any:
     """Calls a program and waits for its results, and not for ever where it needs another process."""
-    monitor = MultiDevice.monitor
     shardings = map(_sharding_over_processes, jax.tree.leaves(args))
     sharding = next((found for found in shardings if found is not None), None)
-    if sharding is None or monitor is None:
+    if sharding is None:
         return jax.block_until_ready(function(*args, **named))
     with monitor(_ranks_of(sharding)):
         return jax.block_until_ready(function(*args, **named))

@@ -276,12 +276,13 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
         bind_to_meshes()
     if len(ids) > 1:
         MultiDevice.in_use = True
-        if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:
-            MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.block_if_needed)
+    is_shared = len(processes) > 1
     # Accelerators are not waited for: such a process may end while its last program runs.
-    if len(processes) > 1 and devices[0].platform == "cpu":
-        MultiDevice.blocking, InterruptSafeCall.wrapper = True, staticmethod(MultiDevice.block_if_needed)
-        MultiDevice.monitor = failure_detector.monitored_program
+    if devices[0].platform == "cpu" and (is_shared or len(ids) > 1 and len(jax.local_devices()) > 1):
+        MultiDevice.blocking = True
+        InterruptSafeCall.wrapper = staticmethod(MultiDevice.block_if_needed)
+        if is_shared:
+            MultiDevice.monitor = failure_detector.monitored_program
     return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
 
 
