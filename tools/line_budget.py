@@ -33,17 +33,22 @@ def body_lines(function):
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
-def functions_of(tree):
-    """The functions of a module. Reads statements alone, since expressions are most of a tree."""
+def definitions_of(tree, kinds):
+    """The definitions of some kinds in a module. Reads statements alone: expressions are most of a tree."""
     found = []
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, kinds):
             found.append(node)
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             waiting.extend(getattr(node, field, ()))
     return found
+
+
+def functions_of(tree):
+    """The functions of a module."""
+    return definitions_of(tree, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def long_functions(path, functions, limit):

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from tests.cpu import no_avx512
+from tools.line_budget import definitions_of
 
 PACKAGE = Path(importlib.util.find_spec("paddle_jax").origin).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -194,25 +195,12 @@ def attributes_of(node):
     return names
 
 
-def classes_of(tree):
-    """The classes of a module. Reads statements alone, since expressions are most of a tree."""
-    found = []
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.ClassDef):
-            found.append(node)
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            waiting.extend(getattr(node, field, ()))
-    return found
-
-
 def test_large_classes_list_their_attributes():
     """A class with more than five attributes lists them below `Attributes:`."""
     unlisted = [
         f"{path.relative_to(PACKAGE)}: {node.name}"
         for path in sorted(PACKAGE.rglob("*.py"))
-        for node in classes_of(ast.parse(path.read_text(encoding="utf-8")))
+        for node in definitions_of(ast.parse(path.read_text(encoding="utf-8")), ast.ClassDef)
         if "Attributes:" not in (ast.get_docstring(node) or "") and len(attributes_of(node)) > 5
     ]
     assert not unlisted
