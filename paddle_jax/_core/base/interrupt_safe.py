@@ -208,9 +208,10 @@ class _WithoutHook:
 
 
 def run_unrecorded(body: Callable[[], Any]) -> Any:
-    """The result of `body()`, which runs no code of the user: a `UserCodeHook` need not see its calls.
+    """The result of `body()`, whose calls no `UserCodeHook` sees. Profilers of the user stay.
 
-    The hook would take as long as the calls themselves. Profilers of the user stay.
+    It is for work that runs no code of the user, where the hook would take as long as the calls themselves,
+    and for code of the user that is observed in another way.
     """
     hook: Any = sys.getprofile()
     if not isinstance(getattr(hook, "__self__", None), UserCodeHook):
