@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import types
 
 import jax
 import numpy as np
@@ -83,3 +84,36 @@ def test_what_the_system_lacks_is_left_out(monkeypatch):
 def test_an_error_of_the_compiler_is_passed_on():
     with pytest.raises(KeyError), compiler.trimmed_memory("segment"):
         raise KeyError
+
+
+@pytest.mark.parametrize(
+    "seconds, between, trims",
+    [
+        (0.001, 1.0, 200),  # a small heap: before and after each program
+        (0.09, 1.0, 50),  # a large one: before each second program, as it pauses for 1.8 seconds
+        (0.1, 0.01, 1),  # the programs of the test take a second together
+        (1.0, 1.0, 5),
+    ],
+)
+def test_trimming_takes_a_twentieth_of_the_time_at_most(seconds, between, trims, monkeypatch):
+    """A hundred programs; a simulated clock runs between them and while memory is given back alone."""
+    calls, clock = [], types.SimpleNamespace(now=100.0)
+
+    def call(name, *arguments):
+        calls.append((name, *arguments))
+        clock.now += seconds
+
+    monkeypatch.setattr(compiler, "time", types.SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(compiler, "_call_glibc", call)
+    monkeypatch.setattr(compiler._LastTrim, "end", 0.0)
+    monkeypatch.setattr(compiler._LastTrim, "seconds", 0.0)
+    start = clock.now
+    for _ in range(100):
+        with compiler.trimmed_memory("segment"):
+            clock.now += between / 2
+        clock.now += between / 2
+        with compiler.trimmed_memory("operation"):
+            pass
+    assert set(calls) == {("malloc_trim", 0)}
+    assert len(calls) == trims
+    assert (len(calls) - 1) * seconds <= (clock.now - start) / 20

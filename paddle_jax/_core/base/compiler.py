@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import functools as ft
 import os
+import time
 from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
@@ -24,6 +25,7 @@ _KEPT_MEMORY = 64 << 20  # bytes of free memory at the end of the heap that the 
 _LARGE_ARRAY = 32 << 20  # bytes from which an array has pages of its own; glibc takes no more
 _EMITTERS = "xla_cpu_use_fusion_emitters"  # jaxlib 0.12 does not know it any more
 _LEVEL = "xla_backend_optimization_level"
+_PAUSE = 20  # times as long as the last `malloc_trim` took: no other one starts in this time
 
 
 def compiler_options(equations: int) -> dict[str, Any]:
@@ -78,6 +80,13 @@ def tune_malloc() -> None:
             _call_glibc("mallopt", parameter, value)
 
 
+class _LastTrim:
+    """The last time that free memory was given back to the system."""
+
+    end = -float("inf")
+    seconds = 0.0
+
+
 @contextlib.contextmanager
 def trimmed_memory(tier: str) -> Iterator[None]:
     """A block that compiles a program, with free memory given back to the system before and after it.
@@ -88,9 +97,23 @@ def trimmed_memory(tier: str) -> Iterator[None]:
     if tier == "operation":
         yield
         return
-    _call_glibc("malloc_trim", 0)
+    _trim()
     yield
+    _trim()
+
+
+def _trim() -> None:
+    """Gives free memory back, unless that was done a short time ago.
+
+    The C library visits each free part of the heap, also those that it has given back before. A process of
+    hours has so many of them that this takes 0.1 s, twice for each program that it compiles.
+    """
+    start = time.monotonic()
+    if start < _LastTrim.end + _PAUSE * _LastTrim.seconds:
+        return
     _call_glibc("malloc_trim", 0)
+    _LastTrim.end = time.monotonic()
+    _LastTrim.seconds = _LastTrim.end - start
 
 
 def _call_glibc(name: str, *arguments: int) -> None:
