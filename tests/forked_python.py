@@ -1,15 +1,17 @@
-"""Python programs in forks of a process that has imported paddle_jax, which takes two seconds.
+"""Python programs in forks of a process that has imported an engine, which takes two seconds.
 
 `run` and `start` stand for `subprocess.run` and `subprocess.Popen`. A program gets its own session,
 environment, `__main__` module and exit. Nothing was computed before it starts. Tests of the import, of the
 interpreter's own options or of the standard streams start the interpreter itself.
 
-A server forks the programs of one environment, since an import reads flags from it. Where the system has no
+The engine is paddle_jax, or the real Paddle. A server forks the programs of one engine and environment,
+since an import reads flags from it. Where the system has no
 file descriptors of processes, each program is an interpreter of its own.
 """
 
 import atexit
 import contextlib
+import importlib
 import json
 import os
 import runpy
@@ -43,7 +45,7 @@ class Program:
         received: bytes that have come on it.
     """
 
-    def __init__(self, args, env=None, cwd=None):
+    def __init__(self, args, env=None, cwd=None, engine="paddle_jax"):
         self.args = [str(each) for each in args]
         self.outputs = [tempfile.TemporaryFile() for _ in range(2)]
         self.lines_end = 0
@@ -55,7 +57,7 @@ class Program:
             environment = dict(os.environ if env is None else env)
             request = {"args": self.args, "env": environment, "cwd": str(cwd or Path.cwd())}
             files = [*(output.fileno() for output in self.outputs), end.fileno()]
-            _server(environment).send(request, files)
+            _server(environment, engine).send(request, files)
         self.pid = self._receive(None)
 
     def _receive(self, seconds):
@@ -138,22 +140,23 @@ class _Interpreter(subprocess.Popen):
         return self.stdout.readline()
 
 
-def start(args, env=None, cwd=None):
+def start(args, env=None, cwd=None, engine="paddle_jax"):
     """A program that runs.
 
     Args:
         args: the words after the interpreter: a file, `-c` and a text, or `-m` and a module; more words.
         env: its environment; None: that of this process.
         cwd: its working directory; None: that of this process.
+        engine: the module that it finds imported, "paddle_jax" or "paddle".
     """
     if AVAILABLE:
-        return Program(args, env, cwd)
+        return Program(args, env, cwd, engine)
     return _Interpreter(args, env, cwd)
 
 
-def run(args, timeout, env=None, cwd=None):
+def run(args, timeout, env=None, cwd=None, engine="paddle_jax"):
     """A program that has ended, as `subprocess.run` gives it; it is killed after `timeout` seconds."""
-    program = start(args, env, cwd)
+    program = start(args, env, cwd, engine)
     try:
         out, err = program.communicate(timeout)
     except subprocess.TimeoutExpired:
@@ -164,11 +167,12 @@ def run(args, timeout, env=None, cwd=None):
 
 
 class _Server:
-    """A process that forks programs of one environment."""
+    """A process that forks programs of one environment and engine."""
 
-    def __init__(self, environment):
+    def __init__(self, environment, engine):
         self.requests, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-c", "from tests.forked_python import serve; serve()", str(end.fileno())]
+        text = "from tests.forked_python import serve; serve()"
+        command = [sys.executable, "-c", text, str(end.fileno()), engine]
         with end:
             self.process = subprocess.Popen(
                 command,
@@ -193,13 +197,13 @@ class _Server:
 _servers = {}
 
 
-def _server(environment):
-    """The server for an environment, as far as an import reads it."""
+def _server(environment, engine):
+    """The server for an engine and an environment, as far as an import reads it."""
     read = {name: text for name, text in environment.items() if not name.startswith(_OF_PROGRAMS)}
-    key = tuple(sorted(read.items()))
+    key = engine, *sorted(read.items())
     found = _servers.pop(key, None)
     if found is None or found.process.poll() is not None:
-        found = _Server(read)
+        found = _Server(read, engine)
     _servers[key] = found
     while len(_servers) > _MOST_SERVERS:
         _servers.pop(next(iter(_servers))).stop()
@@ -218,7 +222,7 @@ def _stop_servers():
 def serve():
     """Forks a program for each request; each fork returns from here with its program done."""
     requests = socket.socket(fileno=int(sys.argv[1]))
-    import paddle_jax  # noqa: F401  what the forks have imported then
+    importlib.import_module(sys.argv[2])  # the forks have it then
 
     statuses = {}  # by file descriptor of the process: process id, and where its status goes
     ready = selectors.DefaultSelector()
@@ -278,7 +282,8 @@ def _run_program(files):
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
-    _mark_trainer()
+    if "paddle_jax" in sys.modules:
+        _mark_trainer()
     _draw_own_numbers()
     first, *rest = request["args"]
     if first == "-m":

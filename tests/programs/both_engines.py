@@ -3,12 +3,12 @@ into an .npz file."""
 
 import importlib.util
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests import forked_python
 
 HERE = Path(__file__).resolve().parent
 # The tests compile without optimisations; what trains for long is faster with them.
@@ -22,17 +22,15 @@ def library(name):
 
 
 def run(arguments, folder, seconds=900, **environment):
-    """Runs Python in `folder`; returns its output, and shows it when the program fails."""
-    command = [sys.executable, "-W", "ignore", *arguments]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
+    """Runs Python in `folder`; returns its output, and shows it when the program fails.
+
+    The program starts in a fork of a process that has imported its engine: paddle_jax where the arguments
+    name it, else the real Paddle.
+    """
+    environment = os.environ | {"PYTHONWARNINGS": "ignore"} | environment
+    uses_ours = any(word == "paddle_jax" or "import paddle_jax" in word for word in arguments)
+    engine = "paddle_jax" if uses_ours else "paddle"
+    done = forked_python.run(arguments, seconds, environment, folder, engine)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
