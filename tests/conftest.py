@@ -105,23 +105,31 @@ def _bounded_memory():
         from paddle_jax._core.lazy import signature_cache
 
         signature_cache.drop_all("the process of the tests has many memory maps")
+        gc.unfreeze()
         gc.collect()
+        gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _quick_garbage_collection():
+    """After a collection of all garbage the collector skips what has survived it.
+
+    After thousands of tests a collection of everything takes up to seven seconds.
+    """
+    before = gc.get_stats()[2]["collections"]
+    yield
+    if gc.get_stats()[2]["collections"] != before:
+        gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _quick_garbage_collection(request):
+def _skip_earlier_files(request):
     """In files whose tests collect garbage the collector skips what was there before the file.
 
-    After thousands of tests a collection of everything takes up to seven seconds, so none comes before.
     A file whose tests have garbage collected by what they call sets COLLECTS_GARBAGE.
     """
-    if not hasattr(request.module, "gc") and not hasattr(request.module, "COLLECTS_GARBAGE"):
-        yield
-        return
-    gc.freeze()
-    yield
-    # programs of earlier files must be freed when their caches drop them
-    gc.unfreeze()
+    if hasattr(request.module, "gc") or hasattr(request.module, "COLLECTS_GARBAGE"):
+        gc.freeze()
 
 
 _FLAGS = [
