@@ -26,6 +26,7 @@ from tests.cpu import no_avx512
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKERS = 2
+CHUNK = 350  # examples for a process that imports paddle_jax; each runs in a fork of it
 SLOW = ("paddle.vision", "paddle.distributed")  # large networks; what several machines do
 # the real Paddle says no without AVX-512, where XLA computes in bfloat16 nevertheless
 ABOUT_THE_CPU = ("paddle.amp.is_bfloat16_supported#0",)
@@ -125,7 +126,8 @@ def test_run_and_print_the_same(tmp_path, request, record_property, monkeypatch)
     theirs = reference_answers(folder, tmp_path, home)
     blocks = [block for block in blocks if exists(block["ns"])]
     write_blocks(home, blocks)
-    python(tmp_path, folder / "run.py", "--fresh", "--jobs", str(WORKERS), CHECK_CANDIDATE="paddle_jax")
+    options = ["--fresh", "--jobs", str(WORKERS), "--chunk", str(CHUNK)]
+    python(tmp_path, folder / "run.py", *options, CHECK_CANDIDATE="paddle_jax")
 
     ours = {r["id"]: r for r in records(home / "paddle_jax.jsonl")}
     found = list(judged(folder, blocks, stable, theirs, ours))
