@@ -15,7 +15,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.segment import add_leaf
-from paddle_jax._core.tape.node import Node, next_serial
+from paddle_jax._core.tape.node import Node, drop_unread, next_serial
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._core.tensors.views import register_view
 
@@ -74,6 +74,8 @@ def run{n}(kernel, {xs}):
     node.hooks = node.zero_grad_sources = None
     node.serial = next_serial()
 {edges}
+    if sig.unread is not None:
+        drop_unread(node, sig)
     return t
 """
 _POSITION = (
@@ -126,6 +128,7 @@ def _compile_run(n: int) -> Callable[..., Any]:
         "Tensor": Tensor,
         "LazyArray": LazyArray,
         "add_leaf": add_leaf,
+        "drop_unread": drop_unread,
         "local": local,
         "new": object.__new__,
         "register_view": register_view,

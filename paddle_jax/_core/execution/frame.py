@@ -27,7 +27,14 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
 from paddle_jax._core.lazy.recording import configure_context
 from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
-from paddle_jax._core.tape.node import Node, PackedNode, ResidualNode, pack_operands, source_of
+from paddle_jax._core.tape.node import (
+    Node,
+    PackedNode,
+    ResidualNode,
+    drop_unread,
+    pack_operands,
+    source_of,
+)
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
 from paddle_jax._core.tensors.views import register_view
 
@@ -151,6 +158,10 @@ class Frame:
         else:
             node = Node(kernel, values, diff, edges, count)
             node.recorded_with(out)
+            if node.segment is not None and not many:
+                signature = kernel.signatures.get(tuple([value.aval for value in values]))
+                if signature is not None and signature.unread is not None:
+                    drop_unread(node, signature)
         if many:
             return type(out)(
                 [wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)]

@@ -32,6 +32,15 @@ def gradient_mask(kernel: Kernel, avals: tuple[Aval, ...]) -> int:
     return _union(propagate_masks(kernel.trace(avals).jaxpr, operand_masks))
 
 
+def unread_operands(jaxpr: Any) -> list[int]:
+    """The numbers of the operands that no result depends on in any way."""
+    needed = {v for v in jaxpr.outvars if not is_literal(v)}
+    for equation in reversed(jaxpr.eqns):
+        if equation.effects or not needed.isdisjoint(equation.outvars):
+            needed.update(v for v in equation.invars if not is_literal(v))
+    return [i for i, v in enumerate(jaxpr.invars) if v not in needed]
+
+
 def _union(masks: Sequence[int]) -> int:
     union = 0
     for mask in masks:

@@ -262,6 +262,26 @@ class Kernel:
             kernel.has_templates = self.has_templates
         return kernel
 
+    def note_unread_operands(self, signature: OpSignature) -> None:
+        """For a new signature of a gradient: tells the operation which operands its nodes need not keep."""
+        derivation = self.derived_from
+        if derivation is None or len(derivation.has_cotangent) > 1:
+            return
+        kernel = derivation.kernel
+        count = derivation.operand_count
+        forward = kernel.signatures.get(signature.operand_avals[:count])
+        if (
+            forward is None
+            or forward.container is not None
+            # A recorded gradient computes the result again from all operands.
+            or (kernel.declaration is not None and kernel.declaration[0].by_result is not None)
+            # The runner finds the gradient of a loop by its operands.
+            or has_loop(forward.equations)
+        ):
+            return
+        unread = dependence.unread_operands(signature.equations.jaxpr)
+        forward.note_unread(derivation.argnums, [i for i in unread if i < count])
+
     def gradient_mask(self, values: Sequence[Any]) -> int:
         """Bit i is set if a gradient can flow to operand i; -1 (everywhere) if that is not known."""
         try:

@@ -26,7 +26,8 @@ class Aval:
         size: int, number of elements.
         nbytes: int, size in bytes.
         struct: jax.ShapeDtypeStruct of the same shape, dtype and weak type.
-        constants: dict from a number to the LazyArray that is filled with it.
+        constants: dict from a number to the LazyArray that is filled with it, and from a text to one whose
+            values nothing reads (`unread_operand`).
     """
 
     __slots__ = ("constants", "dtype", "nbytes", "ndim", "shape", "size", "struct", "weak")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.lazy.segment import OpSignature, Segment
 
 CONSTANT = object()  # the device of constants
+_UNREAD = "unread"  # among the constants of an Aval
 _MAX_HOST_NUMBERS = 16  # NumPy operands up to this many elements travel as numbers, packed together
 
 
@@ -118,6 +119,23 @@ def constant(number: Any, aval: Aval) -> LazyArray:
         lazy = aval.constants[number] = host_numbers((number,), aval)
         lazy.device = CONSTANT
     return lazy
+
+
+def unread_operand(aval: Aval) -> LazyArray:
+    """A LazyArray without memory in place of an operand whose values nothing reads.
+
+    One object stands for all operands of an Aval, so that it takes one position in a segment.
+    """
+    lazy = aval.constants.get(_UNREAD)
+    if lazy is None:
+        lazy = aval.constants[_UNREAD] = host_numbers((0,), aval)
+        lazy.device = CONSTANT
+    return lazy
+
+
+def is_unread(raw: Any) -> bool:
+    """Whether an operand comes from `unread_operand`."""
+    return type(raw) is LazyArray and raw.aval.constants.get(_UNREAD) is raw
 
 
 def constant_like(number: Any, raw: Any) -> LazyArray:

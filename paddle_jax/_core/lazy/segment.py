@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -21,7 +21,7 @@ from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.state import Context
 from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
 from paddle_jax._core.lazy.devices import default_device, target_platform
-from paddle_jax._core.lazy.lazy_array import LazyArray, to_lazy
+from paddle_jax._core.lazy.lazy_array import LazyArray, is_unread, to_lazy, unread_operand
 from paddle_jax._core.lazy.multi_device import MultiDevice, committed_device, replicate_over
 from paddle_jax._core.lazy.pending_memory import limit_memory
 from paddle_jax._core.lazy.positions import OUTPUT_SHIFT
@@ -56,6 +56,8 @@ class OpSignature:
         gradient_mask: int, bit i is set if a gradient can flow from a single result to operand i; of the
             first three operands.
         tier_state: TierState of the runner, None until it is first run.
+        unread: dict from the operands that get a gradient to a tuple with an entry for each operand: None, or
+            what a node keeps in its place because the gradient does not read its values. None: not known.
     """
 
     __slots__ = (
@@ -66,6 +68,7 @@ class OpSignature:
         "operand_avals",
         "out_avals",
         "tier_state",
+        "unread",
         "user_line",
     )
 
@@ -79,6 +82,7 @@ class OpSignature:
         self.user_line: str = user_line()
         self.gradient_mask: int = self._gradient_mask()
         self.tier_state: Any = None
+        self.unread: dict[tuple[int, ...], tuple[LazyArray | None, ...]] | None = None
 
     def _gradient_mask(self) -> int:
         if self.kernel.nondiff or self.container or self.out_avals.dtype.kind not in INEXACT:
@@ -88,6 +92,17 @@ class OpSignature:
             if aval.dtype.kind in INEXACT:
                 mask |= 1 << i
         return mask & ~self.kernel.constant_mask
+
+    def note_unread(self, argnums: tuple[int, ...], indices: Collection[int]) -> None:
+        """Stores that the gradient with respect to the operands `argnums` does not read some operands."""
+        places: list[LazyArray | None] = [None] * len(self.operand_avals)
+        for i in indices:
+            aval = self.operand_avals[i]
+            # Host numbers have no weak type, and those of integers may be bounds that code asks for.
+            if aval.dtype.kind in INEXACT and not aval.weak:
+                places[i] = unread_operand(aval)
+        if any(places):
+            self.unread = {**(self.unread or {}), argnums: tuple(places)}
 
     def traced_equations(self, number: int) -> Callable[..., Any]:
         """The equations to trace a segment with, in which it is operation `number`.
@@ -119,6 +134,7 @@ def infer_signature(kernel: Kernel, avals: tuple[Aval, ...]) -> OpSignature:
         kernel.start_generation()
     note_signature(kernel, avals)
     kernel.signatures[avals] = signature
+    kernel.note_unread_operands(signature)
     kernel.traced_equations.pop(avals, None)
     return signature
 
@@ -142,7 +158,7 @@ class Segment:
     Attributes:
         ops: list of recorded operations. They stay until everything that is referenced has its array.
         leaves: list of the LazyArrays that are operands from outside.
-        leaf_positions: dict from a leaf to its position; without host numbers.
+        leaf_positions: dict from a leaf to its position; of host numbers those alone that nothing reads.
         results: list of the LazyArrays of all results. One that nobody else references is not computed for
             its own sake.
         limit: int, length at which recording stops for a decision; 0: at a step boundary, -1: closed.
@@ -244,10 +260,7 @@ def add_leaf(segment: Segment, lazy: LazyArray) -> int | None:
     not change the structure of the segment.
     """
     if type(lazy.array) is tuple:
-        if segment.elsewhere:
-            return None
-        segment.leaves.append(lazy)
-        return -len(segment.leaves)
+        return _add_numbers(segment, lazy)
     if lazy.device is not segment.device:
         if segment.device is UNDECIDED:
             if MultiDevice.placed and _is_elsewhere(lazy):
@@ -265,6 +278,17 @@ def add_leaf(segment: Segment, lazy: LazyArray) -> int | None:
     segment.allowance -= lazy.aval.nbytes
     if segment.allowance < 0:
         limit_memory(segment)
+    return position
+
+
+def _add_numbers(segment: Segment, lazy: LazyArray) -> int | None:
+    """As `add_leaf`, for host numbers."""
+    if segment.elsewhere:
+        return None
+    segment.leaves.append(lazy)
+    position = -len(segment.leaves)
+    if is_unread(lazy):  # its number does not matter
+        segment.leaf_positions[lazy] = position
     return position
 
 

@@ -20,7 +20,7 @@ from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
-from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
+from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, is_unread, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, select_result
 from paddle_jax._core.lazy.recording import run_pending
@@ -44,6 +44,7 @@ from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 _Plan = Iterable[tuple[int, Iterable[int]]]
 
 _ONLY_OP: _Plan = ((0, ()),)  # of a segment of one operation
+_ZERO = bytes(16)  # one element of any dtype
 _NO_CONTEXT = contextlib.nullcontext()
 _MAX_ALONE = 8  # operations that are computed before the rest of their segment
 _MAX_SECONDS_ALONE = 1e-3  # that they may take
@@ -339,13 +340,18 @@ def _operands(
             array = leaf.array
             # most leaves are results of the interpreter, which `read_leaf` need not convert
             if read_leaf is not materialize or type(array) is not np.ndarray:
-                array = read_leaf(leaf)
+                array = _unread_array(leaf) if is_unread(leaf) else read_leaf(leaf)
         elif position <= OP_MASK:
             array = env[position]
         else:
             array = select_result(env[position & OP_MASK], position)
         found.append(array)
     return found
+
+
+def _unread_array(leaf: LazyArray) -> np.ndarray:
+    """An array without memory for an operand whose values nothing reads."""
+    return np.ndarray(leaf.aval.shape, leaf.aval.dtype, _ZERO, 0, (0,) * leaf.aval.ndim)
 
 
 def _assign_arrays(env: Mapping[int, Any], results: Mapping[int, LazyArray]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import local
@@ -12,10 +12,14 @@ from paddle_jax._core.kernels.kernel import ADD, execute
 from paddle_jax._core.kernels.kernel_gradients import pull_back
 from paddle_jax._core.kernels.op_record import node_name
 from paddle_jax._core.lazy.aval import INEXACT
-from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.lazy_array import LazyArray, is_unread
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.positions import OP_MASK
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.segment import OpSignature
 
 next_serial = itertools.count().__next__
 
@@ -39,7 +43,8 @@ class Node:
 
     Attributes:
         kernel: the Kernel that ran.
-        values: its operands; None once they are freed.
+        values: its operands; None once they are freed. One that the gradient does not read may be
+            `unread_operand` of its Aval.
         diff: tuple of the indices of the operands that get a gradient.
         edges: tuple of the source of each of them: (producing Node or leaf Tensor, output index).
         n_out: int, number of outputs.
@@ -159,6 +164,9 @@ class Node:
             raise GraphFreedError()
         if edge_indices is None:
             diff = self.diff
+        elif any(map(is_unread, values)):  # only the gradient of all edges is known not to read them
+            gradients = Node.pull(self, cts, create_graph)
+            return [gradients[k] for k in edge_indices]
         else:
             diff = tuple([self.diff[k] for k in edge_indices])
         if self.n_out == 1:
@@ -232,6 +240,19 @@ class Node:
     def free(self) -> None:
         """Drops the operands; the edges stay, so a second backward can raise a clear error."""
         self.values = self.segment = None
+
+
+def drop_unread(node: Node, signature: OpSignature) -> None:
+    """Lets go of the operands that the gradient does not read. They could otherwise not be computed as part
+    of a program that gives only its last results.
+
+    Where arrays are on several devices, operands also say where the gradient belongs.
+    """
+    places = (signature.unread or {}).get(node.diff)
+    if places is not None and not MultiDevice.placed and not MultiDevice.in_use:
+        node.values = tuple(
+            [x if place is None else place for x, place in zip(node.values, places, strict=True)]
+        )
 
 
 class ResidualNode(Node):

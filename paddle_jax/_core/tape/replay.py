@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.state import Context, Precision, local
-from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray
+from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, is_unread
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -180,7 +180,9 @@ class Pass:
         Returns:
             The gradients; None where the segment has changed.
         """
-        operands = [op if type(op) is LazyArray else nodes[op[0]].values[op[1]] for op in self.operands]
+        operands: list[Any] = [
+            op if type(op) is LazyArray else nodes[op[0]].values[op[1]] for op in self.operands
+        ]
         grads = [grad if type(grad) is LazyArray else _pending_value(segment, *grad) for grad in self.grads]
         pending = [grad for grad in grads if grad.array is None]
         ops: Any = segment.ops
@@ -191,6 +193,9 @@ class Pass:
             if length + len(entries) > segment.limit or len(leaves) != self.leaf_count:
                 return None
             leaves.extend(operands)
+            for position, operand in enumerate(operands, self.leaf_count + 1):
+                if is_unread(operand):  # as `add_leaf` does
+                    segment.leaf_positions[operand] = -position
             ops.extend(entries)
             # a finalizer may have recorded an operation just before; then nothing uses what was appended
             ops_moved = entries and ops[length] is not entries[0]
