@@ -17,6 +17,7 @@ from paddle_jax._core.lazy.transfer import to_jax_array
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.layout import layout_of, put
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax.optimizer.lr.decay import LambdaDecay
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class States:
                 kept until they get one.
         Raises:
             AssertionError: a state is missing or has another shape or dtype, or there is none
-                for the scheduler.
+                for the scheduler. A LambdaDecay needs none.
         Example:
             >>> layer = paddle.nn.Linear(2, 1)
             >>> optimizer = paddle.optimizer.SGD(paddle.optimizer.lr.StepDecay(0.5, 2),
@@ -119,12 +120,14 @@ class States:
         state = dict(state_dict)
         scheduler = state.pop("LR_Scheduler", None)
         if isinstance(self._learning_rate, LRScheduler):
-            if scheduler is None:
+            # PaddleNLP's trainers keep the state of their LambdaDecay in a file of its own.
+            if scheduler is None and not isinstance(self._learning_rate, LambdaDecay):
                 raise AssertionError(
                     "set_state_dict: state_dict: LR_Scheduler is missing; "
                     "load the state of an optimizer with a scheduler."
                 )
-            self._learning_rate.set_state_dict(scheduler)
+            if scheduler:
+                self._learning_rate.set_state_dict(scheduler)
         # Files of `paddle.save` for Layers hold this table; it is no state.
         state.pop("StructuredToParameterName@@", None)
         if not state:
