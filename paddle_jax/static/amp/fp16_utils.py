@@ -4,6 +4,7 @@ a low precision."""
 from __future__ import annotations
 
 import contextlib
+import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,17 +142,26 @@ class _Rewriting:
         program = self.program
         # In order: each operation sees the new dtypes of its operands.
         for op in program.ops:
-            op.inputs = self._inputs(op)
-            # Its results have other dtypes now.
-            if op.kernel.declaration is not None:
-                for out, pair in zip(op.outputs, infer(op.kernel, op.inputs).avals, strict=True):
-                    out.avals = pair
-            self.ops.append(op)
+            self.ops.append(self._rewritten(op))
         # A stored value keeps its dtype in the Scope.
         for name, symbol in program.writes.items():
             program.current_symbols[name] = self._cast(symbol, program.scope_symbols[name].dtype)
         program.ops[:] = self.ops
         program.changed()
+
+    def _rewritten(self, op: Operation) -> Operation:
+        """A copy of an operation with operands that are cast. Clones of the program share the operation."""
+        changed = copy.copy(op)
+        changed.inputs = self._inputs(op)
+        for out in op.outputs:
+            # That of a clone stays with the program from which gradients are taken.
+            if out.op is op:
+                out.op = changed
+        # Its results have other dtypes now.
+        if op.kernel.declaration is not None:
+            for out, pair in zip(op.outputs, infer(op.kernel, changed.inputs).avals, strict=True):
+                out.avals = pair
+        return changed
 
     def _inputs(self, op: Operation) -> list[Symbol]:
         """The operands of an operation, cast; those of operations that are no single call keep the dtypes
