@@ -23,7 +23,7 @@ from paddle_jax.tensor.axes import unknown
 from paddle_jax.tensor.creation import to_tensor, zeros, zeros_like
 from paddle_jax.tensor.gathering import gather
 from paddle_jax.tensor.joining import concat
-from paddle_jax.tensor.manipulation import reshape
+from paddle_jax.tensor.manipulation import cast, reshape
 from paddle_jax.tensor.scattering import scatter_nd_add
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ class DeviceExperts:
             parts.append(self._padded(i, rows[start : start + length], int(counts[i]), compute))
         shares = gather(reshape(value, [-1, 1]), to_tensor(indices.reshape(-1)))
         shares = shares * to_tensor((~is_filled).reshape(-1, 1).astype(numpy_dtype(value)))
-        return scatter_nd_add(zeros_like(x), to_tensor(numbers[:, None]), concat(parts) * shares)
+        found = concat(parts)
+        found = found * cast(shares, found.dtype)
+        return scatter_nd_add(zeros_like(x, found.dtype), to_tensor(numbers[:, None]), found)
 
     def _padded(self, index: int, rows: Tensor, count: int, compute: Compute) -> Any:
         """What an expert gives for rows, of which `count` are its own; what else comes out does not count."""

@@ -146,12 +146,16 @@ class MoELayer(Layer):
             own = number == i
             share = (value * cast(own, value.dtype)).sum(1, keepdim=True)
             if dense:
-                out = out + self._computed(expert, x) * share
+                part = self._computed(expert, x)
+                out = cast(out, part.dtype) + part * cast(share, part.dtype)
                 continue
             rows = nonzero(own.any(1))
             if rows.shape[0]:
                 flat = rows.flatten()
-                out = scatter_nd_add(out, rows, self._computed(expert, gather(x, flat)) * gather(share, flat))
+                part = self._computed(expert, gather(x, flat))
+                part = part * cast(gather(share, flat), part.dtype)
+                # Experts have a low precision below `auto_cast`, and so has the result.
+                out = scatter_nd_add(cast(out, part.dtype), rows, part)
         return out
 
     def _over_processes(self, x: Any, value: Any, number: Any) -> Any:
@@ -169,7 +173,8 @@ class MoELayer(Layer):
         rows = self._by_expert(rows, received.numpy().reshape(self.world_size, -1).sum(0))
         rows = global_gather(rows, sent, received, self.group)
         shares = gather(reshape(value, [-1, 1]), to_tensor(order))
-        return scatter_nd_add(zeros_like(x), tokens.unsqueeze(1), shares * rows)
+        parts = cast(shares, rows.dtype) * rows
+        return scatter_nd_add(zeros_like(x, parts.dtype), tokens.unsqueeze(1), parts)
 
     def _by_expert(self, rows: Any, counts: Any) -> Any:
         """Rows in the order of experts, each part computed by its own."""
