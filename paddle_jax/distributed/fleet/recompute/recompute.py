@@ -158,8 +158,12 @@ def _wait_for(cotangents: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
     """
     if local.ctx.segment is None:
         return
-    values = run(_WAIT, [*inputs, *cotangents])
-    for tensor, value in zip(inputs, values, strict=False):
+    # A mask that all stages of a pipeline share lies on a larger mesh: one program has operands of one mesh.
+    meshes = [t.process_mesh for t in (*cotangents, *inputs) if t.is_dist()]
+    waiting = [t for t in inputs if not t.is_dist() or t.process_mesh == meshes[0]]
+    waited_for = [t for t in cotangents if not t.is_dist() or t.process_mesh == meshes[0]]
+    values = run(_WAIT, [*waiting, *waited_for])
+    for tensor, value in zip(waiting, values, strict=False):
         replace_held(tensor, read_raw(value))
 
 
