@@ -117,6 +117,12 @@ class ProcessMesh:
         which it is asked for."""
         return _numbers.setdefault((tuple(self.shape), tuple(self.process_ids)), len(_numbers) + 1)
 
+    # Paddle's attributes: PaddleNLP's plans and optimizers read them
+    _shape = shape
+    _process_ids = process_ids
+    _dim_names = dim_names
+    _unique_id = unique_id
+
     def contains(self, process_id: Any) -> bool:
         """Whether a device is in the mesh."""
         return bool((self._mesh == process_id).any())
