@@ -8,6 +8,7 @@ from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax.distributed.fleet.base.nested_configs import NestedConfig, nested_configs
+from paddle_jax.static.strategy import BuildStrategy
 
 __all__ = ["DistributedStrategy"]
 
@@ -166,7 +167,29 @@ _PLAIN = {
     "split_data": True,
     "_calc_comm_same_stream": False,
     "_fuse_grad_size_in_TFLOPS": 50.0,
+    "sync_param_name": ["embedding", "layer_norm", ".b_"],
 }
+# The settings of a BuildStrategy that Paddle keeps here, with the first values that differ from a new one.
+_BUILD_DEFAULTS = {"enable_inplace": False, "fuse_broadcast_ops": False}
+_BUILD_FIELDS = (
+    *_BUILD_DEFAULTS,
+    "allow_cuda_graph_capture",
+    "cache_runtime_context",
+    "debug_graphviz_path",
+    "enable_addto",
+    "enable_auto_fusion",
+    "enable_backward_optimizer_op_deps",
+    "fuse_all_optimizer_ops",
+    "fuse_bn_act_ops",
+    "fuse_bn_add_act_ops",
+    "fuse_dot_product_attention",
+    "fuse_elewise_add_act_ops",
+    "fuse_gemm_epilogue",
+    "fuse_relu_depthwise_conv",
+    "fused_attention",
+    "fused_feedforward",
+    "reduce_strategy",
+)
 _HELD_BY_TYPE = (*_SWITCHES[_SWITCHES.index("localsgd") :], "a_sync", "split_data")
 
 
@@ -183,7 +206,8 @@ class DistributedStrategy:
     `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `dgc`, `qat`, `asp`, `auto`
     and the like act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and
     `sparse_table_configs` are for parameter servers; the second one is
-    {table: {"table_parameters.TABLE.FIELD": value}}. Numbers for NCCL and cuDNN are accepted.
+    {table: {"table_parameters.TABLE.FIELD": value}}. Numbers for NCCL and cuDNN are accepted, and so is
+    `build_strategy`, a `static.BuildStrategy`: XLA fuses operations itself.
 
     Raises:
         TypeError: an attribute is set that there is none of, or a degree is no int. AssertionError: a dict of
@@ -201,9 +225,10 @@ class DistributedStrategy:
         values |= {f"{name}_configs": copy.deepcopy(found) for name, found in _CONFIGS.items()}
         values["hybrid_configs"] = _DEGREES | _HYBRID_SWITCHES | nested_configs()
         values["hybrid_parallel_order"] = list(_ORDER)
+        values["build_strategy"] = dict(_BUILD_DEFAULTS)
         object.__setattr__(self, "_values", values)
 
-    def __setattr__(self, name: str, value: dict[str, Any] | int) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
         if name == "_values":  # of a copy
             object.__setattr__(self, name, value)
             return
@@ -244,14 +269,14 @@ class DistributedStrategy:
                     "it must be a dict"
                 )
 
-    def _set_plain(self, name: str, value: int) -> None:
+    def _set_plain(self, name: str, value: Any) -> None:
         if name in _HELD_BY_TYPE and not isinstance(value, bool):  # Paddle says so and keeps what it has
             warnings.warn(
                 f"DistributedStrategy.{name}: got {value!r}, which is no bool; it stays {self._values[name]}",
                 stacklevel=3,
             )
             return
-        self._values[name] = value
+        self._values[name] = _build_fields(value) if name == "build_strategy" else value
         if name == "a_sync":
             self._values["a_sync_configs"] = self._values["a_sync_configs"] | {"k_steps": 0}
 
@@ -280,9 +305,28 @@ class DistributedStrategy:
         return f"DistributedStrategy({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
+def _build_fields(strategy: BuildStrategy) -> dict[str, Any]:
+    """The settings of a BuildStrategy that Paddle keeps."""
+    if not isinstance(strategy, BuildStrategy):
+        raise AttributeError(
+            f"DistributedStrategy.build_strategy: got {type(strategy).__name__}; "
+            "it must be a paddle.static.BuildStrategy"
+        )
+    return {field: getattr(strategy, field) for field in _BUILD_FIELDS}
+
+
+def _build_strategy(strategy: DistributedStrategy) -> BuildStrategy:
+    """A copy: programs change it and assign it again, as in Paddle."""
+    built = BuildStrategy()
+    for field, value in strategy._values["build_strategy"].items():
+        setattr(built, field, value)
+    return built
+
+
 def _setting(name: str) -> property:
     return property(lambda self: self._values[name], doc=f"The setting `{name}`.")
 
 
 for _name in DistributedStrategy()._values:
     setattr(DistributedStrategy, _name, _setting(_name))
+DistributedStrategy.build_strategy = property(_build_strategy, doc="The setting `build_strategy`, a copy.")
