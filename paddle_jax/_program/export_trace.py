@@ -172,8 +172,7 @@ def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
     """Runs with lengths for which expressions have other values that have been the same in all runs."""
     # Expressions whose value the code has seen, such as in a comparison. One that never changed may hide a
     # branch.
-    seen = runs[0].recorder.seen_values
-    others = [one.recorder.seen_values for one in runs[1:]]
+    seen, *others = [_first_values(run.recorder) for run in runs]
     unchanged = {node for node in seen if all(node in one and one[node] == seen[node] for one in others)}
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
     of_results = {node for node in unchanged if not _is_of_inputs(node, axes)}
@@ -199,6 +198,11 @@ def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
         more_runs.append(run)
         candidates = [(others, nodes - changed) for others, nodes in candidates]
     return more_runs
+
+
+def _first_values(recorder: LengthRecorder) -> dict[Any, Any]:
+    """The value of each expression that code sees where it asks for one."""
+    return {node: pair[0] for node, pair in recorder.seen_values.items()}
 
 
 def _changed(nodes: set[Any], probes: Sequence[tuple[int, int]], seen: dict[Any, Any]) -> set[Any]:

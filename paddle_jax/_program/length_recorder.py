@@ -101,7 +101,8 @@ class LengthRecorder(Recorder):
             to be others in each.
         has_guessed: bool, whether a length depends on values, for which two stand.
         varying: set of (number of a Symbol, axis) whose length varies; recordings of a function share it.
-        seen_values: dict from expressions to the value that code sees where it asks for one.
+        implied: dict from expressions of answers to what is above zero where they hold, and where not.
+        seen_values: dict from expressions to their two values. Code that asks for one sees the first.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
@@ -125,6 +126,7 @@ class LengthRecorder(Recorder):
         self.varying = varying
         self.turn = turn
         self.has_guessed = False
+        self.implied = {}
         self.seen_values = {}
 
     # lengths ------------------------------------------------------------------------------------------------
@@ -165,6 +167,9 @@ class LengthRecorder(Recorder):
         self.lengths_of(symbol)
         return self.numbers[symbol]
 
+    def symbol_count(self) -> int:
+        return len(self.numbered)
+
     def on_length_text(self, is_converted: bool) -> None:
         self.has_length_texts = True
         if not is_converted:
@@ -175,8 +180,8 @@ class LengthRecorder(Recorder):
             self.on_refusal(error)
             raise error
 
-    def on_length(self, node: Any, value: Any) -> None:
-        self.seen_values[node] = value
+    def on_length(self, node: Any, pair: Any) -> None:
+        self.seen_values[node] = pair
 
     def has_unknown(self, values: Any) -> bool:
         """Whether there are Lengths or Variables in nested arguments."""
@@ -299,7 +304,7 @@ class LengthRecorder(Recorder):
         if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
             parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
             return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
-        value = listed(value)
+        value = ls.listed(value)
         plain = np.asarray(ls.substitute(value, 0))
         if dtype is None:
             dtype = np.float64 if ls.is_numpy_float(value) else _default_dtype(plain)
@@ -684,8 +689,8 @@ class LengthRecorder(Recorder):
             return pair
         return (pair[0], pair[0])
 
-    def widened_avals(self, before: Any, after: Any) -> Any:
-        """The avals of what a loop carries: lengths that a step changes vary."""
+    def widened_avals(self, before: Any, after: Any, lengths: Sequence[Any]) -> Any:
+        """The avals of what a loop carries: lengths that a step changes vary. lengths: those after a step."""
         if before[0].dtype != after[0].dtype or before[0].ndim != after[0].ndim:
             return None
         shapes = [list(before[0].shape), list(before[1].shape)]
@@ -693,7 +698,9 @@ class LengthRecorder(Recorder):
             # An axis that varies already stays as it is. One that a step changes gets its new length as the
             # second value.
             if before[0].shape[axis] == before[1].shape[axis]:
-                changed = [n for n in (a.shape[axis] for a in after) if n != shapes[0][axis]]
+                # A length that varies may have two equal values, such as that of the last piece.
+                others = [a.shape[axis] + ls.is_length(lengths[axis]) for a in after]
+                changed = [n for n in others if n != shapes[0][axis]]
                 shapes[1][axis] = changed[-1] if changed else shapes[1][axis]
         pair = tuple([aval_of(tuple(shape), before[0].dtype) for shape in shapes])
         if pair == tuple(before):
@@ -729,17 +736,10 @@ def _joined_length(yes: Any, no: Any, answers: Any) -> Any:
     return first, second
 
 
-def listed(value: Any) -> Any:
-    """Nested lists for nested lists and tuples."""
-    if isinstance(value, list | tuple):
-        return [listed(item) for item in value]
-    return value
-
-
 def _default_dtype(array: np.ndarray) -> Any:
     if array.dtype.kind == "f":
         return dtypes.default().np
     return array.dtype
 
 
-__all__ = ["KnownVariable", "LengthRecorder", "listed"]
+__all__ = ["KnownVariable", "LengthRecorder"]

@@ -16,7 +16,6 @@ from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import GIVE_LENGTHS, NeedsConversion, NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp, is_uniform
-from paddle_jax._program.length_recorder import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -233,7 +232,7 @@ class Merge:
             return Filled(number, first.dtype, list(dims))
         if all(ls.is_length(v) or isinstance(v, list) for v in values):
             # Lists of numbers are compared item by item, and only tuples can be: `agreed` returns them.
-            return listed(self.agreed("a number", list(map(freeze, values))))
+            return ls.listed(self.agreed("a number", list(map(freeze, values))))
         if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
             raise NeedsConversion(f"it uses different tensors for different lengths; {GIVE_LENGTHS}")
         arrays = [to_numpy(to_array(held_value(v) if isinstance(v, Tensor) else v)) for v in values]

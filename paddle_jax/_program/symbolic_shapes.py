@@ -131,7 +131,8 @@ class Call:
         key was seen to give what the expressions say; else None. weak: for each operand, whether its dtype
         is weak."""
         kinds = _kinds.get((self.key, weak))
-        if kinds is None:
+        # `squeeze` and broadcasting treat an axis of length 1 in another way, and so does the kernel itself.
+        if kinds is None or any(1 in pair for pair in self.pairs.values()):
             return None
         many, dtypes = kinds
         shapes = [self._values(which) for which in (0, 1)]

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import paddle_jax
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import length_expressions
-from paddle_jax._core.lazy.lengths import Length, OpenSize, expression_of, select
+from paddle_jax._core.lazy.lengths import Length, OpenSize, expression_of, extreme, select
 
 SHAPES = ((1, 4, 5), (2, 8, 3), (3, 16, 16), (2, 31, 7), (1, 1, 1), (4, 6, 40))
 
@@ -243,7 +245,43 @@ def cut_at_two_counters(P, x):
     return total
 
 
+def cut_at_what_a_while_counts(P, x):
+    n = x.shape[1]
+    total = P.zeros([x.shape[0], x.shape[2]])
+    i, j = 0, n - 1
+    while i < j:
+        total = total * 0.5 + x[:, i : i + 1].squeeze(1) * 2 + x[:, j : j + 1].squeeze(1)
+        i, j = i + 1, j - 1
+    while i + 2 <= min(n, 9):
+        total = total * 0.5 + x[:, i : i + 2].unbind(1)[1]
+        i += 1 if total.sum() > 0 else 2
+    i = n
+    while True:
+        if not i > 0 or total.sum() > 9:
+            break
+        i -= 1
+        total = total * 0.5 + x[:, i : i + 1].squeeze(1)
+    return total
+
+
+def cut_where_it_is_long(P, x):
+    if x.shape[1] >= 4 and x.shape[2] > 1:
+        return x[:, :4].unbind(1)[3] + x[:, -2:].unbind(1)[0]
+    return x.sum(1)
+
+
+def last_piece(P, x):
+    total, y, n = P.zeros([x.shape[0], 1, x.shape[2]]), x[:, :3], x.shape[1]
+    for i in range(0, n, 3):
+        total = total + y.sum(1, keepdim=True) * y.shape[1]
+        y = x[:, i : min(i + 3, n)]
+    return total, y * y.shape[1]
+
+
 FUNCTIONS = (
+    cut_at_what_a_while_counts,
+    cut_where_it_is_long,
+    last_piece,
     cut_at_a_counter,
     cut_at_two_counters,
     comprehensions,
@@ -378,6 +416,31 @@ def test_counters_are_within_their_bounds():
         assert [known for known, wanted in zip((low, high), proven, strict=True) if wanted is not None] == [
             wanted for wanted in proven if wanted is not None
         ]
+
+
+def test_conditions_bound_what_is_in_their_branches():
+    """Where a condition holds, bounds hold for all values that it allows, and prove what slices need."""
+    bounds = length_expressions.bounds
+    n, m = ("dim", 0, 0), ("dim", 0, 1)
+    leaves = [Length((97, 264), n), Length((89, 200), m)]
+    programs = (
+        # (condition, number, what is proven of it)
+        (lambda n, m: n > 3, lambda n, m: n - 4, (0, None)),
+        (lambda n, m: 2 * n + 1 < m // 2, lambda n, m: m - 2 * n, (4, None)),
+        (lambda n, m: n < extreme("max", (m, 5)), lambda n, m: m - n, (-4, None)),
+        (lambda n, m: n < extreme("min", (m, 5)), lambda n, m: n - m, (None, -1)),
+        (lambda n, m: n == m + 2, lambda n, m: 2 * n - 2 * m, (4, 4)),
+        (lambda n, m: (n < m) & (m < 6), lambda n, m: n, (0, 4)),
+    )
+    values = [(a, b) for a in range(14) for b in range(30)]
+    for condition, number, proven in programs:
+        known = tuple(length_expressions.positive_ones(condition(*leaves).node))
+        found = [number(*one) for one in values if condition(*one)]
+        with swapped_attributes(local.ctx.frame, assumed=known):
+            low, high = bounds(expression_of(number(*leaves)))
+        assert (low, high) == proven
+        assert low is None or low <= min(found)
+        assert high is None or high >= max(found)
 
 
 def test_plain_numbers_of_lengths_are_refused(tmp_path):

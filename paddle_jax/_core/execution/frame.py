@@ -76,6 +76,7 @@ class Frame:
     precision: str | None = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
+    assumed: tuple[Any, ...] = ()  # expressions of lengths that are above zero where the code runs
     has_length_texts = False  # whether code that makes numbers of texts has made a text of an unknown length
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
 
@@ -93,8 +94,8 @@ class Frame:
         self.stand_ins = outer.stand_ins
         return self
 
-    def on_length(self, node: Any, value: Any) -> None:
-        """Called for an expression of unknown lengths. value: what code sees that asks for it."""
+    def on_length(self, node: Any, pair: Any) -> None:
+        """Called for an expression of unknown lengths. pair: its two values."""
 
     def on_length_text(self, is_converted: bool) -> None:
         """Called for a text of an unknown length. is_converted: whether the code is converted, so that what
@@ -201,6 +202,10 @@ class Frame:
     def symbol_avals(self, tensor: Tensor) -> Any:
         """The avals of a Tensor's Symbol; None where no Program is recorded."""
         return
+
+    def symbol_count(self) -> int:
+        """How many Symbols have numbers, by which expressions of lengths name them."""
+        return 0
 
     def joined_avals(self, pairs: Any) -> Any:
         """The avals that Symbols of different lengths have in common; None where lengths must be the same."""

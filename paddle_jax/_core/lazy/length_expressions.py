@@ -3,9 +3,9 @@
 An expression is a plain number or a tuple whose first item is its kind:
 
 - leaves: ("dim", symbol, axis), a length of a tensor; ("item", symbol, position), an element of one;
-  ("counter", symbol, (least, greatest)), the counter of a loop, with expressions of its bounds. The symbol is
-  a number that the recording gives each of its values. ("open", number) stands for one of them while an
-  operation is traced (`_program/symbolic_shapes.py`).
+  ("counter", symbol, (least, greatest)), a number that a loop counts, with expressions of its bounds or None.
+  The symbol is a number that the recording gives each of its values. ("open", number) stands for one of them
+  while an operation is traced (`_program/symbolic_shapes.py`).
 - whole numbers: ("lin", constant, ((expression, factor), ...)), a sum; ("mul", a, b), ("floordiv", a, b),
   ("mod", a, b), ("pow", a, b), ("min", a, b), ("max", a, b), ("bitand", a, b), ("abs", a), ("int", answer),
   and ("floor", x), ("ceil", x), ("trunc", x), ("round", x) of a float.
@@ -20,8 +20,11 @@ from __future__ import annotations
 import functools as ft
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
+
+from paddle_jax._core.base.state import local
 
 Node: TypeAlias = Any  # a number, or a tuple whose first item is its kind
 Bounds: TypeAlias = tuple[int | None, int | None]
@@ -63,7 +66,7 @@ def constants_of(node: Node) -> Iterator[int]:
 # whole numbers ----------------------------------------------------------------------------------------------
 
 
-def _terms(node: Node) -> tuple[int, dict[Node, int]]:
+def terms_of(node: Node) -> tuple[int, dict[Node, int]]:
     """(constant, {expression: factor}) of a whole number."""
     if isinstance(node, int):
         return int(node), {}
@@ -72,7 +75,7 @@ def _terms(node: Node) -> tuple[int, dict[Node, int]]:
     return 0, {node: 1}
 
 
-def _sum(constant: int, terms: dict[Node, int]) -> Node:
+def sum_of(constant: int, terms: dict[Node, int]) -> Node:
     """The expression of a sum."""
     # One form for equal sums: no zero factors, no sum of one atom, sorted atoms.
     terms = {atom: factor for atom, factor in terms.items() if factor}
@@ -87,17 +90,17 @@ def _sum(constant: int, terms: dict[Node, int]) -> Node:
 
 def add(left: Node, right: Node, factor: int = 1) -> Node:
     """left + factor * right, of whole numbers."""
-    constant, terms = _terms(left)
-    more, others = _terms(right)
+    constant, terms = terms_of(left)
+    more, others = terms_of(right)
     for atom, count in others.items():
         terms[atom] = terms.get(atom, 0) + factor * count
-    return _sum(constant + factor * more, terms)
+    return sum_of(constant + factor * more, terms)
 
 
 def multiply(node: Node, factor: int) -> Node:
     """node * factor, of a whole number."""
-    constant, terms = _terms(node)
-    return _sum(constant * factor, {atom: count * factor for atom, count in terms.items()})
+    constant, terms = terms_of(node)
+    return sum_of(constant * factor, {atom: count * factor for atom, count in terms.items()})
 
 
 def _product(left: Node, right: Node) -> Node:
@@ -112,10 +115,10 @@ def _quotient(left: Node, right: Node) -> Node:
     if right == 1:
         return left
     if isinstance(right, int) and right > 0:
-        constant, terms = _terms(left)
+        constant, terms = terms_of(left)
         # (6 n + 4) // 2 = 3 n + 2; with other factors the rounding depends on n.
         if constant % right == 0 and all(factor % right == 0 for factor in terms.values()):
-            return _sum(constant // right, {atom: factor // right for atom, factor in terms.items()})
+            return sum_of(constant // right, {atom: factor // right for atom, factor in terms.items()})
     return "floordiv", left, right
 
 
@@ -123,7 +126,7 @@ def _remainder(left: Node, right: Node) -> Node:
     if right == 1:
         return 0
     if isinstance(right, int) and right > 0:
-        constant, terms = _terms(left)
+        constant, terms = terms_of(left)
         # Multiples of the divisor leave the remainder of the constant.
         if all(factor % right == 0 for factor in terms.values()):
             return constant % right
@@ -330,7 +333,7 @@ def _is_zero(node: Node) -> Node:
         return False
     if low == high == 0:
         return True
-    _, terms = _terms(node)
+    _, terms = terms_of(node)
     first = min(terms, key=repr)
     return "zero", (node if terms[first] > 0 else multiply(node, -1))
 
@@ -358,6 +361,48 @@ def logical(name: str, left: Node, right: Node) -> Node:
     return (name, left, right)
 
 
+def positive_ones(answer: Node, implied: Mapping[Node, Any] = MappingProxyType({})) -> Iterator[Node]:
+    """Expressions that are above zero where an answer holds.
+
+    implied: for the elements of Tensors that are answers, what is above zero where they hold, and where not.
+    """
+    kind = answer[0] if isinstance(answer, tuple) else None
+    if kind == "pos":
+        yield from _consequences(answer[1])
+    elif kind == "zero":
+        yield from _consequences(add(answer[1], 1))
+        yield from _consequences(add(1, answer[1], -1))
+    elif kind == "and":
+        yield from positive_ones(answer[1], implied)
+        yield from positive_ones(answer[2], implied)
+    elif kind == "not" and answer[1][0] == "or":
+        # not (a or b) = not a and not b
+        yield from positive_ones(negate(answer[1][1]), implied)
+        yield from positive_ones(negate(answer[1][2]), implied)
+    elif answer in implied:
+        yield from implied[answer][0]
+    elif kind == "not" and answer[1] in implied:
+        yield from implied[answer[1]][1]
+
+
+def _consequences(node: Node) -> Iterator[Node]:
+    """An expression that is above zero, and others that are then, too, of parts of it."""
+    yield node
+    constant, terms = terms_of(node)
+    for atom, factor in terms.items():
+        rest = add(node, atom, -factor)
+        # i < min(n, 5): i < n and i < 5
+        if atom[0] == ("min" if factor > 0 else "max"):
+            for choice in atom[1:]:
+                yield from _consequences(add(rest, choice, factor))
+        elif _is_quotient(atom):
+            # i < n // 2: 2 i < n - 1, as 2 (n // 2) is between n - 1 and n.
+            dividend, divisor = atom[1:]
+            bound = dividend if factor > 0 else add(dividend, 1 - divisor)
+            scaled = add(multiply(rest, divisor), bound, factor)
+            yield from _consequences(add(scaled, 1 - divisor))
+
+
 def select(answer: Node, yes: Node, no: Node) -> Node:
     """The expression of `yes if answer else no`."""
     if yes == no:
@@ -371,71 +416,143 @@ def select(answer: Node, yes: Node, no: Node) -> Node:
 _BOUNDS: dict[str, Bounds] = {"dim": (0, None), "abs": (0, None), "int": (0, 1)}
 
 
-@ft.lru_cache(maxsize=4096)
 def bounds(node: Node) -> Bounds:
-    """(least, greatest) value of a whole number; None where there is no bound."""
+    """(least, greatest) value of a whole number where the code runs; None where there is no bound."""
+    return _known_bounds(node, local.ctx.frame.assumed)
+
+
+@ft.lru_cache(maxsize=4096)
+def _known_bounds(node: Node, assumed: tuple[Node, ...]) -> Bounds:
+    """As `bounds`, where some expressions are above zero."""
     if isinstance(node, int):
         return node, node
+    found = [_bounds_of_kind(node, assumed)]
+    leaves = set(leaves_of(node))
+    for position, expression in enumerate(assumed):
+        if not leaves.isdisjoint(leaves_of(expression)):
+            # Each expression is used once, so that this ends.
+            found.append(_bounds_beside(node, expression, assumed[:position] + assumed[position + 1 :]))
+    return _tightest(found)
+
+
+def _tightest(found: Sequence[Bounds]) -> Bounds:
+    lows = [low for low, _ in found if low is not None]
+    highs = [high for _, high in found if high is not None]
+    return max(lows, default=None), min(highs, default=None)
+
+
+def _bounds_beside(node: Node, expression: Node, assumed: tuple[Node, ...]) -> Bounds:
+    """Bounds of a whole number made of those of its rest, where an expression is above zero."""
+    terms = terms_of(node)[1]
+    for atom, factor in terms_of(expression)[1].items():
+        count, left_over = divmod(terms.get(atom, 0), factor)
+        if not count or left_over:
+            continue
+        # node = count * expression + rest, so a positive count gives a lower bound.
+        low, high = _known_bounds(add(node, expression, -count), assumed)
+        if count > 0:
+            return None if low is None else low + count, None
+        return None, None if high is None else high + count
+    return None, None
+
+
+def _bounds_of_kind(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
+    """The bounds that an expression of a kind has of itself."""
     kind = node[0]
     if kind in _BOUNDS:
         return _BOUNDS[kind]
     if kind == "counter":
         least, greatest = node[2]
-        return bounds(least)[0], bounds(greatest)[1]
+        return _between(least, greatest, assumed)
     if kind == "lin":
-        return _bounds_of_sum(node)
+        return _bounds_of_sum(node, assumed)
     if kind == "mod" and isinstance(node[2], int) and node[2] > 0:
         return 0, node[2] - 1
-    if kind == "floordiv" and isinstance(node[2], int) and node[2] > 0:
-        low, high = bounds(node[1])
+    if _is_quotient(node):
+        low, high = _known_bounds(node[1], assumed)
         return None if low is None else low // node[2], None if high is None else high // node[2]
     if kind in ("min", "max", "where"):
-        return _bounds_of_choice(kind, bounds(node[-2]), bounds(node[-1]))
-    if kind == "mul" and all(_at_least(part, 0) for part in node[1:]):
+        one, other = [_known_bounds(choice, assumed) for choice in node[-2:]]
+        return _bounds_of_choice(kind, one, other)
+    if kind == "mul" and all(_is_at_least_zero(part, assumed) for part in node[1:]):
         return 0, None
     return None, None
 
 
-def _bounds_of_sum(node: tuple[Any, ...]) -> Bounds:
-    found = [_bounds_of_terms(node)]
+def _is_at_least_zero(node: Node, assumed: tuple[Node, ...]) -> bool:
+    low, _ = _known_bounds(node, assumed)
+    return low is not None and low >= 0
+
+
+def _between(least: Node | None, greatest: Node | None, assumed: tuple[Node, ...]) -> Bounds:
+    """Bounds of what is between two expressions, or None where there is no such expression."""
+    low = None if least is None else _known_bounds(least, assumed)[0]
+    high = None if greatest is None else _known_bounds(greatest, assumed)[1]
+    return low, high
+
+
+def _bounds_of_sum(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
+    found = [_bounds_of_terms(node, assumed)]
     counters = [atom for atom, _ in node[2] if atom[0] == "counter"]
     if counters:
-        # `n - 1 - i` is at least 0 where `i` counts up to `n - 1`, though neither has a bound of its own. The
-        # innermost loop comes first, as its bounds may be made of other counters.
-        inner = max(counters, key=lambda counter: counter[1])
-        found.append((bounds(_at_end(node, inner, 0))[0], bounds(_at_end(node, inner, 1))[1]))
-    exact = _without_quotients(node)
+        # `n - 1 - i` is at least 0 where `i` counts up to `n - 1`, though neither has a bound of its own. A
+        # counter that no bounds are made of comes first.
+        needed = {leaf for counter in counters for end in counter[2] for leaf in leaves_of(end)}
+        inner = max(set(counters) - needed, key=lambda counter: counter[1])
+        found.append(_between(at_end(node, inner, 0), at_end(node, inner, 1), assumed))
+    choice = next((atom for atom, _ in node[2] if atom[0] in _OPPOSITE), None)
+    if choice is not None:
+        found.append(_bounds_by_choice(node, choice, assumed))
+    scale = math.lcm(*[atom[2] for atom, _ in node[2] if _is_quotient(atom)])
+    exact = _without_quotients(multiply(node, scale))
     if exact != node:
-        found.append(bounds(exact))
-    lows = [low for low, _ in found if low is not None]
-    highs = [high for _, high in found if high is not None]
-    return max(lows, default=None), min(highs, default=None)
+        low, high = _known_bounds(exact, assumed)
+        found.append((None if low is None else -(-low // scale), None if high is None else high // scale))
+    return _tightest(found)
+
+
+_OPPOSITE = {"min": "max", "max": "min", "where": "where"}
+
+
+def _bounds_by_choice(node: Node, choice: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
+    """Bounds of a sum in which one of two numbers is chosen: `n - min(n, 5)` is at least 0."""
+    factor = terms_of(node)[1][choice]
+    rest = add(node, choice, -factor)
+    one, other = [_known_bounds(add(rest, part, factor), assumed) for part in choice[-2:]]
+    # A negative factor makes the smaller number the greater sum.
+    return _bounds_of_choice(choice[0] if factor > 0 else _OPPOSITE[choice[0]], one, other)
+
+
+def _is_quotient(node: Node) -> bool:
+    return node[0] == "floordiv" and isinstance(node[2], int) and node[2] > 0
 
 
 def _without_quotients(node: tuple[Any, ...]) -> Node:
     """A sum with `x - x % d` in place of each `d * (x // d)`."""
     total: Node = node[1]
     for atom, factor in node[2]:
-        divisor = atom[2] if atom[0] == "floordiv" else None
-        if isinstance(divisor, int) and divisor > 0 and factor % divisor == 0:
-            multiple = add(atom[1], _remainder(atom[1], divisor), -1)
-            total = add(total, multiple, factor // divisor)
+        if _is_quotient(atom) and factor % atom[2] == 0:
+            multiple = add(atom[1], _remainder(atom[1], atom[2]), -1)
+            total = add(total, multiple, factor // atom[2])
         else:
             total = add(total, atom, factor)
     return total
 
 
-def _at_end(node: tuple[Any, ...], counter: tuple[Any, ...], end: int) -> Node:
-    """A sum in which a counter has the bound that makes it least (end 0) or greatest (end 1)."""
-    factor = dict(node[2])[counter]
+def at_end(node: Node, counter: tuple[Any, ...], end: int) -> Node | None:
+    """A sum in which a counter has the bound that makes it least (end 0) or greatest (end 1); None where it
+    has no such bound."""
+    factor = terms_of(node)[1][counter]
     bound = counter[2][end if factor > 0 else 1 - end]
+    if bound is None:
+        return None
     return add(add(node, counter, -factor), bound, factor)
 
 
-def _bounds_of_terms(node: tuple[Any, ...]) -> Bounds:
+def _bounds_of_terms(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
     low = high = node[1]
     for atom, factor in node[2]:
-        least, most = bounds(atom)
+        least, most = _known_bounds(atom, assumed)
         if factor < 0:
             least, most = most, least
         if low is None or least is None:

@@ -267,6 +267,13 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     return value
 
 
+def listed(value: Any) -> Any:
+    """Nested lists for nested lists and tuples."""
+    if isinstance(value, list | tuple):
+        return [listed(item) for item in value]
+    return value
+
+
 def raised(length: Any, others: tuple[int, int]) -> Any:
     """A number made of lengths, with other values in place of negative ones; its expression stays."""
     if type(length) is not Length or min(length.pair) >= 0:
@@ -281,7 +288,7 @@ def number(pair: tuple[Any, Any], node: ex.Node) -> Any:
         return node
     if isinstance(pair[0], bool | np.bool_):
         return LengthBool(pair, node)
-    local.ctx.frame.on_length(node, pair[0])
+    local.ctx.frame.on_length(node, pair)
     if isinstance(pair[0], float):
         return LengthFloat(pair, node)
     return Length(pair, node)

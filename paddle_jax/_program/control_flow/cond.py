@@ -33,6 +33,7 @@ from paddle_jax._program.control_flow.container_contents import (
 from paddle_jax._program.control_flow.effects import kernel_of
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
+from paddle_jax._program.control_flow.length_facts import facts_of, number_of_branches, with_facts
 from paddle_jax._program.control_flow.region import (
     Leaf,
     Mismatch,
@@ -109,7 +110,10 @@ def truth(value: Any) -> Tensor:
     if is_length(value):
         answer = lengths_truth(value)
         if is_length(answer):
-            return local.ctx.frame.condition_tensor(answer)
+            result = local.ctx.frame.condition_tensor(answer)
+            # Branches on it know what it says of lengths.
+            result._answer = answer
+            return with_facts(result, facts_of(answer), facts_of(answer, False))
         return as_tensor(answer)
     if element_count(value) != 1:
         raise ValueError(
@@ -167,6 +171,7 @@ def _select(
     # All branches draw the same random numbers, and afterwards the generator stands where the longest ends.
     generator = default_generator()
     start = generator._offset
+    first_inside = local.ctx.frame.symbol_count()
     # Code that users pass to `cond` themselves may change objects as it likes, as in Paddle.
     roots_of_codes: list[Sequence[Any]] = [() if explicit else (*roots, code) for code in codes]
     # What a branch does to lists and dicts becomes a part of what it gives.
@@ -186,6 +191,8 @@ def _select(
     generator._offset = start + max(region.drawn for region in regions)
     # Joining makes Outputs, whose positions the operation's results have.
     joined = BranchJoin(len(regions), explicit)
+    joined.test = index
+    joined.first_inside = first_inside
     values_of_branches = [region.value[0] for region in regions]
     if names is None:
         values = [joined.join("the result", values_of_branches)]
@@ -421,6 +428,8 @@ class BranchJoin:
         explicit: bool, see `select`.
         outputs: list of Outputs.
         answers: the two answers to the condition where lengths are unknown.
+        test: Tensor, the condition; None where nothing is known of it.
+        first_inside: int, the number of the first Symbol that the branches made.
     """
 
     def __init__(self, count: int, explicit: bool = False) -> None:
@@ -428,6 +437,8 @@ class BranchJoin:
         self.explicit = explicit
         self.outputs: list[Output] = []
         self.answers = (True, False)
+        self.test: Tensor | None = None
+        self.first_inside = 0
 
     def fill(self, value: Any, tensors: Sequence[Tensor]) -> Any:
         """The joined value with the Tensors of the operation."""
@@ -445,7 +456,8 @@ class BranchJoin:
         # It was a number in both branches, and is one of them afterwards: a Length with an expression.
         if local.ctx.frame.symbolic and len(leaf.numbers) == 2:
             no, yes = leaf.numbers
-            return local.ctx.frame.number_from(tensor, yes, no, self.answers)
+            number = local.ctx.frame.number_from(tensor, yes, no, self.answers)
+            return number_of_branches(number, self.test, yes, no, self.first_inside)
         return tensor
 
     def join(self, name: str, values: Sequence[Any]) -> Any:

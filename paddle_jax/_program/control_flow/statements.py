@@ -21,6 +21,7 @@ from paddle_jax._program.control_flow.cond import ListLengthDiffers, TryState, c
 from paddle_jax._program.control_flow.growing_lists import is_open, opened
 from paddle_jax._program.control_flow.host_effects import check
 from paddle_jax._program.control_flow.host_values import as_host_value, numeral
+from paddle_jax._program.control_flow.length_facts import assuming, counter, facts_of, with_facts
 from paddle_jax._program.control_flow.region import Undefined, is_traced
 from paddle_jax._program.control_flow.while_loop import repeat
 from paddle_jax.tensor.attribute import shape
@@ -124,20 +125,12 @@ class Range:
 
     def _counter(self, i: Any) -> Any:
         """The Length that the counter stands for. The body runs only while it is within the bounds."""
-        frame = local.ctx.frame
         start, stop = self.bounds
-        beyond = 1 if self.step > 0 else -1
-        ends = [lengths.expression_of(start), lengths.expression_of(stop - beyond)]
-        # The second or third number, so that a body that takes the plain number is found out.
-        skipped = frame.turn if frame.turn > 1 else 0
-        pair = []
-        for which in (0, 1):
-            first = int(lengths.values_of(start)[which])
-            value = first + self.step * (1 + which + skipped)
-            is_within = (lengths.values_of(stop)[which] - value) * beyond > 0
-            pair.append(value if is_within else first)
-        leaf = ("counter", frame.number_of(frame.symbol(i)), tuple(ends[::beyond]))
-        return lengths.number(tuple(pair), leaf)
+        if self.step > 0:
+            least, greatest = start, stop - 1
+        else:
+            least, greatest = stop + 1, start
+        return counter(i, start, self.step, (lengths.expression_of(least), lengths.expression_of(greatest)))
 
     def holds(self, i: Any) -> Any:
         """Whether i is not past the end."""
@@ -201,7 +194,7 @@ def if_stmt(
         values = [
             value if fact is None else fact[k] for value, fact in zip(variables.before, facts, strict=True)
         ]
-        return lambda: tuple(variables.run(code, values)[1])
+        return assuming(test, k == 0, lambda: tuple(variables.run(code, values)[1]))
 
     codes = [branch(orelse, 1), branch(body, 0)]
     # Once more for each list whose length turns out to differ.
@@ -219,7 +212,10 @@ def if_stmt(
 def _is_opposite(name: str, value: Any, test: Any) -> bool:
     """Whether a condition is the opposite of a variable."""
     if isinstance(test, lengths.LengthBool):
-        return isinstance(value, lengths.LengthBool) and lengths.logical_not(value).node == test.node
+        return (
+            isinstance(value, lengths.LengthBool)
+            and lengths.expression_of(lengths.logical_not(value)) == test.node
+        )
     return _is_mark(name, value) and getattr(test, "_not_of", None) is value
 
 
@@ -513,12 +509,22 @@ def _either(left: Callable[[], Any], right: Callable[[], Any], enough: bool) -> 
         # A plain bool decides at once.
         if isinstance(b, bool):
             return enough if b is enough else a
+        if isinstance(b, lengths.LengthBool):
+            b = truth(b)
         if _is_bool(b):
             # Two bools need no branch: both are computed.
-            return truth(a).logical_or(truth(b)) if enough else truth(a).logical_and(truth(b))
+            return _joined(a, b, enough)
         right = lambda: b  # noqa: E731
     # As in Python the right side counts only where the left one does not decide.
     return cond(a, lambda: a, right) if enough else cond(a, right, lambda: a)
+
+
+def _joined(a: Any, b: Any, enough: bool) -> Tensor:
+    """`a or b` where one is enough, else `a and b`, of two Tensors that are bools."""
+    # Where both hold, or both fail, it is known what either says of lengths.
+    if enough:
+        return with_facts(truth(a).logical_or(truth(b)), (), facts_of(a, False) + facts_of(b, False))
+    return with_facts(truth(a).logical_and(truth(b)), facts_of(a) + facts_of(b), ())
 
 
 def _is_bool(value: Any) -> bool:
@@ -543,6 +549,7 @@ def not_(value: Any) -> Any:
     result: Any = numeral(truth(value).logical_not())
     # Lets `_is_opposite` see that a branch on this is one on the opposite of the value.
     result._not_of = value
+    with_facts(result, facts_of(value, False), facts_of(value))
     return result
 
 
@@ -557,7 +564,7 @@ def if_exp(test: Any, body: Callable[..., Any], orelse: Callable[..., Any]) -> A
     return select(
         truth(test),
         # Tuples of one, as `select` has names for their parts.
-        [lambda: (orelse(),), lambda: (body(),)],
+        [assuming(test, False, lambda: (orelse(),)), assuming(test, True, lambda: (body(),))],
         ("the value of `... if ... else ...`",),
         roots=(body, orelse),
     )[0]

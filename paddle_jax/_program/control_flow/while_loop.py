@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.aval import INEXACT
@@ -44,6 +45,7 @@ from paddle_jax._program.control_flow.container_contents import (
 from paddle_jax._program.control_flow.effects import kernel_of
 from paddle_jax._program.control_flow.growing_lists import started
 from paddle_jax._program.control_flow.host_values import HostValue, as_host_value, is_number, numeral
+from paddle_jax._program.control_flow.length_facts import Counting, Facts
 from paddle_jax._program.control_flow.region import (
     Change,
     Leaf,
@@ -112,12 +114,12 @@ class _Carried:
         number: tuple of the number that it was before the loop, or ().
         avals: where a Program is recorded, those of all steps, which may differ in their lengths.
         is_host_value: bool, whether it is a number, or stands for one, in all steps.
-        numbers: of what stays a number: (before, after a step), else None.
+        counting: Counting of what stays a number, else None.
         shape: tuple of ints, in all steps.
         dtype: NumPy dtype, in all steps.
     """
 
-    __slots__ = ("avals", "dtype", "is_host_value", "number", "numbers", "shape", "start", "stop_gradient")
+    __slots__ = ("avals", "dtype", "counting", "is_host_value", "number", "shape", "start", "stop_gradient")
 
     def __init__(
         self,
@@ -133,7 +135,7 @@ class _Carried:
         # For all steps, or what the start says.
         self.avals = avals or local.ctx.frame.symbol_avals(start)
         self.is_host_value = is_host_value or isinstance(start, HostValue)
-        self.numbers: tuple[Any, ...] | None = None
+        self.counting: Counting | None = None
         if avals is None:
             self.shape = tuple(plain_shape(start))
         else:
@@ -174,8 +176,18 @@ class State:
         """The parts that change, in order."""
         return [x for leaves, _ in self.columns for x in leaves if isinstance(x, _Carried)]
 
+    def countings(self) -> list[Counting]:
+        """What is known of the parts that are numbers, in order."""
+        return [one.counting for one in self.carried() if one.counting is not None]
+
+    def show_numbers(self, tensors: Sequence[Tensor]) -> None:
+        """Makes the Lengths that `fill` puts in place of numbers."""
+        for one, tensor in zip(self.carried(), tensors, strict=False):
+            if one.counting is not None:
+                one.counting.show(tensor)
+
     def fill(self, tensors: Sequence[Tensor]) -> list[Any]:
-        """The values with Tensors for what changes."""
+        """The values with Tensors for what changes, and Lengths for numbers."""
         rest = iter(tensors)
         values = []
         for leaves, tree in self.columns:
@@ -236,9 +248,8 @@ class State:
 
 def _current(carried: _Carried, tensor: Tensor) -> Any:
     """What stands for a part of the state in a step: the Tensor, or the Length that a number is."""
-    frame = local.ctx.frame
-    if frame.symbolic and carried.numbers is not None:
-        return frame.number_from(tensor, *carried.numbers)
+    if carried.counting is not None:
+        return carried.counting.shown
     if carried.is_host_value:
         return as_host_value(tensor)
     return tensor
@@ -291,17 +302,18 @@ def _adapt_carried(name: str, old: _Carried, new: Any) -> tuple[Any, bool]:
         # A number that the step gives must fit the Tensor.
         if not is_number(new) or not number_fits(new, old.dtype) or not is_single(old.shape):
             raise _changing(name, old, new, "keep it a Tensor")
-        return old, False
+        # A number that other steps change in the other direction loses its bounds.
+        return old, old.counting is not None and not old.counting.confirm(new)
     # It loses its meaning as a number in this step, and so in all of them.
     if old.is_host_value and not new.is_host_value:
         old.is_host_value = False
         return old, True
-    if old.numbers is not None:
-        old.numbers = None  # it becomes a Tensor
+    if old.counting is not None:
+        old.counting = None  # it becomes a Tensor
         return old, True
     frame = local.ctx.frame
     if frame.symbolic:
-        avals = frame.widened_avals(old.avals, new.avals)
+        avals = frame.widened_avals(old.avals, new.avals, new.lengths)
     else:
         avals = frame.joined_avals([old.avals, new.avals])
     # A length that a step changes: the loop is recorded again with it open.
@@ -342,7 +354,7 @@ def _from_number(name: str, old: Any, new: Any) -> _Carried:
             # Converted code sees a number in all steps.
             return _Carried(wrap(jnp.asarray(old, dtype)), True, (old,), is_host_value=True)
         carried = _Carried(local.ctx.frame.tensor_of(old, dtype), True, (old,), is_host_value=True)
-        carried.numbers = (old, new)
+        carried.counting = Counting(old, new)
         return carried
     if not isinstance(new, Leaf):
         raise _changing(name, old, new, "keep it one kind of thing")
@@ -379,6 +391,7 @@ class _Loop:
         state: State, of the values and the contents of the containers.
         containers: list of the lists and dicts that the body changes.
         values: list of the values before the loop.
+        facts: Facts that the test gives for the body; None without a test on lengths.
         changing: dict from ids to Changes of Tensors that the body changes in place.
         length: int, the number of steps; None for a test.
         roots: functions through which test and body may reach Python objects.
@@ -393,6 +406,7 @@ class _Loop:
     explicit: bool
     containers: Sequence[Container] = ()
     values: Sequence[Any] = ()
+    facts: Facts | None = None
     changing: dict[int, Change] = dataclasses.field(default_factory=dict)
 
     def run_until_stable(self) -> tuple[Region | None, Region]:
@@ -433,10 +447,13 @@ class _Loop:
 
     def _advance(self, count: Any, *now: Tensor) -> list:
         """The values and contents after a step."""
-        values = self._filled(now)
-        # From before the body, to see what it changes.
-        copies = [copy_of(value) for value in values]
-        after = self.body(values, count)
+        self.state.show_numbers(now)
+        known = () if self.facts is None else self.facts.within(self.state.countings())
+        with swapped_attributes(local.ctx.frame, assumed=local.ctx.frame.assumed + known):
+            values = self._filled(now)
+            # From before the body, to see what it changes.
+            copies = [copy_of(value) for value in values]
+            after = self.body(values, count)
         changed = changed_in_place(self.values, values, copies, after, self.state.names)
         if changed:
             raise ContainersChanged(f"{changed[0].name} is changed in a loop over a tensor", changed)
@@ -450,7 +467,16 @@ class _Loop:
         test = self.test
         if test is None:
             raise ValueError("a loop needs a test, or a number of steps")
-        tested = self._region(lambda _, *now: truth(as_tensor(test(self._filled(now)))), inputs)
+
+        def answer_of(_: Any, *now: Tensor) -> Tensor:
+            self.state.show_numbers(now)
+            values = self._filled(now)
+            first_inside = local.ctx.frame.symbol_count()
+            answer = test(values)
+            self.facts = Facts.of(answer, self.state.countings(), first_inside)
+            return truth(as_tensor(answer))
+
+        tested = self._region(answer_of, inputs)
         # A Tensor that the body changes as well may be changed: it is carried.
         if any(id(c.tensor) not in self.changing for c in tested.changes.values()):
             raise Unsupported(
@@ -535,6 +561,7 @@ def _repeat(
     results = _emit(loop, tested, step)
     # The Tensors that are changed in place come last.
     carried_count = len(results) - len(loop.changing)
+    loop.state.show_numbers(results)
     last_values = loop.state.fill(results[:carried_count])
     frame = local.ctx.frame
     for carried, result in zip(loop.state.carried(), results, strict=False):

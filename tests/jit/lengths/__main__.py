@@ -19,7 +19,10 @@ def arguments():
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--way", choices=WAYS, default="file")
     parser.add_argument(
-        "--kind", choices=KINDS, default="numbers", help="tensors: sizes are Tensors; loops: cuts at counters"
+        "--kind",
+        choices=KINDS,
+        default="numbers",
+        help="tensors: sizes are Tensors; loops, whiles: cuts at counters",
     )
     parser.add_argument("--alone", action="store_true", help="Paddle saves each program itself, too")
     parser.add_argument("--here", action="store_true", help="without the real Paddle")

@@ -96,6 +96,11 @@ class Maker:
 KINDS = {
     "numbers": statements.PLAIN + statements.CONTROL,
     "loops": ((statements.cuts_in_a_loop, 3), (statements.cut, 1)),
+    "whiles": (
+        (statements.cuts_in_a_while, 4),
+        (statements.cut_where_it_is_long, 1),
+        (statements.cut, 1),
+    ),
     "tensors": (*tensors.KINDS, (tensors.controlled, 2)),
     "static": tensors.KINDS,  # no Python control flow, and no numbers
 }
@@ -105,7 +110,7 @@ def generate(seed, kind="numbers") -> Program:
     """The program of a seed. kind: one of KINDS."""
     rng = random.Random(seed)
     maker = Maker(rng)
-    has_numbers = kind in ("numbers", "loops")
+    has_numbers = kind in ("numbers", "loops", "whiles")
     lines = ["b, h, w = x.shape", "outs = []"] if has_numbers else ["outs = []"]
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         lines += maker.statement(KINDS[kind])

@@ -374,6 +374,58 @@ def cuts_in_a_loop(m):
     ]
 
 
+_WHILES = (
+    # (before, test, step, slices whose length is known in the loop)
+    ("i = 0", "i < {0}", "i += 1", ("i:i + 1", "h - 1 - i:h - i")),
+    ("i = 0", "i + 2 <= {0}", "i += 1", ("i:i + 2", "i + 1:i + 2")),
+    ("i = 0", "i + 2 <= {0}", "i += 2", ("i:i + 2", "h - 2 - i:h - i")),
+    ("i = {0}", "i > 0", "i -= 1", ("i - 1:i", "h - i:h - i + 1")),
+    ("i = {0} - 1", "i >= 0", "i = i - 1", ("i:i + 1",)),
+    ("i, j = 0, {0} - 1", "i < j", "i, j = i + 1, j - 1", ("i:i + 1", "j:j + 1", "j - 1:j")),
+    ("i = 1", "not i >= {0}", "i += 3", ("i - 1:i", "i:i + 1")),
+    ("i, j = 0, 1", "i < {0} and j < 40", "i, j = i + 1, j * 2", ("i:i + 1",)),
+    ("i = 0", "i < {0} and s.sum() < 9", "i += 1", ("i:i + 1",)),
+    ("i = 0", "i < {0}", "i += 1 if s.sum() > 0 else 2", ("i:i + 1",)),
+    ("i = 0", "2 * i + 1 < {0}", "i += 1", ("2 * i:2 * i + 1", "2 * i + 1:2 * i + 2")),
+)
+_WHILE_STOPS = ("h", "h", "h - 1", "h // 2", "min(h, 5)", "h // 2 + 1")
+_ENDS = ("if s.sum() > 5:", "if i > 6:", "if i % 4 == 3:", "if h - i < 2:")
+
+
+def cuts_in_a_while(m):
+    """A `while` with slices, some of which have a known length."""
+    pick = m.n.pick
+    before, test, step, known = pick(*_WHILES)
+    parts = [f"s = s * 0.5 + x[:, {pick(*known)}].squeeze(1)"]
+    if ":i + 2" in parts[0] or "h - 2" in parts[0]:
+        parts = [parts[0].replace(".squeeze(1)", ".reshape([x.shape[0], -1])[:, :w]")]
+    if m.rng.random() < 0.4:
+        parts.append(f"s = s * 0.5 + x[:, {pick(*_CUTS).format('i')}].sum(1)")
+    inner = [*parts, step]
+    ending = m.rng.random()
+    if ending < 0.3:
+        inner += [pick(*_ENDS), "    break"]
+    elif ending < 0.45:
+        inner = [step, pick(*_ENDS), "    continue", *parts]
+    if ending > 0.85:
+        lines = ["while True:", f"    if not ({test}):", "        break", *_indented(inner)]
+    else:
+        lines = [f"while {test}:", *_indented(inner)]
+    start = ["h, w = x.shape[1], x.shape[2]", "s = P.zeros([x.shape[0], w])"]
+    text = [*start, before, *lines, "outs.append(s)"]
+    return [line.format(pick(*_WHILE_STOPS)) for line in text]
+
+
+def cut_where_it_is_long(m):
+    """A slice of a fixed length where an axis is long enough."""
+    count = m.n.pick(2, 3, 4)
+    cut = m.n.pick(f"x[:, :{count}]", f"x[:, -{count}:]", f"x[:, h - {count}:h]", f"x[:, 1:{count} + 1]")
+    test = m.n.pick(f"h > {count}", f"{count} + 1 <= h", f"h >= {count} + 1 and w > 0")
+    body = f"s = s + {cut}.reshape([x.shape[0], {count} * w])[:, :w]"
+    start = ["h, w = x.shape[1], x.shape[2]", "s = P.zeros([x.shape[0], w])"]
+    return [*start, f"if {test}:", f"    {body}", "else:", "    s = s + x.sum(1)", "outs.append(s)"]
+
+
 def over_rows(m):
     """`for` over a tensor."""
     form = m.n.pick("for row in x:", "for k, row in enumerate(x):", "for row in x.transpose([1, 0, 2]):")
