@@ -1,7 +1,5 @@
 """`python -m paddle_jax compare`: programs that agree, and the first call that does not."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +8,14 @@ import pytest
 import paddle_jax
 from paddle_jax.compare.checking import Checking, Difference
 from paddle_jax.compare.stream import Reader, Writer
+from tests import forked_python
 
 PROGRAM = Path(__file__).with_name("program.py")
 
 
 def run(*arguments):
-    command = [sys.executable, "-m", "paddle_jax", "compare", *map(str, arguments)]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        cwd=Path(paddle_jax.__file__).parents[1],
-    )
+    words = ["-m", "paddle_jax", "compare", *arguments]
+    return forked_python.run(words, 240, cwd=Path(paddle_jax.__file__).parents[1])
 
 
 def line_of(kind):
