@@ -89,7 +89,7 @@ def as_near_as_the_oracle_to_itself(folder, name, steps, seeds=(1, 2, 3)):
 @library("paddle")
 @pytest.mark.parametrize("name", VISION)
 def test_vision_networks_in_float32(name, tmp_path):
-    as_near_as_the_oracle_to_itself(tmp_path, name, 20)
+    as_near_as_the_oracle_to_itself(tmp_path, name, 14)
 
 
 @pytest.mark.slow
