@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import forked_python
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -116,8 +118,7 @@ def test_a_thread_that_ends_with_pending_results(paddle, tier):
 def test_interrupts_between_and_inside_ops(tier):
     """In a process of its own: an interrupt can hit the C++ code of JAX anywhere, and what it leaves there
     must not meet other tests."""
-    command = [sys.executable, "-m", "tests.deferred.interrupts", tier]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = forked_python.run(["-m", "tests.deferred.interrupts", tier], 300, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
 
 

@@ -8,14 +8,13 @@ depends on a random stream.
 import importlib.util
 import json
 import math
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests import recorded
+from tests import forked_python, recorded
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = sorted((HERE / "tutorials").glob("*.py"))
@@ -45,10 +44,9 @@ def _close(a, b):
 def answers(engine, files, folder):
     """{program: cells} of an engine."""
     out = folder / f"{engine}.json"
-    command = [sys.executable, "-W", "ignore", "-m", "tests.programs.notebook", engine, out, *files]
-    done = subprocess.run(
-        command, cwd=HERE.parents[1], capture_output=True, text=True, timeout=900, check=False
-    )
+    words = ["-m", "tests.programs.notebook", engine, out, *files]
+    environment = os.environ | {"PYTHONWARNINGS": "ignore"}
+    done = forked_python.run(words, 900, environment, HERE.parents[1], engine)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     return json.loads(out.read_text())
 
