@@ -91,9 +91,22 @@ def _touched(count: int, step: int) -> int:
 
 
 def _block(x: jax.Array, begin: Sequence[jax.Array], sizes: Sequence[int]) -> jax.Array:
+    # JAX wants proof that the block fits into an axis of any length.
+    if not all(map(are_known, x.shape)):
+        x = _with_room(x, sizes)
     # counted from the end they are not: see `add_int` and `cut`
     # Indices are not negative any more, so the code that turns them round is left out.
     return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)
+
+
+def _with_room(x: jax.Array, sizes: Sequence[Any]) -> jax.Array:
+    """x with zeros behind axes that may be shorter than a block of it. Where they are, the code does not run:
+    `x[:, i:i + 2]` has two columns because a condition says so."""
+    lengths = [jax.core.max_dim(length, size) for length, size in zip(x.shape, sizes, strict=True)]
+    rooms = [(0, length - before, 0) for length, before in zip(lengths, x.shape, strict=True)]
+    if all(room == (0, 0, 0) for room in rooms):
+        return x
+    return lax.pad(x, jnp.zeros([], x.dtype), rooms)
 
 
 def _steps(axes: Sequence[Any]) -> tuple[slice[Any, Any, Any], ...]:

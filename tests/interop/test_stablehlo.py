@@ -298,8 +298,20 @@ def steps(x):
     return {"last": x, "count": x.shape[2]}
 
 
+def windows(x):
+    total, i = paddle.zeros([x.shape[0], x.shape[2]]), 0
+    while i + 2 <= x.shape[1]:
+        total = total * 0.5 + x[:, i : i + 2].unbind(1)[1]
+        i += 1
+    if x.shape[1] >= 5:
+        total = total + x[:, :5].unbind(1)[4]
+    return total
+
+
 # the functions themselves give the right values
 ASKED = {
+    "windows": windows,
+    "bound_of_either_sign": lambda x: x[: -(x.shape[0] // 2)],
     "remainder": lambda x: x * 2 if x.shape[2] % 2 else x,
     "two_lengths": lambda x: x * 2 if x.shape[1] == x.shape[2] else x,
     "a_number": lambda x: x * 2 if x.shape[1] != 4 else x,
@@ -361,7 +373,6 @@ def test_lengths_of_long_expressions_are_refused_soon(tmp_path):
 
 
 DOUBTFUL = {
-    "bound_of_either_sign": lambda x: x[: -(x.shape[0] // 2)],
     "set": lambda x: x * len({x.shape[1], x.shape[2]}),
 }
 
