@@ -86,14 +86,24 @@ class Call:
         # A cut by integers and slices alone: the attributes have the lengths of the slices as expressions.
         if made[0].name == "take_index" and not made[1][-1]:
             return [[self._marked(n) for n in self._cut(attrs["axes"])]]
-        size = attrs.get("output_size")
-        # Its windows are made of lengths as numbers, so it cannot be traced for open ones.
-        if made[0].name == "adaptive_avg_pool2d" and isinstance(size, tuple) and len(size) == 2:
-            shape = list(self.shapes[0])
-            for axis, n in enumerate(size, 1 if attrs["data_format"][-1] == "C" else 2):
-                shape[axis] = shape[axis] if n is None else n
-            return [[self._marked(n) for n in shape]]
+        # Their windows are made of lengths as numbers, so they cannot be traced for open ones.
+        if made[0].name.startswith(("adaptive_avg_pool", "adaptive_max_pool")):
+            return self._pooled(attrs)
         return None
+
+    def _pooled(self, attrs: dict[str, Any]) -> Any:
+        """As `result_lengths` for adaptive pooling; None where the sizes do not fit the operand."""
+        shape = list(self.shapes[0])
+        size = attrs["output_size"]
+        if not isinstance(size, tuple):
+            size = (size,) * (len(shape) - 2)
+        if len(size) != len(shape) - 2:
+            return None
+        for axis, n in enumerate(size, 1 if attrs.get("data_format", "NCHW")[-1] == "C" else 2):
+            shape[axis] = shape[axis] if n is None else n
+        # The positions of the maxima are a second result.
+        count = 2 if attrs.get("return_mask") else 1
+        return [[self._marked(n) for n in shape]] * count
 
     def _marked(self, n: Any) -> Any:
         if ls.is_length(n):
