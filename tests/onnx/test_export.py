@@ -88,7 +88,7 @@ def test_no_form_inside_a_loop_leaves_no_file(tmp_path):
 LEFT_OUT = (
     *("digamma", "lgamma", "i0", "i1", "maxout", "gamma", "label_smooth", "dist(", "cross(", "copysign"),
     *("smooth_l1", "nextafter", "log_loss", "kron", "with_logits", "kl_div", "float16", 'p=float("inf")'),
-    *("cumprod", "cummax", "cummin", "logcumsumexp", "kthvalue", "mode", "renorm", "diagonal", "diag_embed"),
+    *("cumprod", "cummax", "cummin", "logcumsumexp", "kthvalue", "mode", "renorm", "diag_embed"),
     *("trace", "searchsorted", "bucketize", "as_complex", "fft", "temporal_shift", "histogram", "reduce_as"),
     *("signal", "bilinear"),
 )
@@ -138,6 +138,22 @@ MOVED = [
     (lambda P, F, x: P.is_empty(x), [None, None]),
     (lambda P, F, x: P.stack([x, x * 2]).flatten(0, 1), [None, None]),
     (lambda P, F, x: P.stack([x, x * 2, x], axis=1).flatten(1, 2), [None, None, None]),
+    (lambda P, F, x: F.adaptive_avg_pool2d(x, [3, 5]), [None, 4, None, None]),
+    (lambda P, F, x: F.adaptive_avg_pool1d(x, 4), [2, 4, 6]),
+    (lambda P, F, x: F.adaptive_max_pool2d(x, [3, 5]), [None, 4, None, None]),
+    (lambda P, F, x: P.masked_select(x, x[:1] > 0), [None, None]),
+    (lambda P, F, x: P.masked_select(x, x > 99), [None, None]),
+    (lambda P, F, x: P.concat(P.unique((x * 2).astype("int64"), True, True, True)), [None, None]),
+    (lambda P, F, x: P.unique((x * 2).astype("int32"), axis=1), [None, None]),
+    (lambda P, F, x: P.concat(P.unique_consecutive((x > 0).astype("int64"), True, True)), [None, None]),
+    (lambda P, F, x: P.unique_consecutive(x[:0], return_counts=True)[1], [None, None]),
+    (lambda P, F, x: P.diagonal(x, -1, 2, 1), [None, None, None]),
+    (lambda P, F, x: P.diagonal(x, 9), [None, None]),
+    (lambda P, F, x: F.sequence_mask((x[:, 0] * 3).abs().astype("int32")), [None, None]),
+    (lambda P, F, x: F.sequence_mask(x.argmax(1), x.shape[1], "float32"), [None, None]),
+    (lambda P, F, x: F.affine_grid(x, [x.shape[0], 1, x.shape[0], 4]), [None, 2, 3]),
+    (lambda P, F, x: F.affine_grid(x, [x.shape[0], 1, 2, 1, 3], False), [None, 3, 4]),
+    (lambda P, F, x: P.vision.ops.nms(P.concat([x[:, :2], x[:, :2] + x[:, 2:].exp()], 1), 0.2), [None, 4]),
 ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._program.export_errors import NotWritable
@@ -17,7 +19,7 @@ from paddle_jax.framework.model_files.custom_lowerings.convolution import (
     read_padding,
 )
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
+from paddle_jax.framework.model_files.records import Lowering
 
 _FORMS = {2: "NCHW", 3: "NCDHW"}  # data formats, by the axes of space
 
@@ -243,7 +245,7 @@ def _onnx_pool(g: Any, op: Any, x: Any, size: Any = None) -> Any:
         lengths = op.lengths()[2:]
         # Windows of one size exist only where the lengths divide.
         if any(m < 0 or m % s for m, s in zip(lengths, size, strict=True)):
-            raise NotInOnnx("adaptive pooling to lengths that do not divide those of the input")
+            return _onnx_adaptive(g, op, x, size, kind)
         size = strides = [m // s for m, s in zip(lengths, size, strict=True)]
         return g.node(f"{kind}Pool", [x], kernel_shape=size, strides=strides)
     if kind == "Average":
@@ -259,6 +261,37 @@ def _onnx_pool(g: Any, op: Any, x: Any, size: Any = None) -> Any:
         **extra,
         **onnx_pads(op, n),
     )
+
+
+def _onnx_adaptive(g: Any, op: Any, x: str, sizes: Sequence[int], kind: str) -> str:
+    """Adaptive pooling to some lengths, one axis after the other. kind: "Average" or "Max"."""
+    for axis, size in enumerate(sizes, 2):
+        x = _pooled_along(g, op, x, axis, size, kind)
+    return x
+
+
+def _pooled_along(g: Any, op: Any, x: str, axis: int, size: int, kind: str) -> str:
+    count = g.node("Gather", [g.node("Shape", [x]), g.ints([axis])])
+    # Window k takes what is between k * n / size and (k + 1) * n / size, rounded outwards.
+    places = np.arange(size, dtype=np.int64)[:, None]
+    starts = g.node("Div", [g.node("Mul", [g.constant(places), count]), g.ints([size])])
+    ends = g.node("Mul", [g.constant(places + 1), count])
+    ends = g.node("Div", [g.node("Add", [ends, g.ints([size - 1])]), g.ints([size])])
+    widths = g.node("Sub", [ends, starts])
+    widest = g.node("ReduceMax", [widths], keepdims=0)
+    steps = g.node("Range", [g.number(0, "int64"), widest, g.number(1, "int64")])
+    taken = g.node("Add", [starts, steps])
+    is_inside = g.node("Less", [taken, ends])
+    windows = g.node("Gather", [x, g.node("Min", [taken, g.node("Sub", [ends, g.ints([1])])])], axis=axis)
+    # An element that is there twice changes no maximum.
+    if kind == "Max":
+        return g.node("ReduceMax", [windows], axes=[axis + 1], keepdims=0)
+    behind = op.ndim() - axis - 1
+    inside = g.node("Unsqueeze", [is_inside, g.ints(list(range(2, 2 + behind)))]) if behind else is_inside
+    parts = g.node("Where", [inside, windows, g.number(0, op.kind())])
+    total = g.node("ReduceSum", [parts, g.ints([axis + 1])], keepdims=0)
+    divisors = g.node("Reshape", [g.cast(widths, op.kind()), g.ints([-1, *[1] * behind])])
+    return g.node("Div", [total, divisors])
 
 
 def _onnx_max(g: Any, op: Any, x: Any) -> list[Any]:
