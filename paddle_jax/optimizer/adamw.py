@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.nn.layer.registrations import Registered
 from paddle_jax.optimizer.adam import Adam, adam_step
 
 if TYPE_CHECKING:
@@ -116,6 +117,27 @@ class AdamW(Adam):
 
     def __str__(self) -> str:
         return "Weight Decay, params: "
+
+    def sharded_state_dict(self, model_sharded_state_dict: dict[str, Any]) -> dict[str, Any]:
+        """The states as parts for `paddle.distributed.save_state_dict` and `load_state_dict`, which fills the
+        optimizer. They are named by the weights of the model, such as `fc.weight.moment1_0`.
+
+        Args:
+            model_sharded_state_dict: dict, what `Layer.sharded_state_dict` of the model gives. A weight under
+                two names has its states under the first in alphabetical order.
+        Returns:
+            dict from name to ShardedWeight.
+        Raises:
+            KeyError: the model has no weight of the name of a parameter with states.
+        Example:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> optimizer = paddle.optimizer.AdamW(0.01, parameters=layer.parameters())
+            >>> layer(paddle.ones([3, 2])).mean().backward()
+            >>> optimizer.step()
+            >>> sorted(optimizer.sharded_state_dict(layer.sharded_state_dict()))[:2]
+            ['bias.beta1_pow_acc_0', 'bias.beta2_pow_acc_0']
+        """
+        return Registered.shard_states(self, model_sharded_state_dict)
 
     def _write_group_options(self, group: dict[str, Any]) -> None:
         for param in group["params"]:

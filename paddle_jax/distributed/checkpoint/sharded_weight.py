@@ -231,6 +231,44 @@ def build_sharded_state_dict(
     return found
 
 
+def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str, ShardedWeight]:
+    """The states of an optimizer as parts that lie where their weights do.
+
+    Args:
+        optimizer: Optimizer.
+        weights: the parts of its model.
+    Returns:
+        dict from the name of a weight and of a state to ShardedWeight.
+    Raises:
+        KeyError: the model has no weight of the name of a parameter with states.
+    """
+    states = optimizer.state_dict()
+    masters = states.get("master_weights", {})
+    keys: dict[str, str] = {}
+    for key in sorted(weights):
+        keys.setdefault(weights[key].local_tensor.name, key)
+    found = []
+    for param in optimizer._all_params():
+        named = [(slot, states.get(optimizer._state_name(param, slot))) for slot in optimizer._slots]
+        present = [(f"{slot}_0", tensor) for slot, tensor in named if tensor is not None]
+        if param.name in masters:
+            present.append(("w_0", masters[param.name]))
+        if present and param.name not in keys:
+            raise KeyError(
+                f"sharded_state_dict: model_sharded_state_dict: there is no weight {param.name!r}, which the "
+                "optimizer has states for; pass what the whole model gives"
+            )
+        found += [_state_part(keys[param.name], end, tensor, weights) for end, tensor in present]
+    return {part.key: part for part in found}
+
+
+def _state_part(key: str, end: str, tensor: Tensor, weights: dict[str, ShardedWeight]) -> ShardedWeight:
+    # The powers of the decays are the same number for all parts of a weight.
+    if "_pow_acc" in end:
+        return make_replicated_sharded_weight(f"{key}.{end}", tensor)
+    return create_sharded_weight_with_new_local(f"{key}.{end}", tensor, weights[key])
+
+
 def whole_shape(value: Any) -> list[Any]:
     """The shape of what a value of a state dict is, or is a part of."""
     if isinstance(value, ShardedWeight):
@@ -251,3 +289,4 @@ def local_piece(value: Any, array: jax.Array) -> Iterator[Any]:
 
 
 Registered.build_sharded_state_dict = build_sharded_state_dict
+Registered.shard_states = shard_states
