@@ -136,8 +136,21 @@ class ByParameter:
 
     def _create_accumulators(self, block: Any, parameters: Any) -> None:
         """Makes the states of the class for parameters that have none."""
-        for param in parameters["params"] if isinstance(parameters, dict) else parameters:
+        listed = parameters["params"] if isinstance(parameters, dict) else parameters
+        # Trainers of PaddleNLP make the states that they load before the first step.
+        if not self._updates_alone():
+            self._place_all(listed)
+            return
+        for param in listed:
             self._add_moments_pows(self._owner_of(param))
+
+    def _place_all(self, params: Sequence[Tensor]) -> None:
+        """Makes stacks and state for those of some parameters that have none."""
+        wanted = set(map(id, params))
+        for group in self._groups:
+            new = [p for p in group.params if id(p) in wanted and id(p) not in group.places]
+            if new:
+                self._place(group, new)
 
     def _add_moments_pows(self, p: Tensor) -> None:
         """Makes the states of the class for one parameter, or for its float32 copy."""

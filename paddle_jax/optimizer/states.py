@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import collections
 import re
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -33,6 +34,42 @@ def outside(tensor: Tensor) -> Any:
     return state.frame.value_before(tensor)
 
 
+class StateOwner:
+    """Says which optimizer a Tensor of `state_dict` is a state of. A copy of the Tensor is no state.
+
+    Args:
+        optimizer: Optimizer, or None.
+    """
+
+    def __init__(self, optimizer: States | None = None) -> None:
+        self._optimizer = None if optimizer is None else weakref.ref(optimizer)
+
+    def optimizer(self) -> States | None:
+        """The optimizer, or None if there is none any more."""
+        return self._optimizer and self._optimizer()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> StateOwner:
+        return StateOwner()
+
+    def __reduce__(self) -> tuple[type[StateOwner], tuple[()]]:
+        return StateOwner, ()
+
+
+def load_in_place(tensors: Iterable[Tensor]) -> None:
+    """Optimizers take the values of those Tensors that their `state_dict` has given.
+
+    Trainers of PaddleNLP fill these Tensors from a checkpoint, and never call `set_state_dict`.
+    """
+    loaded: dict[int, tuple[States, list[Tensor]]] = {}
+    for tensor in tensors:
+        owner = tensor.__dict__.get("_state_owner")
+        optimizer = owner and owner.optimizer()
+        if optimizer is not None:
+            loaded.setdefault(id(optimizer), (optimizer, []))[1].append(tensor)
+    for optimizer, own in loaded.values():
+        optimizer._take_values(own)
+
+
 class States:
     """The part of an Optimizer that deals with its states. `_holder`: loaded states that no parameter
     has taken over yet."""
@@ -42,7 +79,8 @@ class States:
         and `LR_Scheduler`.
 
         Returns:
-            dict, a snapshot to be saved as a `.pdopt` file.
+            dict, a snapshot to be saved as a `.pdopt` file. `paddle.distributed.load_state_dict` fills it and
+            the optimizer.
         Example:
             >>> layer = paddle.nn.Linear(2, 1)
             >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
@@ -53,6 +91,7 @@ class States:
         """
         state = {}
         masters = {}
+        owner = StateOwner(self)
         for slot, param, value in self._entries():
             if slot == "master":
                 name = param.name + "_fp32_master_0"
@@ -61,6 +100,7 @@ class States:
             tensor = wrap(value)
             tensor.name = name
             tensor.persistable = True
+            tensor.__dict__["_state_owner"] = owner
             if slot == "master":
                 masters[param.name] = tensor
             else:
@@ -136,6 +176,10 @@ class States:
                     f"set_state_dict: state_dict: {names[0]} is missing; load the state of this model."
                 )
             return
+        self._take_states(state)
+
+    def _take_states(self, state: StateDict) -> None:
+        """Takes over states, without one of a scheduler."""
         self._holder = {**state, "master_weights": dict(state.get("master_weights", {}))}
         self._load_own()
         for group in self._groups:
@@ -144,6 +188,19 @@ class States:
                     stack.state[slot]._value = value
 
     load_state_dict = set_state_dict
+
+    def _take_values(self, tensors: Sequence[Tensor]) -> None:
+        """Takes over the values of some Tensors of an earlier `state_dict`; other states stay."""
+        state = self.state_dict()
+        state.pop("LR_Scheduler", None)
+        masters = state.get("master_weights", {})
+        owners = {tensor.name: name for name, tensor in masters.items()}
+        for tensor in tensors:
+            if tensor.name in owners:
+                masters[owners[tensor.name]] = tensor
+            else:
+                state[tensor.name] = tensor
+        self._take_states(state)
 
     def get_opti_var_name_list(self) -> list[str]:
         """Returns the names of all states."""

@@ -18,6 +18,7 @@ from paddle_jax._core.tensors.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
 from paddle_jax.distributed.checkpoint.save_state_dict import ensure_global_group, wait
 from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
+from paddle_jax.optimizer.states import load_in_place
 from paddle_jax.tensor.creation import zeros
 
 
@@ -35,7 +36,8 @@ def load_state_dict(
     comm_method: str = "broadcast",
 ) -> None:
     """Loads Tensors in place from a folder that `save_state_dict` has written. They may lie otherwise, on
-    other devices and in other numbers than those saved: each device reads what it needs.
+    other devices and in other numbers than those saved: each device reads what it needs. An optimizer takes
+    what its `state_dict` is filled with.
 
     Nothing is changed if something is wrong with one of them. What is in the checkpoint and not asked for is
     left out; another dtype is cast.
@@ -88,6 +90,7 @@ def load_state_dict(
         found.append((tensor_of(tensor), _read(Path(path), name, saved[name], tensor, checked)))
     for tensor, array in found:
         tensor._rebind(array)
+    load_in_place([tensor for tensor, _ in found])
 
 
 def load_merged_state_dict(
