@@ -1,6 +1,7 @@
 """`paddle.grad` through layers, losses and moved elements in functions that are saved; see
 `test_gradient_files.py`."""
 
+import numpy as np
 import pytest
 
 import paddle_jax
@@ -167,6 +168,32 @@ def test_gradients_of_complex_functions_without_a_rule_are_refused(tmp_path):
     with pytest.raises(ValueError, match="complex numbers cannot be saved; keep real and imaginary parts"):
         text = "P.tanh(P.complex(x, x) * P.complex(x, w[:1] * x)).abs().sum()"
         save(function(paddle_jax, text), str(tmp_path / "refused"), input_spec=specs(paddle_jax))
+
+
+def test_gradients_of_samples_of_any_size(oracle, tmp_path):
+    """Both batches are open, so a recording has other numbers of images than of grids."""
+
+    def slopes(P):
+        def call(x, grid):
+            x.stop_gradient = grid.stop_gradient = False
+            found = P.nn.functional.grid_sample(x, grid, padding_mode="border")
+            return P.grad([(found * found).sum()], [x, grid])
+
+        return call
+
+    rng = np.random.default_rng(0)
+    cases = []
+    for image, places in (((2, 1, 5, 6), (2, 4, 2, 2)), ((1, 1, 1, 6), (1, 3, 2, 2))):
+        x = rng.normal(size=image).astype("float32")
+        grid = rng.uniform(-1.3, 1.3, places).astype("float32")
+        cases.append(((x, grid), [one.numpy() for one in slopes(oracle)(*map(oracle.to_tensor, (x, grid)))]))
+    here = str(tmp_path / "here")
+    shapes = [None, 1, None, 6], [None, None, 2, 2]
+    save(slopes(paddle_jax), here, input_spec=[paddle_jax.static.InputSpec(shape) for shape in shapes])
+    for module, loaded in ((oracle, oracle.jit.load(here)), (paddle_jax, load(here))):
+        for arrays, want in cases:
+            for one, other in zip(loaded(*map(module.to_tensor, arrays)), want, strict=True):
+                np.testing.assert_allclose(one.numpy(), other, rtol=1e-4, atol=1e-5)
 
 
 def test_gradients_end_at_cut_tensors(oracle, tmp_path):

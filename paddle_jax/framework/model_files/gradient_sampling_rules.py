@@ -80,7 +80,8 @@ def _pixels(x: Tensor, corner: Sequence[Tensor]) -> Tensor:
     rows = P.reshape(x, [*x.shape[:2], math.prod(x.shape[2:])])
     index = P.reshape(flat, [x.shape[0], 1, math.prod(flat.shape[1:])])
     index = P.expand(index, [x.shape[0], x.shape[1], math.prod(flat.shape[1:])])
-    found = P.reshape(P.take_along_axis(rows, index, 2), [*x.shape[:2], *flat.shape[1:]])
+    # Without broadcasting: the batches are equal when the file runs, though a recording has other ones.
+    found = P.reshape(P.take_along_axis(rows, index, 2, False), [*x.shape[:2], *flat.shape[1:]])
     return found * P.unsqueeze(is_inside.astype(numpy_dtype(found).name), [1])
 
 
