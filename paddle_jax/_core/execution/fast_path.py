@@ -14,8 +14,9 @@ from typing import Any
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
+from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.segment import add_leaf
-from paddle_jax._core.tape.node import Node, drop_unread, next_serial
+from paddle_jax._core.tape.node import Node, next_serial
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._core.tensors.views import register_view
 
@@ -74,8 +75,12 @@ def run{n}(kernel, {xs}):
     node.hooks = node.zero_grad_sources = None
     node.serial = next_serial()
 {edges}
-    if sig.unread is not None:
-        drop_unread(node, sig)
+    unread = sig.unread
+    if unread is not None and not MultiDevice.placed and not MultiDevice.in_use:
+        unread = unread.get(node.diff)
+        if unread is not None:  # as `drop_unread`
+            {us}, = unread
+            node.values = ({kept},)
     return t
 """
 _POSITION = (
@@ -115,6 +120,8 @@ def _compile_run(n: int) -> Callable[..., Any]:
         vs=listed("v{i}"),
         ps=listed("p{i}"),
         raws=listed("x{i}._raw"),
+        us=listed("u{i}"),
+        kept=listed("v{i} if u{i} is None else u{i}"),
         avals=listed("v{i}.aval"),
         foreign=listed("type(v{i}) is not LazyArray", " or "),
         placed=listed("p{i} is not None", " and "),
@@ -128,7 +135,7 @@ def _compile_run(n: int) -> Callable[..., Any]:
         "Tensor": Tensor,
         "LazyArray": LazyArray,
         "add_leaf": add_leaf,
-        "drop_unread": drop_unread,
+        "MultiDevice": MultiDevice,
         "local": local,
         "new": object.__new__,
         "register_view": register_view,
