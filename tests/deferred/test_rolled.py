@@ -57,7 +57,70 @@ def written_with_gradient(paddle, count):
     return gradient
 
 
-@pytest.mark.parametrize("program", [writing, decaying, heat, mixed, written_with_gradient])
+def recurrent(paddle, count):
+    """The backward loop reads what the forward loop leaves in each pass, in the opposite order."""
+    w = paddle.to_tensor(np.linspace(-0.5, 0.7, 9).reshape(3, 3), stop_gradient=False)
+    rows = paddle.to_tensor(np.sin(np.arange(count * 3.0)).reshape(count, 3))
+    state = paddle.zeros([3], "float64")
+    total = 0.0
+    for i in range(count):
+        state = paddle.tanh(rows[i] + paddle.matmul(w, state))
+        total = total + (state * state).sum()
+    (gradient,) = paddle.grad(total, [w])
+    return gradient
+
+
+def integrated(paddle, count):
+    """The tape keeps results of each pass, since one is read before the backward pass."""
+    rate = paddle.to_tensor(np.array(0.7), stop_gradient=False)
+    state = paddle.to_tensor(np.array([1.0, 0.0]))
+    for _ in range(count):
+        half = state + 0.05 * paddle.stack([state[1], -rate * state[0]])
+        state = state + 0.1 * paddle.stack([half[1], -rate * half[0]])
+    loss = (state**2).sum()
+    loss.numpy()
+    (gradient,) = paddle.grad(loss, [rate])
+    return gradient
+
+
+def unbound(paddle, count):
+    """Each pass reads another result of one operation, and leaves one that is read in the end."""
+    parts = paddle.to_tensor(np.cos(np.arange(count * 4.0)).reshape(count, 4)).unbind(0)
+    state = paddle.ones([4], "float64")
+    states = []
+    for part in parts:
+        state = state * 0.5 + paddle.exp(part)
+        states.append(state)
+    return paddle.stack(states[::2])
+
+
+def there_and_back(paddle, count):
+    """A loop reads some passes of another one, the last and the first among them."""
+    state = paddle.to_tensor(np.linspace(0, 1, 5))
+    seen = []
+    for i in range(count):
+        state = paddle.sin(state) + i
+        seen.append(state)
+    total = paddle.zeros([5], "float64")
+    for other in seen[::-2]:
+        total = total * 0.9 + paddle.cos(other)
+    return total
+
+
+PROGRAMS = [
+    writing,
+    decaying,
+    heat,
+    mixed,
+    written_with_gradient,
+    recurrent,
+    integrated,
+    unbound,
+    there_and_back,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_loops_give_what_their_operations_give(paddle, program):
     with differential.tier(paddle, deferred="off"):
         want = program(paddle, 24).numpy()
@@ -86,10 +149,18 @@ def test_what_is_compiled_does_not_grow_with_the_passes(paddle, program):
     assert equations(paddle, program, 8) == equations(paddle, program, 16) < 200
 
 
-def test_a_gradient_of_writes_does_not_grow_with_them(paddle):
-    """Before the backward pass, nodes would keep a result of each pass."""
-    written_with_gradient(paddle, 8)  # what the gradient reads is known from here on
-    assert equations(paddle, written_with_gradient, 8) == equations(paddle, written_with_gradient, 16) < 300
+@pytest.mark.parametrize("program", [written_with_gradient, recurrent])
+def test_a_gradient_does_not_grow_with_the_passes(paddle, program):
+    program(paddle, 8)  # what the gradient reads is known from here on
+    assert equations(paddle, program, 8) == equations(paddle, program, 16) < 300
+
+
+@pytest.mark.parametrize("program", [integrated, unbound, there_and_back])
+def test_what_passes_leave_adds_little_for_each(paddle, program):
+    """An operation reads each of them, in place of those that compute it."""
+    program(paddle, 8)
+    sizes = [equations(paddle, program, count) for count in (8, 16)]
+    assert sizes[1] - sizes[0] <= 8 * 6
 
 
 def test_a_loop_is_compiled_sooner_than_a_line_of_as_many_operations(paddle):

@@ -31,13 +31,13 @@ from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_sa
 from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._core.lazy.positions import aval_at, needed_ops, value_at
+from paddle_jax._core.lazy.positions import OP_MASK, aval_at, needed_ops
 from paddle_jax._core.lazy.reference_counts import is_unreferenced
 from paddle_jax._core.lazy.segment import Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
-from paddle_jax._core.runner import compile_history, loop_rolling
+from paddle_jax._core.runner import compile_history
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
     compiles_in_background,
@@ -45,6 +45,7 @@ from paddle_jax._core.runner.background_compiler import (
 )
 from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
+from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
 from paddle_jax._core.runner.tiering import may_interpret, runs_before_compiling
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _new_program(
     threshold = settings.min_repeats or _threshold(threshold_key, key, leaves, device)
     if count < threshold:
         return None
-    reason_not_to = _reason_not_to_compile(key)
+    reason_not_to = _reason_not_to_compile(key, leaves)
     if reason_not_to is not None:
         if count == threshold:
             log.add(f"left to run op by op: {len(key.ops)} ops at {user_line()}, {reason_not_to}")
@@ -223,10 +224,14 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
             name = compile_history.name_of(key.ops, key.live)
             earlier_runs = compile_history.runs_before(name)
             _remember_runs(threshold_key[0], name, earlier_runs)
-        repetition = loop_rolling.find_repetition(key.ops, key.live, [v.aval for v in leaves], key.hosts)
-        threshold = runs_before_compiling(key.ops, device, repetition, earlier_runs)
+        threshold = runs_before_compiling(key.ops, device, _repetitions(key, leaves), earlier_runs)
         _Cache.thresholds[threshold_key] = threshold
     return threshold
+
+
+def _repetitions(key: Key, leaves: Sequence[LazyArray]) -> list[RepeatedOps]:
+    """The operations of a segment that would be compiled as loops."""
+    return find_repetitions(key.ops, key.live, [leaf.aval for leaf in leaves], key.hosts)
 
 
 def _remember_runs(key_hash: int, name: str, earlier_runs: float) -> None:
@@ -252,13 +257,18 @@ def _write_runs() -> None:
     )
 
 
-def _reason_not_to_compile(key: Key) -> str | None:
+def _reason_not_to_compile(key: Key, leaves: Sequence[LazyArray]) -> str | None:
     """Why a segment is not compiled as one program; None if it is."""
     dependent = sum(any(position >= 0 for position in entry[1:]) for entry in key.ops)
     if 4 * dependent < len(key.ops):
         return "few of which use each other's results"
     read = {position for entry in key.ops for position in entry[1:] if position >= 0}
-    if len(read.intersection(key.live)) > _MAX_INTERMEDIATE_RESULTS:
+    intermediate = read.intersection(key.live)
+    if len(intermediate) > _MAX_INTERMEDIATE_RESULTS:
+        # A loop computes its results once, however many of them are read.
+        for repetition in _repetitions(key, leaves):
+            intermediate = {p for p in intermediate if p & OP_MASK not in repetition.op_range}
+    if len(intermediate) > _MAX_INTERMEDIATE_RESULTS:
         return f"more than {_MAX_INTERMEDIATE_RESULTS} of whose intermediate results are kept"
     return None
 
@@ -375,21 +385,16 @@ class CompiledSegment:
         env: dict[int, Any] = {}
         pulls: dict[int, Callable[..., Any]] = {}
 
-        def value_of(position: int) -> Any:
-            return value_at(position, leaves, env)
-
         needed = [i for i, _ in needed_ops(ops, live)]
         loops = loops_with_gradient(ops, needed)
         # XLA cannot merge a loop with the same loop in its gradient, which computes it again. Such a pair is
         # traced as one `jax.vjp`: the loop runs once and passes its intermediate values to the gradient.
         loop_of_gradient = {gradient: loop for loop, gradient in loops.items()}
-        repetition = None
-        if not loops:
-            repetition = loop_rolling.find_repetition(ops, live, self.avals, hosts)
+        repetitions = find_repetitions(ops, live, self.avals, hosts, {*loops, *loop_of_gradient})
+        tracer = LoopTracer(repetitions, ops, leaves, env)
+        value_of = tracer.value_of
         for i in needed:
-            if repetition is not None and i in repetition.op_range:
-                if repetition.last not in env:
-                    loop_rolling.trace_repetition(repetition, ops, value_of, leaves.stacked, env)
+            if tracer.traces(i):
                 continue
             signature, *positions = ops[i]
             operands = [value_of(position) for position in positions]

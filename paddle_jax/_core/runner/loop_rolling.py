@@ -8,15 +8,21 @@ compile a line grows with every repetition.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
-from paddle_jax._core.lazy.positions import OP_MASK, OUTPUT_SHIFT, aval_at
+from paddle_jax._core.lazy.positions import OP_MASK, OUTPUT_SHIFT, aval_at, needed_ops, value_at
 
 _MAX_PERIOD = 512  # operations
 _MIN_REPETITIONS = 4
+_MAX_LOOPS = 16  # in a segment
+_MAX_COPIED = 1 << 10  # bytes of the leaves that an operand is in all periods, and which a loop has to copy
+# Periods that are left out at the start and at the end, where operands may come from elsewhere.
+_TRIMMED = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0))
 
 
 class Inside(NamedTuple):
@@ -33,7 +39,8 @@ class Carry(NamedTuple):
 
 
 class Input(NamedTuple):
-    """An operand that is another leaf in each period, by its number in `RepeatedOps.inputs`."""
+    """An operand that comes from outside, from another position in each period, by its number in
+    `RepeatedOps.inputs`."""
 
     number: int
 
@@ -63,7 +70,9 @@ class RepeatedOps:
         count: int, number of periods.
         sources: for each operation of the period, a list that describes its operands.
         carries: list of CarriedResult.
-        inputs: list of lists of leaves, one for each period.
+        inputs: list of lists of positions, one for each period.
+        stacked: list of the results that are read from outside in another period than the last:
+            (operation of the period, which result).
     """
 
     start: int
@@ -71,12 +80,13 @@ class RepeatedOps:
     count: int
     sources: list[list[Inside | Carry | Input | Fixed]] = dataclasses.field(default_factory=list)
     carries: list[CarriedResult] = dataclasses.field(default_factory=list)
-    inputs: list[list[int]] = dataclasses.field(default_factory=list)
+    inputs: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
+    stacked: list[tuple[int, int]] = dataclasses.field(default_factory=list)
 
     @property
     def last(self) -> int:
         """The first operation of the last period. That period is traced on its own, because the rest of the
-        segment reads its results only."""
+        segment most often reads its results only."""
         return self.start + (self.count - 1) * self.period
 
     @property
@@ -85,26 +95,60 @@ class RepeatedOps:
         return range(self.start, self.start + self.count * self.period)
 
 
-def find_repetition(
-    ops: Sequence[tuple[Any, ...]], live: Sequence[int], avals: Sequence[Any], hosts: Sequence[Any]
-) -> RepeatedOps | None:
-    """The repetition in a segment that can be compiled as a loop, or None.
+def find_repetitions(
+    ops: Sequence[tuple[Any, ...]],
+    live: Sequence[int],
+    avals: Sequence[Any],
+    hosts: Sequence[Any],
+    excluded: AbstractSet[int] = frozenset(),
+) -> list[RepeatedOps]:
+    """The repetitions in a segment that can be compiled as loops, in order.
 
     Args:
         ops: the recorded operations.
         live: positions of the results that are needed.
         avals: Avals of the leaves.
         hosts: for each leaf None for an array, the count of its host numbers, or those of a constant.
+        excluded: numbers of operations that may not be part of a loop.
     """
-    repetition = _longest_repetition([entry[0] for entry in ops])
-    for _ in range(2):  # the operands of the first period may come from elsewhere
-        if repetition is None or repetition.count < _MIN_REPETITIONS:
-            return None
-        if _set_sources(repetition, ops, avals, hosts) and _is_closed(repetition, ops, live):
-            return repetition
-        start = repetition.start + repetition.period
-        repetition = RepeatedOps(start, repetition.period, repetition.count - 1)
-    return None
+    needed = {i for i, _ in needed_ops(ops, live)}
+    found: list[RepeatedOps] = []
+    for candidate in _longest_repetitions([entry[0] for entry in ops]):
+        for skipped, left_out in _TRIMMED:
+            repetition = RepeatedOps(
+                candidate.start + skipped * candidate.period,
+                candidate.period,
+                candidate.count - skipped - left_out,
+            )
+            if (
+                repetition.count < _MIN_REPETITIONS
+                or needed.isdisjoint(repetition.op_range)
+                or not excluded.isdisjoint(repetition.op_range)
+            ):
+                continue
+            finder = _SourceFinder(repetition, ops, avals, hosts, needed)
+            # Periods that do not depend on each other are better compiled side by side.
+            if finder.find_sources() and repetition.carries:
+                repetition.stacked = _read_from_outside(repetition, ops, live)
+                needed.update(repetition.op_range)
+                found.append(repetition)
+                break
+    return found
+
+
+def _longest_repetitions(signatures: Sequence[Any]) -> list[RepeatedOps]:
+    """The longest repetition, and those before and after it, in order."""
+    parts = [(0, len(signatures))]
+    found = []
+    while parts and len(found) < _MAX_LOOPS:
+        first, end = parts.pop()
+        best = _longest_repetition(signatures[first:end])
+        if best is not None:
+            best.start += first
+            found.append(best)
+            parts.append((first, best.start))
+            parts.append((best.op_range.stop, end))
+    return sorted(found, key=lambda repetition: repetition.start)
 
 
 def _longest_repetition(signatures: Sequence[Any]) -> RepeatedOps | None:
@@ -122,29 +166,13 @@ def _longest_repetition(signatures: Sequence[Any]) -> RepeatedOps | None:
     return best
 
 
-def _set_sources(
-    repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], avals: Sequence[Any], hosts: Sequence[Any]
-) -> bool:
-    """Sets where operands come from; False if that is not the same in all periods."""
-    repetition.sources = []
-    repetition.carries = []
-    repetition.inputs = []
-    finder = _SourceFinder(repetition, ops, avals, hosts)
-    for k in range(repetition.period):
-        rows = [ops[repetition.start + j * repetition.period + k][1:] for j in range(repetition.count)]
-        sources = [finder.source(positions) for positions in zip(*rows, strict=True)]
-        if None in sources:
-            return False
-        repetition.sources.append(sources)  # pyright: ignore[reportArgumentType]
-    return True
-
-
 class _SourceFinder:
-    """Finds where one operand comes from, from its positions in all periods.
+    """Finds where the operands of a repetition come from.
 
     Attributes:
-        repetition: RepeatedOps, whose inputs and carries it extends.
-        ops, avals, hosts: see `find_repetition`.
+        repetition: RepeatedOps, whose sources, inputs and carries it extends.
+        ops, avals, hosts: see `find_repetitions`.
+        traced: set of the operations outside the repetition that will be traced.
         carry_numbers: dict from CarriedResult to its number.
     """
 
@@ -154,19 +182,34 @@ class _SourceFinder:
         ops: Sequence[tuple[Any, ...]],
         avals: Sequence[Any],
         hosts: Sequence[Any],
+        traced: AbstractSet[int],
     ) -> None:
         self.repetition = repetition
         self.ops = ops
         self.avals = avals
         self.hosts = hosts
+        self.traced = traced
         self.carry_numbers: dict[CarriedResult, int] = {}
+
+    def find_sources(self) -> bool:
+        """Sets the sources of all operands; False if one is not the same in all periods."""
+        repetition = self.repetition
+        for k in range(repetition.period):
+            numbers = range(repetition.start + k, repetition.op_range.stop, repetition.period)
+            sources = [
+                self.source(positions) for positions in zip(*[self.ops[i][1:] for i in numbers], strict=True)
+            ]
+            if None in sources:
+                return False
+            repetition.sources.append(sources)  # pyright: ignore[reportArgumentType]
+        return True
 
     def source(self, positions: tuple[int, ...]) -> Inside | Carry | Input | Fixed | None:
         """The source, or None if it is not the same in all periods."""
         first = positions[0]
-        if len(set(positions)) == 1 and (first < 0 or first & OP_MASK < self.repetition.start):
+        if len(set(positions)) == 1 and self._is_outside(first):
             return Fixed(first)
-        if all(position < 0 for position in positions):
+        if all(map(self._is_outside, positions)):
             return self._input(positions)
         offset_and_output = self._offset(positions)
         if offset_and_output is None:
@@ -183,6 +226,11 @@ class _SourceFinder:
         if -self.repetition.period <= offset < 0:
             return self._carry(CarriedResult(offset + self.repetition.period, output, first), positions)
         return None
+
+    def _is_outside(self, position: int) -> bool:
+        """Whether a value is there before the first period."""
+        index = position & OP_MASK
+        return position < 0 or (index < self.repetition.start and index in self.traced)
 
     def _op_offset(self, position: int) -> int:
         """The number of the operation, counted from the start of the repetition."""
@@ -204,13 +252,20 @@ class _SourceFinder:
         return None
 
     def _input(self, positions: tuple[int, ...]) -> Input | None:
-        """Leaves with host numbers of one shape and dtype."""
-        leaves = [-1 - position for position in positions]
-        if any(self.hosts[leaf] is None for leaf in leaves):
+        """Values of one shape and dtype.
+
+        Leaves must be small: a loop over the layers of a network would copy all weights.
+        """
+        aval = aval_at(positions[0], self.avals, self.ops)
+        if any(aval_at(position, self.avals, self.ops) is not aval for position in positions):
             return None
-        if len({(self.avals[leaf], self.hosts[leaf]) for leaf in leaves}) > 1:
+        counts = {self.hosts[-1 - position] if position < 0 else None for position in positions}
+        if len(counts) > 1:
             return None
-        self.repetition.inputs.append(leaves)
+        leaf_count = sum(position < 0 for position in positions)
+        if None in counts and leaf_count * aval.nbytes > _MAX_COPIED:
+            return None
+        self.repetition.inputs.append(positions)
         return Input(len(self.repetition.inputs) - 1)
 
     def _carry(self, carried: CarriedResult, positions: tuple[int, ...]) -> Carry | None:
@@ -225,55 +280,118 @@ class _SourceFinder:
         return Carry(self.carry_numbers[carried])
 
 
-def _is_closed(repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: Sequence[int]) -> bool:
-    """Whether the rest of the segment reads results of the last period only."""
+def _read_from_outside(
+    repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: Sequence[int]
+) -> list[tuple[int, int]]:
+    """The results of periods before the last one that something else reads; see `RepeatedOps.stacked`."""
     inner = range(repetition.start, repetition.last)
-    if any(position & OP_MASK in inner for position in live):
-        return False
-    later_ops = ops[repetition.op_range.stop :]
-    return not any(
-        position >= 0 and position & OP_MASK in inner for entry in later_ops for position in entry[1:]
-    )
+    read = dict.fromkeys(position for position in live if position & OP_MASK in inner)
+    for i in range(repetition.op_range.stop, len(ops)):
+        read.update(dict.fromkeys(p for p in ops[i][1:] if p >= 0 and p & OP_MASK in inner))
+    numbers = (((p & OP_MASK) - repetition.start) % repetition.period for p in read)
+    return list(dict.fromkeys(zip(numbers, (p >> OUTPUT_SHIFT for p in read), strict=True)))
 
 
-def trace_repetition(
-    repetition: RepeatedOps,
-    ops: Sequence[tuple[Any, ...]],
-    value_of: Callable[[int], Any],
-    stacked: Callable[[Sequence[int]], Any],
-    env: MutableMapping[int, Any],
-) -> None:
-    """Traces all periods, and puts the results of the last one into `env`.
+class LoopTracer:
+    """Traces the repetitions of a segment as loops.
 
-    Args:
-        repetition: the periods.
+    Attributes:
+        repetitions: list of RepeatedOps.
         ops: the recorded operations.
-        value_of: function that gives a value from outside by position.
-        stacked: function that gives leaves along a new axis.
-        env: results by operation.
+        leaves: the values of the leaves, with `stacked(leaves)`, which gives host numbers along a new axis.
+        env: dict of results by operation, without those of periods before the last one.
+        rows: {first operation of a repetition: {(operation of the period, which result): the results of all
+            periods but the last along a new axis}}, of those that were traced.
     """
-    initial = [value_of(carried.first) for carried in repetition.carries]
-    inputs = [stacked(leaves) for leaves in repetition.inputs]
-    for sources in repetition.sources:
-        for source in sources:
-            if type(source) is Fixed:
-                value_of(source.position)  # computed here and not inside the loop
 
-    def trace_period(carry: Sequence[Any], items: Sequence[Any]) -> dict[int, Any]:
-        results: dict[int, Any] = {}
-        for k in range(repetition.period):
-            signature = ops[repetition.start + k][0]
-            operands = [_operand(source, results, carry, items, value_of) for source in repetition.sources[k]]
-            results[k] = signature.traced_equations(repetition.start + k)(*operands)
-        return results
+    def __init__(
+        self,
+        repetitions: Sequence[RepeatedOps],
+        ops: Sequence[tuple[Any, ...]],
+        leaves: Any,
+        env: dict[int, Any],
+    ) -> None:
+        self.repetitions = repetitions
+        self.ops = ops
+        self.leaves = leaves
+        self.env = env
+        self.rows: dict[int, dict[tuple[int, int], Any]] = {}
 
-    def body(carry: Sequence[Any], items: Sequence[Any]) -> tuple[list[Any], None]:
-        results = trace_period(carry, items)
-        return [_output(results[k], output) for k, output, _ in repetition.carries], None
+    def traces(self, op_index: int) -> bool:
+        """Whether an operation is part of a repetition. Its first operation traces the whole."""
+        for repetition in self.repetitions:
+            if op_index in repetition.op_range:
+                if repetition.last not in self.env:
+                    self._trace(repetition)
+                return True
+        return False
 
-    carry, _ = jax.lax.scan(body, initial, [x[:-1] for x in inputs], length=repetition.count - 1)
-    for k, result in trace_period(carry, [x[-1] for x in inputs]).items():
-        env[repetition.last + k] = result
+    def value_of(self, position: int) -> Any:
+        """The value at a position."""
+        if position < 0 or position & OP_MASK in self.env:
+            return value_at(position, self.leaves, self.env)
+        rows, period = self._row_of(position)
+        return jax.lax.index_in_dim(rows, period, keepdims=False)
+
+    def _row_of(self, position: int) -> tuple[Any, int]:
+        """The rows that have a result of an inner period, and the number of the period."""
+        index = position & OP_MASK
+        for repetition in self.repetitions:
+            if index in repetition.op_range:
+                period, k = divmod(index - repetition.start, repetition.period)
+                return self.rows[repetition.start][k, position >> OUTPUT_SHIFT], period
+        raise KeyError(position)
+
+    def _trace(self, repetition: RepeatedOps) -> None:
+        """Traces all periods, and keeps the results that are read later."""
+        initial = [self.value_of(carried.first) for carried in repetition.carries]
+        inputs = [self._stacked(positions) for positions in repetition.inputs]
+        fixed = {
+            source.position: self.value_of(source.position)  # computed here and not inside the loop
+            for sources in repetition.sources
+            for source in sources
+            if type(source) is Fixed
+        }
+
+        def trace_period(carry: Sequence[Any], items: Sequence[Any]) -> dict[int, Any]:
+            results: dict[int, Any] = {}
+            for k in range(repetition.period):
+                signature = self.ops[repetition.start + k][0]
+                operands = [_operand(s, results, carry, items, fixed) for s in repetition.sources[k]]
+                results[k] = signature.traced_equations(repetition.start + k)(*operands)
+            return results
+
+        def body(carry: Sequence[Any], items: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+            results = trace_period(carry, items)
+            carried = [_output(results[k], output) for k, output, _ in repetition.carries]
+            return carried, [_output(results[k], output) for k, output in repetition.stacked]
+
+        carry, rows = jax.lax.scan(body, initial, [x[:-1] for x in inputs], length=repetition.count - 1)
+        self.rows[repetition.start] = dict(zip(repetition.stacked, rows, strict=True))
+        for k, result in trace_period(carry, [x[-1] for x in inputs]).items():
+            self.env[repetition.last + k] = result
+
+    def _stacked(self, positions: Sequence[int]) -> Any:
+        """Values from outside along a new axis.
+
+        Host numbers and results of another loop take a few operations, however many they are.
+        """
+        if positions[0] < 0 and self.leaves.hosts[-1 - positions[0]] is not None:
+            return self.leaves.stacked([-1 - position for position in positions])
+        if all(position >= 0 and position & OP_MASK not in self.env for position in positions):
+            rows, periods = zip(*map(self._row_of, positions), strict=True)
+            step = periods[1] - periods[0]
+            is_one_array = all(each is rows[0] for each in rows)
+            if is_one_array and step and periods == tuple(range(periods[0], periods[-1] + step, step)):
+                return _every(rows[0], periods[0], periods[-1], step)
+        return jnp.stack([self.value_of(position) for position in positions])
+
+
+def _every(rows: Any, first: int, last: int, step: int) -> Any:
+    """The rows from one to another one, at steps that may be negative."""
+    if step > 0:
+        return rows[first : last + 1 : step]
+    return rows[last : first + 1 : -step][::-1]
 
 
 def _operand(
@@ -281,7 +399,7 @@ def _operand(
     results: dict[int, Any],
     carry: Sequence[Any],
     items: Sequence[Any],
-    value_of: Callable[[int], Any],
+    fixed: Mapping[int, Any],
 ) -> Any:
     if isinstance(source, Inside):
         return _output(results[source.op], source.output)
@@ -289,7 +407,7 @@ def _operand(
         return carry[source.number]
     if isinstance(source, Input):
         return items[source.number]
-    return value_of(source.position)
+    return fixed[source.position]
 
 
 def _output(result: Any, output: int) -> Any:

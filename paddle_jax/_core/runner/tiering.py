@@ -164,7 +164,7 @@ def _compile_operation(signature: OpSignature) -> None:
 def runs_before_compiling(
     ops: Sequence[tuple[Any, ...]],
     device: Any,
-    repetition: RepeatedOps | None = None,
+    repetitions: Sequence[RepeatedOps] = (),
     earlier_runs: float = 0,
 ) -> int:
     """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
@@ -175,7 +175,7 @@ def runs_before_compiling(
     Args:
         ops: the recorded operations.
         device: where they run.
-        repetition: the operations that become a loop, or None.
+        repetitions: the operations that become loops.
         earlier_runs: runs in earlier processes; infinite if the persistent cache has the program.
     """
     if not may_interpret(device):
@@ -184,9 +184,8 @@ def runs_before_compiling(
         return 1
     states = [tier_state(entry[0]) for entry in ops]
     saved = _SAVED * sum(state.cost + _CALL for state in states) - _PROGRAM
-    if repetition is not None:  # compiled as a loop: the first period, and the body
-        first = states[: repetition.start + 2 * repetition.period]
-        states = first + states[repetition.op_range.stop :]
+    for repetition in reversed(repetitions):  # compiled is the body of the loop, and the last period
+        del states[repetition.start + 2 * repetition.period : repetition.op_range.stop]
     compile_cost = COMPILE_BASE + sum(state.compile_cost - COMPILE_BASE for state in states)
     if math.isinf(earlier_runs):
         compile_cost *= _LOADED_SHARE
