@@ -16,10 +16,12 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.lazy.positions import OP_MASK, OUTPUT_SHIFT, aval_at, needed_ops, value_at
+from paddle_jax._core.numpy_backend.cost import COMPILE
 
 _MAX_PERIOD = 512  # operations
 _MIN_REPETITIONS = 4
 _MAX_LOOPS = 16  # in a segment
+_SINGLE_READ = 0.005  # seconds to compile the copy of one result out of those of all periods
 _MAX_COPIED = 1 << 10  # bytes of the leaves that an operand is in all periods, and which a loop has to copy
 # Periods that are left out at the start and at the end, where operands may come from elsewhere.
 _TRIMMED = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0))
@@ -73,6 +75,7 @@ class RepeatedOps:
         inputs: list of lists of positions, one for each period.
         stacked: list of the results that are read from outside in another period than the last:
             (operation of the period, which result).
+        single_reads: int, how many results of other periods than the last the segment gives.
     """
 
     start: int
@@ -82,12 +85,19 @@ class RepeatedOps:
     carries: list[CarriedResult] = dataclasses.field(default_factory=list)
     inputs: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
     stacked: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    single_reads: int = 0
 
     @property
     def last(self) -> int:
         """The first operation of the last period. That period is traced on its own, because the rest of the
         segment most often reads its results only."""
         return self.start + (self.count - 1) * self.period
+
+    @property
+    def compile_cost(self) -> float:
+        """Estimated seconds that XLA takes for what moves values into the loop and out of it."""
+        moves = len(self.inputs) * COMPILE["gather"] + self.single_reads * _SINGLE_READ
+        return COMPILE["scan"] + moves
 
     @property
     def op_range(self) -> range:
@@ -129,7 +139,7 @@ def find_repetitions(
             finder = _SourceFinder(repetition, ops, avals, hosts, needed)
             # Periods that do not depend on each other are better compiled side by side.
             if finder.find_sources() and repetition.carries:
-                repetition.stacked = _read_from_outside(repetition, ops, live)
+                _set_results(repetition, ops, live)
                 needed.update(repetition.op_range)
                 found.append(repetition)
                 break
@@ -280,16 +290,16 @@ class _SourceFinder:
         return Carry(self.carry_numbers[carried])
 
 
-def _read_from_outside(
-    repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: Sequence[int]
-) -> list[tuple[int, int]]:
-    """The results of periods before the last one that something else reads; see `RepeatedOps.stacked`."""
+def _set_results(repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: Sequence[int]) -> None:
+    """Sets which results of periods before the last one something else reads."""
     inner = range(repetition.start, repetition.last)
     read = dict.fromkeys(position for position in live if position & OP_MASK in inner)
+    repetition.single_reads = len(read)
     for i in range(repetition.op_range.stop, len(ops)):
         read.update(dict.fromkeys(p for p in ops[i][1:] if p >= 0 and p & OP_MASK in inner))
     numbers = (((p & OP_MASK) - repetition.start) % repetition.period for p in read)
-    return list(dict.fromkeys(zip(numbers, (p >> OUTPUT_SHIFT for p in read), strict=True)))
+    outputs = (p >> OUTPUT_SHIFT for p in read)
+    repetition.stacked = list(dict.fromkeys(zip(numbers, outputs, strict=True)))
 
 
 class LoopTracer:

@@ -184,12 +184,19 @@ def runs_before_compiling(
         return 1
     states = [tier_state(entry[0]) for entry in ops]
     saved = _SAVED * sum(state.cost + _CALL for state in states) - _PROGRAM
-    for repetition in reversed(repetitions):  # compiled is the body of the loop, and the last period
-        del states[repetition.start + 2 * repetition.period : repetition.op_range.stop]
-    compile_cost = COMPILE_BASE + sum(state.compile_cost - COMPILE_BASE for state in states)
+    compile_cost = min(_compile_cost(states, ()), _compile_cost(states, repetitions))
     if math.isinf(earlier_runs):
         compile_cost *= _LOADED_SHARE
         earlier_runs = 0
     has_idle_processor = compiles_in_background(device) and processors() > _MANY_PROCESSORS
     share = _IDLE_SHARE if has_idle_processor else _SHARE
     return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier_runs))
+
+
+def _compile_cost(states: Sequence[TierState], repetitions: Sequence[RepeatedOps]) -> float:
+    """Estimated seconds to compile operations in one program, in which some become loops."""
+    kept = list(states)
+    for repetition in reversed(repetitions):  # compiled is the body of the loop, and the last period
+        del kept[repetition.start + 2 * repetition.period : repetition.op_range.stop]
+    loops = sum(repetition.compile_cost for repetition in repetitions)
+    return COMPILE_BASE + loops + sum(state.compile_cost - COMPILE_BASE for state in kept)
