@@ -115,6 +115,18 @@ def test_gradients_are_those_of_operations_at_once(paddle, program, repeats):
                 assert_same(a, b)
 
 
+def test_a_gradient_by_one_operand_stays_one(paddle):
+    """That by all operands is known first, and would compute three where one is wanted."""
+    layer = paddle.nn.Linear(3, 2)
+    x = leaf(paddle, [[1.0, 2.0, 3.0]])
+    for _ in range(3):
+        y = layer(x)
+        (gradient,) = paddle.grad(y.sum(), [x], create_graph=True)
+        assert gradient._node.n_out == 1
+        np.testing.assert_allclose(gradient.numpy()[0], layer.weight.numpy().sum(1), rtol=1e-6)
+        (y * y).sum().backward()
+
+
 SUMS = {
     "add": lambda p, x: (x + 1.0).sum(),
     "subtract": lambda p, x: (2.0 - x).mean(),

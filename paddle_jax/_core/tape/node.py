@@ -15,6 +15,7 @@ from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, is_unread
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.positions import OP_MASK
+from paddle_jax._core.lazy.segment import signature_of
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 
@@ -164,11 +165,11 @@ class Node:
             raise GraphFreedError()
         if edge_indices is None:
             diff = self.diff
-        elif any(map(is_unread, values)):  # only the gradient of all edges is known not to read them
-            gradients = Node.pull(self, cts, create_graph)
-            return [gradients[k] for k in edge_indices]
         else:
             diff = tuple([self.diff[k] for k in edge_indices])
+            if any(map(is_unread, values)) and not self._has_operands_for(diff, cts[0]):
+                gradients = Node.pull(self, cts, create_graph)
+                return [gradients[k] for k in edge_indices]
         if self.n_out == 1:
             kernel = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values))
             passed = cts
@@ -181,6 +182,22 @@ class Node:
         if type(out) is tuple:
             return out
         return (out,)
+
+    def _has_operands_for(self, diff: tuple[int, ...], ct: Any) -> bool:
+        """Whether the gradient by some operands reads none that was let go of for that by all of them."""
+        raw = ct._raw if isinstance(ct, Tensor) else ct
+        if type(raw) is not LazyArray:
+            return False
+        avals = tuple([value.aval for value in self.values])
+        forward = self.kernel.signatures.get(avals)
+        if forward is None:
+            return False
+        if diff not in (forward.unread or {}):  # a new signature of the gradient notes it
+            signature_of(self.kernel.grad(diff, None, len(avals)), (*avals, raw.aval))
+        places = (forward.unread or {}).get(diff)
+        return places is not None and not any(
+            place is None and is_unread(value) for value, place in zip(self.values, places, strict=True)
+        )
 
     def pull_recorded(self, kernel: Any, cts: Sequence[Tensor]) -> Any:
         """As a call on the operands and cotangents, without making Tensors of the operands.
