@@ -135,7 +135,7 @@ def unread_operand(aval: Aval) -> LazyArray:
 
 def is_unread(raw: Any) -> bool:
     """Whether an operand comes from `unread_operand`."""
-    return type(raw) is LazyArray and raw.aval.constants.get(_UNREAD) is raw
+    return type(raw) is LazyArray and type(raw.array) is tuple and raw.aval.constants.get(_UNREAD) is raw
 
 
 def constant_like(number: Any, raw: Any) -> LazyArray:

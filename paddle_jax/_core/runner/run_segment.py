@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools as ft
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
+from paddle_jax._core.lazy.aval import Aval
 from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, is_unread, lazy_from_numpy, to_lazy
@@ -340,7 +342,7 @@ def _operands(
             array = leaf.array
             # most leaves are results of the interpreter, which `read_leaf` need not convert
             if read_leaf is not materialize or type(array) is not np.ndarray:
-                array = _unread_array(leaf) if is_unread(leaf) else read_leaf(leaf)
+                array = _unread_array(leaf.aval) if is_unread(leaf) else read_leaf(leaf)
         elif position <= OP_MASK:
             array = env[position]
         else:
@@ -349,9 +351,10 @@ def _operands(
     return found
 
 
-def _unread_array(leaf: LazyArray) -> np.ndarray:
+@ft.lru_cache(maxsize=256)
+def _unread_array(aval: Aval) -> np.ndarray:
     """An array without memory for an operand whose values nothing reads."""
-    return np.ndarray(leaf.aval.shape, leaf.aval.dtype, _ZERO, 0, (0,) * leaf.aval.ndim)
+    return np.ndarray(aval.shape, aval.dtype, _ZERO, 0, (0,) * aval.ndim)
 
 
 def _assign_arrays(env: Mapping[int, Any], results: Mapping[int, LazyArray]) -> None:
