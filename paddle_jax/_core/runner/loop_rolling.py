@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from paddle_jax._core.lazy.positions import OP_MASK, OUTPUT_SHIFT, aval_at, needed_ops, value_at
 from paddle_jax._core.numpy_backend.cost import COMPILE
@@ -148,11 +149,13 @@ def find_repetitions(
 
 def _longest_repetitions(signatures: Sequence[Any]) -> list[RepeatedOps]:
     """The longest repetition, and those before and after it, in order."""
-    parts = [(0, len(signatures))]
+    numbers: dict[Any, int] = {}
+    kinds = np.array([numbers.setdefault(signature, len(numbers)) for signature in signatures])
+    parts = [(0, len(kinds))]
     found = []
     while parts and len(found) < _MAX_LOOPS:
         first, end = parts.pop()
-        best = _longest_repetition(signatures[first:end])
+        best = _longest_repetition(kinds[first:end])
         if best is not None:
             best.start += first
             found.append(best)
@@ -161,18 +164,19 @@ def _longest_repetitions(signatures: Sequence[Any]) -> list[RepeatedOps]:
     return sorted(found, key=lambda repetition: repetition.start)
 
 
-def _longest_repetition(signatures: Sequence[Any]) -> RepeatedOps | None:
+def _longest_repetition(kinds: np.ndarray) -> RepeatedOps | None:
+    """The repetition that covers most operations, of those with enough periods. kinds: a number for each."""
     best = None
-    length = len(signatures)
+    length = len(kinds)
     for period in range(1, min(length // _MIN_REPETITIONS, _MAX_PERIOD) + 1):
-        start = 0
-        for i in range(period, length + 1):
-            if i < length and signatures[i] is signatures[i - period]:
-                continue
-            count = (i - start) // period
-            if count >= _MIN_REPETITIONS and (best is None or count * period > best.count * best.period):
-                best = RepeatedOps(start, period, count)
-            start = i - period + 1
+        differ = np.flatnonzero(kinds[period:] != kinds[:-period])
+        # Between two operations that differ from those a period before, there is a run of equal ones.
+        ends = np.concatenate(([-1], differ, [length - period]))
+        runs = np.diff(ends) - 1
+        longest = int(runs.argmax())
+        count = (int(runs[longest]) + period) // period
+        if count >= _MIN_REPETITIONS and (best is None or count * period > best.count * best.period):
+            best = RepeatedOps(int(ends[longest]) + 1, period, count)
     return best
 
 
