@@ -263,7 +263,10 @@ class Kernel:
         return kernel
 
     def note_unread_operands(self, signature: OpSignature) -> None:
-        """For a new signature of a gradient: tells the operation which operands its nodes need not keep."""
+        """For a new signature of a gradient: tells the operation which operands its nodes need not keep.
+
+        A gradient of several results has one kernel for each set of cotangents, and each may read others.
+        """
         derivation = self.derived_from
         if derivation is None or len(derivation.has_cotangent) > 1:
             return

@@ -126,11 +126,12 @@ def unread_operand(aval: Aval) -> LazyArray:
 
     One object stands for all operands of an Aval, so that it takes one position in a segment.
     """
-    lazy = aval.constants.get(_UNREAD)
-    if lazy is None:
-        lazy = aval.constants[_UNREAD] = host_numbers((0,), aval)
+    known = aval.constants.get(_UNREAD)
+    if known is None:
+        lazy = host_numbers((0,), aval)
         lazy.device = CONSTANT
-    return lazy
+        known = aval.constants.setdefault(_UNREAD, lazy)  # another thread may have been first
+    return known
 
 
 def is_unread(raw: Any) -> bool:

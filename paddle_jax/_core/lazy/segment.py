@@ -95,14 +95,14 @@ class OpSignature:
 
     def note_unread(self, argnums: tuple[int, ...], indices: Collection[int]) -> None:
         """Stores that the gradient with respect to the operands `argnums` does not read some operands."""
-        places: list[LazyArray | None] = [None] * len(self.operand_avals)
+        stand_ins: list[LazyArray | None] = [None] * len(self.operand_avals)
         for i in indices:
             aval = self.operand_avals[i]
             # Host numbers have no weak type, and those of integers may be bounds that code asks for.
             if aval.dtype.kind in INEXACT and not aval.weak:
-                places[i] = unread_operand(aval)
-        if any(places):
-            self.unread = {**(self.unread or {}), argnums: tuple(places)}
+                stand_ins[i] = unread_operand(aval)
+        if any(stand_ins):
+            self.unread = {**(self.unread or {}), argnums: tuple(stand_ins)}
 
     def traced_equations(self, number: int) -> Callable[..., Any]:
         """The equations to trace a segment with, in which it is operation `number`.

@@ -91,7 +91,7 @@ def run_single_op(segment: Segment) -> bool:
         return False
     signature, *positions = segment.ops[0]
     with np.errstate(all="ignore"):
-        results = interpret(signature, [materialize(segment.leaves[-1 - p]) for p in positions])
+        results = interpret(signature, _operands(positions, segment.leaves, {}, materialize))
     if results is None:
         return False
     for value in segment.results:

@@ -194,9 +194,10 @@ class Node:
             return False
         if diff not in (forward.unread or {}):  # a new signature of the gradient notes it
             signature_of(self.kernel.grad(diff, None, len(avals)), (*avals, raw.aval))
-        places = (forward.unread or {}).get(diff)
-        return places is not None and not any(
-            place is None and is_unread(value) for value, place in zip(self.values, places, strict=True)
+        stand_ins = (forward.unread or {}).get(diff)
+        return stand_ins is not None and not any(
+            stand_in is None and is_unread(value)
+            for value, stand_in in zip(self.values, stand_ins, strict=True)
         )
 
     def pull_recorded(self, kernel: Any, cts: Sequence[Tensor]) -> Any:
@@ -260,15 +261,15 @@ class Node:
 
 
 def drop_unread(node: Node, signature: OpSignature) -> None:
-    """Lets go of the operands that the gradient does not read. They could otherwise not be computed as part
-    of a program that gives only its last results.
+    """Lets go of the operands that the gradient does not read: what a node keeps has to be a result of the
+    compiled segment. `fast_path.py` does the same for its nodes.
 
     Where arrays are on several devices, operands also say where the gradient belongs.
     """
-    places = (signature.unread or {}).get(node.diff)
-    if places is not None and not MultiDevice.placed and not MultiDevice.in_use:
+    stand_ins = (signature.unread or {}).get(node.diff)
+    if stand_ins is not None and not MultiDevice.placed and not MultiDevice.in_use:
         node.values = tuple(
-            [x if place is None else place for x, place in zip(node.values, places, strict=True)]
+            [x if stand_in is None else stand_in for x, stand_in in zip(node.values, stand_ins, strict=True)]
         )
 
 

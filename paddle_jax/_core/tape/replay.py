@@ -174,15 +174,24 @@ class Pass:
             return None
         return nodes, leaves
 
-    def append(self, segment: Segment, length: int, nodes: list[Node]) -> list[LazyArray] | None:
+    def operands_of(self, nodes: list[Node]) -> list[LazyArray] | None:
+        """The operands that the pass adds; None where a node has let go of one that another node reads."""
+        operands = []
+        for operand in self.operands:
+            if type(operand) is not LazyArray:
+                number, index = operand
+                operand = nodes[number].values[index]
+                if is_unread(operand):
+                    return None
+            operands.append(operand)
+        return operands
+
+    def append(self, segment: Segment, length: int, operands: list[LazyArray]) -> list[LazyArray] | None:
         """Appends the operations to a segment that has `length` of them.
 
         Returns:
             The gradients; None where the segment has changed.
         """
-        operands: list[Any] = [
-            op if type(op) is LazyArray else nodes[op[0]].values[op[1]] for op in self.operands
-        ]
         grads = [grad if type(grad) is LazyArray else _pending_value(segment, *grad) for grad in self.grads]
         pending = [grad for grad in grads if grad.array is None]
         ops: Any = segment.ops
@@ -233,7 +242,11 @@ def replay_pass(
         pairs = zip(known.inputs or (), inputs, strict=True)
         if any([leaves[i] is not x for i, x in pairs]):
             return None
-    grads = known.append(segment, len(key[-1]), nodes)
+    operands = known.operands_of(nodes)
+    if operands is None:
+        _Passes.known.pop(key, None)  # it is recorded again, with what the nodes hold now
+        return None
+    grads = known.append(segment, len(key[-1]), operands)
     if grads is None:
         return None
     # As `Node.free`, without a call for each node.
